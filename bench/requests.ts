@@ -26,7 +26,12 @@ const client = new Worker(new URL('./requests/client.mjs', import.meta.url));
 const exceeding: string[] = [];
 process.stdout.write(`scaled to a quiet machine, on which the reference work takes ${REFERENCE_MS} ms\n`);
 for (const driver of DRIVERS.filter((one) => one.includes(ONLY_DRIVER))) {
-  const env = { RATE_LIMIT: '0', BUS_ENDPOINTS: 'nats://127.0.0.1:1', LOG_LEVEL: 'error' };
+  const env = {
+    SCIM_DOMAINS: 'acme:acme.example',
+    RATE_LIMIT: '0',
+    BUS_ENDPOINTS: 'nats://127.0.0.1:1',
+    LOG_LEVEL: 'error',
+  };
   const atrium = await openMarketplace({ driver, env });
   const world = await fillWorld(atrium);
   process.stdout.write(`\n${driver}: longest hold of the event loop, in ms of processor time (all of the request)\n`);
@@ -80,7 +85,7 @@ async function measureOnce(world: FullWorld, route: string, entry: Measured, rou
 
 function send({ atrium }: FullWorld, method: string, { as, path, body, type }: Shot): Promise<Answer> {
   const token = as === undefined ? undefined : atrium.world.users[as]?.token;
-  const isApi = !path.startsWith('/marketplace');
+  const isApi = !path.startsWith('/marketplace') && !path.startsWith('/scim');
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   client.postMessage({
     url: `${atrium.url}${isApi ? '/api/v1' : ''}${path}`,

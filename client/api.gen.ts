@@ -1598,6 +1598,8 @@ export type Member = {
   readonly joined_at: string;
   /** When the user stops being a member. Absent if one of the memberships in teams does not end. */
   readonly expires_at?: string;
+  /** True if an identity provider manages the member by SCIM. Absent otherwise. */
+  readonly managed_by_scim?: boolean;
 };
 
 /** A team that the member is in. */
@@ -1870,7 +1872,7 @@ export type NewTokenInput = {
   /** 1 to 255 characters, to tell tokens apart. */
   readonly name: string;
   /** What the token may be used for, at most what the caller may do. */
-  readonly scopes?: readonly ('all' | 'public-only' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
+  readonly scopes?: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
   /** When it stops working. By default, never, or with the token that creates it. */
   readonly expires_at?: string | null | undefined;
   /** Whether the token may rotate itself; false by default. */
@@ -2791,7 +2793,7 @@ export type Token = {
   /** The last eight characters of the token, to recognize it. */
   readonly token_last_eight: string;
   /** What the token may be used for. A write scope includes the read scope. */
-  readonly scopes: readonly ('all' | 'public-only' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
+  readonly scopes: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
   /** When it was created. */
   readonly created_at: string;
   /** When it was last used, to within a minute. 1970-01-01T00:00:00Z if never. */

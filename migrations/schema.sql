@@ -608,6 +608,51 @@ CREATE INDEX role_team_expires ON role_team USING btree (expires_at) WHERE (expi
 CREATE INDEX role_team_team ON role_team USING btree (team_id);
 CREATE CONSTRAINT TRIGGER role_team_expiry AFTER INSERT OR UPDATE OF expires_at ON role_team DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION expiry_note();
 
+create table scim_group (
+  team_id bigint not null,
+  external_id text,
+  updated_at timestamp with time zone not null default now(),
+  constraint scim_group_pkey PRIMARY KEY (team_id),
+  constraint scim_group_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+create table scim_suspension (
+  team_id bigint not null,
+  account_id bigint not null,
+  expires_at timestamp with time zone,
+  constraint scim_suspension_pkey PRIMARY KEY (team_id, account_id),
+  constraint scim_suspension_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint scim_suspension_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+CREATE INDEX scim_suspension_account ON scim_suspension USING btree (account_id);
+
+create table scim_user (
+  organization_id bigint not null,
+  account_id bigint not null,
+  user_name text not null,
+  user_name_key text not null generated always as (lower(user_name)) stored,
+  external_id text,
+  display_name text not null default ''::text,
+  formatted_name text not null default ''::text,
+  given_name text not null default ''::text,
+  family_name text not null default ''::text,
+  email text not null default ''::text,
+  email_type text not null default 'work'::text,
+  active boolean not null default true,
+  is_owned boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint scim_user_pkey PRIMARY KEY (organization_id, account_id),
+  constraint scim_user_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint scim_user_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX scim_user_account ON scim_user USING btree (account_id);
+CREATE INDEX scim_user_external ON scim_user USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_user_name ON scim_user USING btree (organization_id, user_name_key);
+CREATE UNIQUE INDEX scim_user_owned ON scim_user USING btree (account_id) WHERE is_owned;
+
 create table session (
   hash bytea not null,
   account_id bigint not null,

@@ -23,6 +23,7 @@ import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
 import type { SessionUsage } from './identity/session-usage.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
+import { SCIM_PREFIX, scimFormat } from './scim/scim-error.view.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
 const DAY_MS = 86_400_000;
@@ -60,7 +61,7 @@ export interface AppParts {
   readonly version: string;
   readonly baseUrl: () => string;
   /** The routes of the features, by where they are mounted. */
-  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener', readonly Mount[]>>;
+  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener' | 'scim', readonly Mount[]>>;
 }
 
 /** Puts routes under prefixes and gives each part its error format. It has no logic of its own. */
@@ -69,8 +70,11 @@ export function createApp(parts: AppParts) {
   const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
-  const formatOf = (url: string = LISTENER_PREFIX) =>
-    hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
+  const formatOf = (url: string = LISTENER_PREFIX) => {
+    const path = originForm(url);
+    if (path.startsWith(SCIM_PREFIX)) return scimFormat;
+    return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
+  };
   const isHttps = () => baseUrl().startsWith('https:');
 
   const app = createServer({
@@ -93,6 +97,7 @@ export function createApp(parts: AppParts) {
   honorKeys(app, parts.idempotency);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
+  app.register(scimScope, { prefix: SCIM_PREFIX });
   if (hasListener) {
     // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
     const isElsewhere = config.MARKETPLACE_PORT !== undefined;
@@ -120,6 +125,12 @@ export function createApp(parts: AppParts) {
     }),
   );
   return { app, routes: book.routes };
+
+  async function scimScope(scope: Scope): Promise<void> {
+    setErrorFormat(scope, scimFormat, book, parts.noteRejection);
+    for (const mount of mounts.scim) mount(scope);
+    scope.register(async (last) => book.refuseCovered(last));
+  }
 
   async function platformScope(scope: Scope): Promise<void> {
     setErrorFormat(scope, platform, book, parts.noteRejection);

@@ -18,6 +18,7 @@ import { wireOverview } from './overview/overview.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
+import { wireScim } from './scim/scim.wiring.ts';
 import { wireSearch } from './search/search.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
@@ -46,6 +47,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.judge);
   const search = wireSearch(infrastructure, identity, authz.judge);
+  const scim = wireScim(infrastructure);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
   return {
     /** The rules by noun, for commands and the demo. */
@@ -82,6 +84,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
+      scim: [scim.mount],
     },
   };
 }

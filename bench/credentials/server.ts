@@ -78,7 +78,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     tokenUsage: { note: () => undefined },
     sessionUsage: { note: () => undefined },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
-    mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [] },
+    mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [], scim: [] },
   };
   const { app } = createApp(parts);
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), token };

@@ -62,6 +62,12 @@ export async function fillWorld(atrium: TestMarketplace): Promise<FullWorld> {
     [acme],
   );
   const viewers = atrium.world.orgs.acme?.teams.Viewers ?? 0n;
+  const robotId = atrium.world.robots.ci ?? null;
+  const { text: token } = await atrium.instance.identity.tokens.issue({
+    ...{ accountId: acme, robotId },
+    ...{ name: 'directory', scopes: ['scim'] },
+  });
+  Object.assign(atrium.world.users, { directory: { id: acme, token } });
   return {
     atrium,
     acme,

@@ -2,7 +2,14 @@ import type { Requests } from './entry.ts';
 import { ORGANIZATION_REQUESTS } from './organization-requests.ts';
 import { OTHER_REQUESTS } from './other-requests.ts';
 import { ROLE_REQUESTS } from './role-requests.ts';
+import { SCIM_REQUESTS } from './scim-requests.ts';
 import { USER_REQUESTS } from './user-requests.ts';
 
 /** Every route that there is, by method and path. test/contract/budget.test.ts fails if one is missing. */
-export const TABLE: Requests = { ...ORGANIZATION_REQUESTS, ...ROLE_REQUESTS, ...USER_REQUESTS, ...OTHER_REQUESTS };
+export const TABLE: Requests = {
+  ...ORGANIZATION_REQUESTS,
+  ...ROLE_REQUESTS,
+  ...USER_REQUESTS,
+  ...SCIM_REQUESTS,
+  ...OTHER_REQUESTS,
+};

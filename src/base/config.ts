@@ -112,6 +112,19 @@ const words = setting('words, separated by commas', (value) =>
     .filter((word) => word !== ''),
 );
 
+const SCIM_DOMAIN = /^([0-9A-Za-z][-.\w]{0,39}):([-.\w*]{1,253})$/;
+const scimDomains = setting('organization:domain pairs, separated by commas', (value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, organization = '', domain = ''] = SCIM_DOMAIN.exec(item) ?? [];
+      if (domain === '') throw new Error(`contains an entry that is not like acme:acme.example: ${item}`);
+      return { organization: organization.toLowerCase(), domain };
+    }),
+);
+
 const origins = setting('origins, separated by commas, or *', (value) => {
   const list = value
     .split(',')
@@ -225,6 +238,10 @@ export const SETTINGS = {
   EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),
   EMAIL_ALLOWED_DOMAINS: words('', 'If set, only these email domains are allowed. * matches any text.'),
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
+  SCIM_DOMAINS: scimDomains(
+    '',
+    'Email domains that belong to organizations, such as acme:acme.example. In these, an identity provider may create accounts and own them. * matches any text.',
+  ),
   SMTP_URL: url('smtp', 'smtps')(undefined, 'SMTP server for outgoing email, with user and password in the URL.'),
   MAIL_FROM: text('atrium@localhost', 'Sender address of emails.'),
   TOKEN_NOTICE_DAYS: days(

@@ -40,12 +40,24 @@ export interface ErrorDetail {
   readonly errors?: readonly FieldFault[];
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
+  /** What is wrong, in the closed set of words that SCIM has for it (RFC 7644, table 9). */
+  readonly scimType?: ScimType;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
   /** The object that the caller was kept from, for the audit log only: it is never sent. */
   readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;
 }
+
+export type ScimType =
+  | 'invalidFilter'
+  | 'tooMany'
+  | 'uniqueness'
+  | 'mutability'
+  | 'invalidSyntax'
+  | 'invalidPath'
+  | 'noTarget'
+  | 'invalidValue';
 
 export interface ViolatedGuardrail {
   readonly id: bigint;

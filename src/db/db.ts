@@ -7,7 +7,7 @@ import type { Db } from './types.ts';
 
 export type { DbOptions } from './db-options.ts';
 export { hasDatabase } from './pglite-folder.ts';
-export { type Statement, sql } from './statement.ts';
+export { oneOff, type Statement, sql } from './statement.ts';
 export type { Db, Query, Script } from './types.ts';
 
 /**

@@ -10,6 +10,7 @@ import { readerOf, writeValues } from './values.ts';
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
+const UNNAMED = '';
 /**
  * A statement runs in this thread, and nothing else would come between it and the next one. So after statements that
  * took longer than this together, other requests get a turn. Not after a COMMIT: whoever commits learns of it at once.
@@ -63,7 +64,8 @@ export function createSession(pglite: PGlite, health: Health): Session {
     }
   }
 
-  async function prepare({ name, text }: Statement): Promise<readonly Column[]> {
+  async function prepare({ text, isOneOff, ...statement }: Statement): Promise<readonly Column[]> {
+    const name = isOneOff ? UNNAMED : statement.name;
     const answer = await exchange([serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), SYNC]);
     throwRefusal(answer);
     const description = answer.find((message) => message instanceof messages.RowDescriptionMessage);
@@ -71,14 +73,15 @@ export function createSession(pglite: PGlite, health: Health): Session {
       name: field.name,
       read: readerOf(field.dataTypeID),
     }));
-    prepared.set(name, columns);
+    if (!isOneOff) prepared.set(name, columns);
     return columns;
   }
 
   const query: Query = async <Row extends object>(statement: Statement, values: readonly unknown[] = []) => {
     const written = writeValues(values);
-    const columns = prepared.get(statement.name) ?? (await prepare(statement));
-    const bind = serialize.bind({ statement: statement.name, values: written });
+    const { name, isOneOff } = statement;
+    const columns = (isOneOff ? undefined : prepared.get(name)) ?? (await prepare(statement));
+    const bind = serialize.bind({ statement: isOneOff ? UNNAMED : name, values: written });
     const began = performance.now();
     const answer = await exchange([bind, EXECUTE, SYNC]);
     busyMs += performance.now() - began;

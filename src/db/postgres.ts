@@ -223,8 +223,9 @@ function reporter({ onError = () => {} }: DbOptions) {
 function sessionOn(send: Send, isPooled: boolean, timeoutMs?: number): Session {
   const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
   const last = (result: pg.QueryResult | pg.QueryResult[]) => (Array.isArray(result) ? result.at(-1) : result);
-  const query: Query = async ({ name, text }, values = []) =>
-    last(await send({ ...(!isPooled && { name }), text, values: writeValues(values), ...timeout }))?.rows ?? [];
+  const query: Query = async ({ name, text, isOneOff }, values = []) =>
+    last(await send({ ...(!isPooled && !isOneOff && { name }), text, values: writeValues(values), ...timeout }))
+      ?.rows ?? [];
   const command = async (text: string) => last(await send({ text, ...timeout }))?.command ?? '';
   return { query, command };
 }

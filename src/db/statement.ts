@@ -2,6 +2,8 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Its text depends on what was asked: parsed each time, and remembered by no connection. */
+  readonly isOneOff?: true;
 }
 
 const NAME = /^[a-z][\w.:-]{0,62}$/i;
@@ -17,4 +19,12 @@ export function sql(name: string, text: string): Statement {
   if (known !== undefined && known !== text) throw new Error(`two statements are named "${name}"`);
   texts.set(name, text);
   return { name, text };
+}
+
+/**
+ * A statement whose text has too many forms to be prepared by name: every form would stay in the memory of every
+ * connection. Values are parameters here as well, so nothing that a caller sends is ever part of the text.
+ */
+export function oneOff(name: string, text: string): Statement {
+  return { name, text, isOneOff: true };
 }

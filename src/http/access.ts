@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
-import { PUBLIC_ONLY, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
+import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
 import type { MaybeLimits } from '../identity/token-limits.ts';
 
 /** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
@@ -41,8 +41,11 @@ export interface Relations {
 interface AccessOptions {
   /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
-  /** Robots may call this about what their own organization owns, whatever relation users need. */
-  readonly robots?: boolean;
+  /**
+   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, nobody else
+   * may.
+   */
+  readonly robots?: boolean | 'only';
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication. */
@@ -57,7 +60,7 @@ interface AccessOptions {
    * What a token needs, whatever the method and the area. `all`: the route hands out something that may do everything.
    * `any`: the route is about the token itself.
    */
-  readonly scope?: 'all' | 'any';
+  readonly scope?: 'all' | 'any' | typeof SCIM;
   /**
    * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
    * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
@@ -83,6 +86,14 @@ export const member = (area: ScopeArea, options: AccessOptions = {}): Access => 
   who: 'member',
   area,
   about: 'query',
+  ...options,
+});
+/** A robot whose token has the scope `scim` and no other: an identity provider that provisions its organization. */
+export const provisioner = (options: Pick<AccessOptions, 'level'> = {}): Access => ({
+  who: 'signedIn',
+  area: 'organization',
+  robots: 'only',
+  scope: SCIM,
   ...options,
 });
 /** A member who also holds the relation, on the object that the path names with `:id` or else on the organization. */

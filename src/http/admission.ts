@@ -142,6 +142,9 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     refuseUnusable(shown.person);
     refuseNarrowToken(shown, access, request.method);
     refuseLimitedToken(shown, access);
+    if (access.robots === 'only' && shown.robotId === undefined) {
+      throw new AppError('forbidden', 'only the token of a robot can call this route');
+    }
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;

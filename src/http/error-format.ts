@@ -31,6 +31,9 @@ const OUTCOME_UNKNOWN =
 /** How one listener formats its errors. */
 export interface ErrorFormat {
   readonly statuses: Statuses;
+  /** If the status does not follow from the kind of the error. */
+  readonly statusOf?: (error: AppError) => number;
+  readonly contentType?: string;
   body(error: AppError, requestId: string): Record<string, unknown>;
 }
 
@@ -69,7 +72,7 @@ export function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const error = toAppError(thrown);
-  const status = format.statuses[error.kind];
+  const status = format.statusOf?.(error) ?? format.statuses[error.kind];
   if (error.kind === 'tooLarge') readOn(request, reply);
   if (status >= 500)
     logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, safeText(error.message));
@@ -78,7 +81,7 @@ export function sendError(
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
   return reply
     .code(status)
-    .header('Content-Type', 'application/json; charset=utf-8')
+    .header('Content-Type', format.contentType ?? 'application/json; charset=utf-8')
     .serializer(writeJson)
     .send(format.body(error, request.id));
 }

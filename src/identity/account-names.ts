@@ -12,7 +12,7 @@ const RESERVED = new Set(
   `.well-known admin api assets atrium attachments authz avatar avatars captcha commits console css debug docs error
    explore favicon.ico ghost gitea-actions healthz help img install invite issues js less links login logout
    manifest.json marketplace metrics milestones new notifications openapi.json openapi3.v1.json org plugins pulls raw
-   readyz repo repo-avatars robots.txt search serviceworker.js settings signin signout sitemap.xml ssh_info stars
+   readyz repo repo-avatars robots.txt scim search serviceworker.js settings signin signout sitemap.xml ssh_info stars
    swagger.v1.json template user users v2 vendor version`.split(/\s+/),
 );
 

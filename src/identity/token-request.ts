@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { PUBLIC_ONLY, SCOPES, scopesCover } from './scopes.ts';
+import { PUBLIC_ONLY, SCIM, SCOPES, scopesCover } from './scopes.ts';
 import { limitsCover, type MaybeLimits } from './token-limits.ts';
 
 export interface TokenDetails {
@@ -37,16 +37,22 @@ interface Terms {
   /** The default if no scopes are given. */
   readonly unsaid: readonly string[];
   readonly now: Date;
+  /** Only tokens of robots can have the scope `scim`. */
+  readonly isForRobot?: boolean;
 }
 
 const MAX_NAME = 255;
 
 /** The rules for a new token of a user or a robot. */
-export function readTokenRequest(wanted: TokenRequest, { held, heldUntil, heldLimits, unsaid, now }: Terms) {
+export function readTokenRequest(wanted: TokenRequest, terms: Terms) {
+  const { held, heldUntil, heldLimits, unsaid, now, isForRobot = false } = terms;
   const name = wanted.name.trim();
   if (name === '' || [...name].length > MAX_NAME)
     throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
   const scopes = readScopes(wanted.scopes ?? unsaid);
+  if (scopes.includes(SCIM) && !isForRobot) {
+    throw invalidField('scopes', 'only the token of a robot can have the scope scim');
+  }
   if (!scopesCover(held, scopes)) {
     throw new AppError('forbidden', 'cannot create an access token with a broader scope than the authenticating token');
   }
@@ -72,6 +78,9 @@ function readScopes(scopes: readonly string[]): string[] {
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   if (unknown.length > 0) {
     throw new AppError('invalid', `invalid access token scope provided: ${unknown.join(', ').slice(0, 200)}`);
+  }
+  if (scopes.includes(SCIM) && scopes.some((scope) => scope !== SCIM)) {
+    throw invalidField('scopes', 'the scope scim cannot be combined with others: create another token for those');
   }
   if (scopes.includes('all')) return scopes.includes(PUBLIC_ONLY) ? ['all', PUBLIC_ONLY] : ['all'];
   return SCOPES.filter(

@@ -32,6 +32,9 @@ const Member = named(
         description: 'When the user stops being a member. Absent if one of the memberships in teams does not end.',
       }),
     ),
+    managed_by_scim: Type.Optional(
+      Type.Boolean({ description: 'True if an identity provider manages the member by SCIM. Absent otherwise.' }),
+    ),
   }),
 );
 
@@ -94,11 +97,12 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
   );
 }
 
-function presentMember({ profile, teams, joinedAt, expiresAt }: MemberValue, baseUrl: string) {
+function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned }: MemberValue, baseUrl: string) {
   return {
     ...presentProfile(profile, baseUrl),
     teams: teams.map(({ expiresAt: until, ...team }) => ({ ...team, ...presentExpiry(until) })),
     joined_at: timestamp(joinedAt),
     ...presentExpiry(expiresAt),
+    ...(isProvisioned && { managed_by_scim: true }),
   };
 }

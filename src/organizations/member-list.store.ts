@@ -17,6 +17,8 @@ const TEAMS = `(select json_agg(json_build_object('id', t.id::text, 'name', t.na
                                order by t.permission <> 'owner', t.name_key collate "C")
      from team_member m join team t on t.id = m.team_id
     where m.account_id = a.id and t.organization_id = $1 and t.id = any($4::bigint[]))`;
+const PROVISIONED =
+  'exists (select 1 from scim_user s where s.organization_id = $1 and s.account_id = a.id) as is_provisioned';
 const COUNT = sql('memberList.count', `select count(*)::integer as total ${FOUND}`);
 const ORDERS: Readonly<Record<MemberOrder, readonly string[]>> = {
   id: ['a.id'],
@@ -28,6 +30,7 @@ const ORDERS: Readonly<Record<MemberOrder, readonly string[]>> = {
 interface MemberRow extends ProfileRow {
   joined_at: Date;
   expires_at: Date | null;
+  is_provisioned: boolean;
   teams: { id: string; name: string; permission: MemberTeam['permission']; expires_at: number | null }[] | null;
 }
 
@@ -48,7 +51,7 @@ function pageOf({ orderBy, isDescending }: MemberSearch): Statement {
   const order = ORDERS[orderBy].map((column) => `${column} ${direction}`).join(', ');
   return sql(
     `memberList.by.${orderBy}.${direction}`,
-    `select ${PROFILE}, a.joined_at, a.expires_at, ${TEAMS} as teams
+    `select ${PROFILE}, a.joined_at, a.expires_at, ${TEAMS} as teams, ${PROVISIONED}
        from (select a.*, j.joined_at, j.expires_at ${FOUND} order by ${order} offset $5 limit $6) a ${EMAIL} order by ${order}`,
   );
 }
@@ -58,5 +61,6 @@ function toMember(row: MemberRow): Member {
     ...{ id: BigInt(id), name, permission },
     expiresAt: expires_at === null ? null : new Date(expires_at),
   }));
-  return { profile: toProfile(row), teams, joinedAt: row.joined_at, expiresAt: row.expires_at };
+  const ends = { joinedAt: row.joined_at, expiresAt: row.expires_at };
+  return { profile: toProfile(row), teams, ...ends, isProvisioned: row.is_provisioned };
 }

@@ -17,6 +17,8 @@ export interface Member {
   readonly joinedAt: Date;
   /** When the last of the present memberships ends, if all of them do, whether the caller may see its team or not. */
   readonly expiresAt: Date | null;
+  /** An identity provider manages the member by SCIM. */
+  readonly isProvisioned: boolean;
 }
 
 export type MemberOrder = 'id' | 'name' | 'joined';

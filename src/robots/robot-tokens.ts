@@ -2,6 +2,7 @@ import { missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
+import { SCIM } from '../identity/scopes.ts';
 import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
 import type { MaybeLimits } from '../identity/token-limits.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
@@ -76,7 +77,8 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
     const { ownerId: accountId, robotId, actor } = asked;
     const within = { ...wanted, limits: await limits.read(asked.person, wanted.limits, accountId) };
     const held = { held: asked.scopes, heldUntil: asked.until, heldLimits: asked.limits };
-    const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now });
+    const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now, isForRobot: true });
+    if (request.scopes.includes(SCIM)) await requireOwner(asked);
     requireExpiry(await policies.rulesForRobots(accountId), request.expiresAt, now);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
@@ -96,11 +98,18 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
   ): Promise<IssuedToken> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
-    const { id } = findToken(await store.list(robotId), idOrName);
+    const { id, scopes } = findToken(await store.list(robotId), idOrName);
+    if (scopes.includes(SCIM)) await requireOwner(asked);
     const rules = await policies.rulesForRobots(accountId);
     const decide = endOf(wanted.expiresAt, { ...asked, isOwn: false }, rules);
     const about = { id, accountId, robotId, overlapMs: wanted.overlapMs };
     return await issuer.rotate({ ...about, actor, isOwn: false, decide }, once);
+  }
+
+  /** Whoever has a token with the scope `scim` can make anybody an owner. */
+  async function requireOwner({ person, ownerId }: AskedRobot): Promise<void> {
+    if (await judge.holds(person.id, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
+    throw missingRelation('owner:org', ': only an owner can create a token with the scope scim');
   }
 
   async function requireRelation({ person, ownerId }: AskedRobot, what: string): Promise<void> {

@@ -96,7 +96,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
   async function update(id: bigint, decide: (current: StoredUser) => UserUpdate, actor: Actor) {
     try {
       return await write(async (query, touch, record) => {
-        await query(ADMINISTRATORS);
+        await takeAdministratorsTurn(query);
         await query(LOCK, [id]);
         const current = await get(query, id);
         if (!current) return undefined;
@@ -149,6 +149,11 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       return 'done';
     });
   }
+}
+
+/** Taken before any row of a user is locked, by everybody who may deactivate one. */
+export async function takeAdministratorsTurn(query: Query): Promise<void> {
+  await query(ADMINISTRATORS);
 }
 
 /** The address becomes the only primary one and counts as verified, because an administrator set it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Db, sql } from '../../src/db/db.ts';
+import { type Db, oneOff, sql } from '../../src/db/db.ts';
 import { DRIVERS, openTestDb } from '../support/db.ts';
 
 /** One table for both drivers: the type of a parameter, the value that goes in, and the value that comes out. */
@@ -82,6 +82,21 @@ for (const driver of DRIVERS) {
       const byIds = sql('types.byIds', 'select id, body, at, tags from thing where id = any($1)');
       assert.deepStrictEqual(await db.query(byIds, [[1n, row.id]]), [row]);
       assert.deepStrictEqual(await db.query(byIds, [[]]), []);
+    });
+
+    test(`A one-off statement is parsed each time on ${driver}, so its name can mean another text`, async () => {
+      for (const [text, value, expected] of [
+        ['select $1::text as a', 'x', { a: 'x' }],
+        ['select $1::int8 + 1 as b, true as c', 7n, { b: 8n, c: true }],
+        ['select $1::text as a', 'y', { a: 'y' }],
+      ] as const) {
+        assert.deepStrictEqual(await db.query(oneOff('types.oneOff', text), [value]), [expected]);
+      }
+      const kept = sql(
+        'types.prepared',
+        'select count(*)::integer as count from pg_prepared_statements where name = $1',
+      );
+      assert.deepStrictEqual(await db.query(kept, ['types.oneOff']), [{ count: 0 }]);
     });
 
     test(`A function is rejected as a parameter on ${driver}`, async () => {

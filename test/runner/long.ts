@@ -348,6 +348,17 @@ export const LANES: readonly Lane[] = [
     onDemand: 'it takes as long as all other lanes about the API together',
   },
   {
+    name: 'scim',
+    what: 'all checks of scim2-tester on both databases, and what Entra ID and Okta send',
+    files: [
+      'test/long/scim.test.ts',
+      'test/api/scim/scim-users.test.ts',
+      'test/api/scim/scim-groups.test.ts',
+      'test/api/scim/scim-stories.test.ts',
+    ],
+    minutes: 1,
+  },
+  {
     name: 'rolling-restarts',
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],

@@ -16,8 +16,8 @@ export interface Pair {
 }
 
 /** A server in this process, and a way to open others next to it with the same database and the same key. */
-export async function openPair(): Promise<Pair> {
-  const atrium = await openTestServer({ driver: 'postgres' });
+export async function openPair(env: Readonly<Record<string, string>> = {}): Promise<Pair> {
+  const atrium = await openTestServer({ driver: 'postgres', env });
   const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY, ...JUDGE };
   return { atrium, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
 }

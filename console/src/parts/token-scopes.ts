@@ -20,6 +20,7 @@ export const SCOPE_AREAS: readonly ScopeArea[] = [
 /** "read account", or "everything". */
 export function scopeInWords(scope: string): string {
   if (scope === 'all') return 'everything';
+  if (scope === 'scim') return 'provisioning by SCIM';
   const [level = '', area = ''] = scope.split(':');
   const known = SCOPE_AREAS.find((one) => one.area === area);
   return known === undefined ? scope : `${level} ${known.title.toLowerCase()}`;

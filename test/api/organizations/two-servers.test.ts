@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { SESSION_COOKIE } from '../../../src/http/credential.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { clusterPermission } from '../../support/authz.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../support/people.ts';
 import { openPair, type SecondProcess } from '../../support/processes.ts';
 import { lacks } from '../../support/requirements.ts';
+import { newScimToken, patch, scimCaller, user } from '../../support/scim.ts';
 import type { TestServer } from '../../support/server.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
@@ -25,7 +27,7 @@ describe('Removals with two servers', { skip: lacks('postgresql') }, () => {
   let atrium: TestServer;
   let other: SecondProcess;
   before(async () => {
-    const pair = await openPair();
+    const pair = await openPair({ SCIM_DOMAINS: 'acme:acme.example' });
     atrium = pair.atrium;
     other = await pair.open();
   });
@@ -47,6 +49,34 @@ describe('Removals with two servers', { skip: lacks('postgresql') }, () => {
       assert.deepEqual([await beat(tokens[0].sha1), await beat(tokens[1].sha1)], [401, 204]);
       assert.equal((await atrium.as('ann')('DELETE', `/robots/${robot.id}`)).status, 204);
       assert.equal(await beat(tokens[1].sha1), 401);
+    }
+  });
+
+  it('Somebody deactivated by SCIM on one server is rejected by the other on the next request', async () => {
+    const scim = scimCaller(atrium, await newScimToken(atrium, 'acme', 'ann'));
+    for (let round = 0; round < COUNTS.removalRounds; round++) {
+      const made = await scim('POST', '/Users', user(`leaver${round}@acme.example`));
+      assert.equal(made.status, 201, made.text);
+      const accountId = BigInt(made.body.id);
+      const issue = () =>
+        atrium.instance.identity.tokens.issue({ accountId, name: crypto.randomUUID(), scopes: ['all'] });
+      const [token, session] = [
+        await issue(),
+        await atrium.instance.identity.sessions.open(accountId, false, new Date()),
+      ];
+      const ask = async (headers: Record<string, string>, path = '/user') =>
+        (await fetch(`${other.url}/api/v1${path}`, { headers })).status;
+      const cookie = { Cookie: `${SESSION_COOKIE}=${session.text}` };
+      assert.equal(await ask(bearer(token.text)), 200);
+      assert.equal(await ask(bearer(token.text), '/orgs/acme/teams'), 200);
+      const isSignedIn = (await ask(cookie)) === 200;
+      const set = (active: boolean) =>
+        scim('PATCH', `/Users/${accountId}`, patch({ op: 'replace', path: 'active', value: active }));
+      assert.equal((await set(false)).status, 200);
+      assert.deepEqual([await ask(bearer(token.text)), await ask(cookie)], [401, 401]);
+      assert.equal((await set(true)).status, 200);
+      assert.deepEqual([isSignedIn, await ask(bearer(token.text)), await ask(cookie)], [true, 401, 401]);
+      assert.equal(await ask(bearer((await issue()).text), '/orgs/acme/teams'), 200);
     }
   });
 

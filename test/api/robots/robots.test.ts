@@ -119,8 +119,9 @@ for (const driver of API_DRIVERS) {
     it(`A robot token can call no authenticated routes but the heartbeat and those about itself on ${driver}`, async () => {
       const { body } = await atrium.as('ann')('POST', `${path}/tokens`, { name: 'curious', scopes: ['all'] });
       const routes = atrium.instance.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
+      const forPeople = routes.filter(({ path: route }) => route.startsWith('/api/v1'));
       const open: string[] = [];
-      for (const { method, path: route, access } of routes) {
+      for (const { method, path: route, access } of forPeople) {
         const url = route.replace(/:org/g, 'acme').replace(/:\w+/g, '1');
         const query = (access as SignedAccess).about === 'query' ? '?org=acme' : '';
         const isBasic = (access as SignedAccess).basic === true;

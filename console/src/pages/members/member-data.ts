@@ -7,7 +7,8 @@ type Listed = Item<'GET /orgs/{org}/members'>;
 export type Member = Pick<
   Listed,
   'id' | 'login' | 'full_name' | 'email' | 'avatar_url' | 'location' | 'website' | 'teams'
-> & { readonly joined_at?: string | undefined };
+> &
+  Partial<Pick<Listed, 'joined_at' | 'managed_by_scim'>>;
 
 interface LoadedMember {
   /** `found` is undefined if nobody of that name is a member. */

@@ -76,6 +76,7 @@ function MemberDetails({ org, member, isStale }: { org: string; member: Member; 
                 { name: 'Email', value: <bdi>{member.email}</bdi> },
                 { name: 'Joined', value: <When at={member.joined_at} never="not known" /> },
                 { name: 'Location', value: <bdi>{member.location}</bdi> },
+                ...(member.managed_by_scim ? [{ name: 'Managed by', value: 'SCIM, from your identity provider' }] : []),
                 ...(member.website ? [{ name: 'Website', value: <WebLink url={member.website} /> }] : []),
               ].filter(({ name }) => name !== 'Location' || member.location !== '')}
             />

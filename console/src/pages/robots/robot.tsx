@@ -37,7 +37,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
   const { whyNot } = usePageObject();
   const tokens = useList('GET /robots/{id}/tokens', { path: { id: robot.id }, query: { limit: 50 } });
   const dialog = useSignal<'edit' | 'delete' | 'token' | undefined>(undefined);
-  const created = useSignal<string | undefined>(undefined);
+  const created = useSignal<CreatedToken | undefined>(undefined);
   const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
   const rotated = useSignal<{ id: bigint; name: string } | undefined>(undefined);
   const close = () => (dialog.value = undefined);
@@ -92,7 +92,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       </Card>
       {dialog.value === 'edit' && <EditRobot robot={robot} etag={etag} onClose={close} />}
       {dialog.value === 'token' && (
-        <NewRobotToken robot={robot} onClose={close} onCreated={(text) => (created.value = text)} />
+        <NewRobotToken robot={robot} onClose={close} onCreated={(token) => (created.value = token)} />
       )}
       {rotated.value && (
         <RotateToken
@@ -111,13 +111,8 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       {created.value !== undefined && (
         <ShownSecret
           title="The new token"
-          secret={created.value}
-          commands={[
-            {
-              title: 'Report that a cluster is alive',
-              text: `curl -X POST -H "Authorization: token $TOKEN" --json '{}' ${location.origin}/api/v1/clusters/ID/heartbeat`,
-            },
-          ]}
+          secret={created.value.text}
+          commands={[usageOf(created.value)]}
           onClose={() => (created.value = undefined)}
         />
       )}
@@ -175,31 +170,66 @@ function EditRobot({ robot, etag, onClose }: { robot: Robot; etag: string | unde
   );
 }
 
+interface CreatedToken {
+  readonly text: string;
+  readonly isForScim: boolean;
+}
+
+function usageOf({ isForScim }: CreatedToken) {
+  if (isForScim) {
+    return { title: 'Base URL of SCIM, for your identity provider', text: `${location.origin}/scim/v2` };
+  }
+  return {
+    title: 'Report that a cluster is alive',
+    text: `curl -X POST -H "Authorization: token $TOKEN" --json '{}' ${location.origin}/api/v1/clusters/ID/heartbeat`,
+  };
+}
+
+/** A token for SCIM can do nothing else, so it is one or the other. */
+const PURPOSES = [
+  { value: 'clusters', label: 'Reporting the state of clusters' },
+  { value: 'scim', label: 'Provisioning people by SCIM' },
+] as const;
+
 interface NewTokenProps {
   readonly robot: Robot;
   readonly onClose: () => void;
-  readonly onCreated: (text: string) => void;
+  readonly onCreated: (token: CreatedToken) => void;
 }
 
 function NewRobotToken({ robot, onClose, onCreated }: NewTokenProps) {
   const name = useSignal('');
   const days = useSignal('30');
+  const purpose = useSignal<string>('clusters');
   const create = useAction(async () => {
+    const isForScim = purpose.value === 'scim';
+    const scopes = isForScim ? { scopes: ['scim'] as const } : {};
     const token = await api.call('POST /robots/{id}/tokens', {
       path: { id: robot.id },
-      body: { name: name.value, expires_at: expiryOf(days.value) },
+      body: { name: name.value, expires_at: expiryOf(days.value), ...scopes },
     });
-    onCreated(token.sha1);
+    onCreated({ text: token.sha1, isForScim });
   });
   return (
     <FormDialog
       title={`New token for ${robot.name}`}
       verb="Create token"
       action={create}
-      fields={['name']}
+      fields={['name', 'scopes']}
       onClose={onClose}
     >
       <TextField label="Name" value={name} isRequired autoFocus error={create.fieldError('name')} />
+      <SelectField
+        label="Used for"
+        value={purpose}
+        choices={PURPOSES}
+        hint={
+          purpose.value === 'scim'
+            ? `The identity provider calls ${location.origin}/scim/v2. Only owners can create such a token: it can make anybody an owner.`
+            : undefined
+        }
+        error={create.fieldError('scopes')}
+      />
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
     </FormDialog>
   );
