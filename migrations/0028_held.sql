@@ -1,0 +1,3 @@
+-- compatible-from: 18
+-- Holds the number for a change that is made elsewhere.
+select 1;
