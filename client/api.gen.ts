@@ -910,6 +910,36 @@ export type EditProfileInput = {
   readonly description?: string | undefined;
 };
 
+/** What to change about a provider. Omitted fields stay unchanged. */
+export type EditProviderInput = {
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer?: string | null | undefined;
+  /** The ID that the provider has given this server. */
+  readonly client_id?: string | null | undefined;
+  /** What the button on the sign-in page says. */
+  readonly display_name?: string | null | undefined;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes?: readonly string[] | null | undefined;
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains?: readonly string[] | null | undefined;
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts?: boolean | null | undefined;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email?: boolean | null | undefined;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor?: boolean | null | undefined;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim?: string | null | undefined;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
+  /** Whether people can sign in with it. */
+  readonly enabled?: boolean | null | undefined;
+  /** Stored sealed, and never shown. Null removes it. */
+  readonly client_secret?: string | null | undefined;
+};
+
 /** What to change about a robot account. Omitted fields stay unchanged. */
 export type EditRobotInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
@@ -1067,6 +1097,62 @@ export type FoundObject = {
   readonly title?: string;
   /** Name of the organization that it belongs to. */
   readonly organization?: string;
+};
+
+/** Whoever is in the group at the provider is in the team here. */
+export type GroupMapping = {
+  /** The group as the claim names it. */
+  readonly group: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** Name of the team. */
+  readonly team: string;
+};
+
+/** Whoever is in the group at the provider is in the team here. */
+export type GroupMappingInput = {
+  /** The group as the claim names it. */
+  readonly group: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** Name of the team. */
+  readonly team: string;
+};
+
+/** What a sign-in with some groups would change. */
+export type GroupPreview = {
+  /** By organization. */
+  readonly organizations: readonly GroupPreviewOrganization[];
+  /** Teams that mappings of these groups name, and that do not exist. */
+  readonly missing: readonly string[];
+  /** Groups without a mapping. */
+  readonly ignored: readonly string[];
+};
+
+/** One membership that would begin or end. */
+export type GroupPreviewChange = {
+  /** What would be done. */
+  readonly action: 'team.add_member' | 'team.remove_member';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user. */
+  readonly username: string;
+};
+
+/** What it would change in one organization. */
+export type GroupPreviewOrganization = {
+  /** Name of the organization. */
+  readonly organization: string;
+  /** What a sign-in would change. POST /authz/preview takes this list and shows its impact. */
+  readonly changes: readonly GroupPreviewChange[];
+};
+
+/** Somebody, and the groups that they would sign in with. */
+export type GroupPreviewRequestInput = {
+  /** Groups, as the claim would list them. */
+  readonly groups: readonly string[];
+  /** The user who would sign in with these groups. */
+  readonly username: string;
 };
 
 /** The object that a statement is about. */
@@ -1356,6 +1442,42 @@ export type LifecycleNotificationPlanInput = {
   readonly name?: string | undefined;
   /** Version of the plan. */
   readonly version?: string | undefined;
+};
+
+/** What somebody is asked to link after a first sign-in with a provider. */
+export type LinkRequest = {
+  /** Name of the provider that somebody has signed in with. */
+  readonly provider: string;
+  /** The address that the provider and the account have both verified. */
+  readonly email: string;
+  /** The account that would be linked. */
+  readonly username: string;
+  /** Where to go afterwards, on this server. */
+  readonly return_to: string;
+};
+
+/** Where to sign in. */
+export type LinkTarget = {
+  /** Where the browser has to go to sign in at the provider. */
+  readonly url: string;
+};
+
+/** Who a user is at a provider. */
+export type LinkedAccount = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the provider. */
+  readonly provider: string;
+  /** Issuer of the identity. */
+  readonly issuer: string;
+  /** Identifier of the person at the issuer. */
+  readonly subject: string;
+  /** Email address at the provider, when the account was linked. */
+  readonly email: string;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When somebody last signed in with it. */
+  readonly last_used_at: string;
 };
 
 /** A message to the receiver of marketplace events. */
@@ -1721,6 +1843,12 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** The provider at which to sign in. */
+export type NewLinkedAccountInput = {
+  /** Name of the provider. */
+  readonly provider: string;
+};
+
 /** The team that a new member joins, and for how long. */
 export type NewMemberInput = {
   /** Name of the team. By default, Viewers. */
@@ -1775,6 +1903,38 @@ export type NewPasswordInput = {
   readonly current?: string | undefined;
   /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
   readonly new: string;
+};
+
+/** A provider to add. */
+export type NewProviderInput = {
+  /** The name in addresses: lower-case letters, digits and "-". It never changes. */
+  readonly name: string;
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer: string;
+  /** The ID that the provider has given this server. */
+  readonly client_id: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name?: string | null | undefined;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes?: readonly string[] | null | undefined;
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains?: readonly string[] | null | undefined;
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts?: boolean | null | undefined;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email?: boolean | null | undefined;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor?: boolean | null | undefined;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim?: string | null | undefined;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
+  /** Whether people can sign in with it. */
+  readonly enabled?: boolean | null | undefined;
+  /** Stored sealed, and never shown. Null removes it. */
+  readonly client_secret?: string | null | undefined;
 };
 
 /** A robot account to create. */
@@ -2181,6 +2341,54 @@ export type PrincipalReason = {
   readonly name?: string;
 };
 
+/** An OpenID Connect provider that people sign in with. */
+export type Provider = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The name in addresses: lower-case letters, digits and "-". It never changes. */
+  readonly name: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name: string;
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer: string;
+  /** The ID that the provider has given this server. */
+  readonly client_id: string;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes: readonly string[];
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains: readonly string[];
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts: boolean;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking: 'off' | 'consent' | 'automatic';
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email: boolean;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor: boolean;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim: string;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings: readonly GroupMapping[];
+  /** Whether people can sign in with it. */
+  readonly enabled: boolean;
+  /** Whether a client secret is stored. It is never shown. */
+  readonly has_client_secret: boolean;
+  /** settings: it comes from OIDC_PROVIDERS, and cannot be changed here. */
+  readonly origin: 'settings' | 'database';
+  /** Teams that group_mappings name, and that do not exist, such as acme/Operators. */
+  readonly missing_teams: readonly string[];
+  /** The redirect URI to register at the provider. */
+  readonly redirect_uri: string;
+  /** The back-channel logout URI to register at the provider. */
+  readonly backchannel_logout_uri: string;
+  /** The post-logout redirect URI to register at the provider. */
+  readonly post_logout_redirect_uri: string;
+  /** When it was created. */
+  readonly created_at: string | null;
+  /** When it was last changed. */
+  readonly updated_at: string | null;
+};
+
 /** Which unfinished deliveries to retry. Everything that is given must match; an empty object means all. */
 export type RedeliveryFilterInput = {
   /** Only deliveries of this marketplace. Case does not matter. */
@@ -2506,6 +2714,22 @@ export type SignInInput = {
   readonly token?: string | null | undefined;
   /** If true, the session outlives the browser. */
   readonly remember?: boolean | null | undefined;
+};
+
+/** A provider that people can sign in with. */
+export type SignInProvider = {
+  /** The name in addresses. */
+  readonly name: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name: string;
+  /** Where a browser begins to sign in. */
+  readonly url: string;
+};
+
+/** Where to go after signing out here. */
+export type SignedOut = {
+  /** Where the browser signs out at the provider, if the session was opened with one. */
+  readonly url: string | null;
 };
 
 /** What a customer bought at a marketplace that reports its lifecycle. */
@@ -3064,6 +3288,61 @@ export interface Operations {
     input: {
     };
     answer: DeploymentOverview;
+  };
+  /** List the OpenID Connect providers */
+  'GET /admin/providers': {
+    input: {
+    };
+    answer: readonly Provider[];
+  };
+  /** Add an OpenID Connect provider */
+  'POST /admin/providers': {
+    input: {
+      body: NewProviderInput | RawBody;
+    };
+    answer: Provider;
+  };
+  /** Get an OpenID Connect provider */
+  'GET /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+    };
+    answer: Provider;
+  };
+  /** Change an OpenID Connect provider; omitted fields stay unchanged */
+  'PATCH /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+      body: EditProviderInput | RawBody;
+    };
+    answer: Provider;
+  };
+  /** Remove an OpenID Connect provider; linked accounts stay */
+  'DELETE /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Preview which memberships a sign-in with some groups would change */
+  'POST /admin/providers/{provider}/preview': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+      body: GroupPreviewRequestInput | RawBody;
+    };
+    answer: GroupPreview;
   };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
@@ -4679,6 +4958,41 @@ export interface Operations {
     };
     answer: HostedToken;
   };
+  /** Get what this browser is asked to link, after a first sign-in with a provider */
+  'GET /user/link_request': {
+    input: {
+    };
+    answer: LinkRequest;
+  };
+  /** Link the account at the provider to the account of the session */
+  'POST /user/link_request': {
+    input: {
+    };
+    answer: LinkRequest;
+  };
+  /** List the accounts at providers that the caller has linked */
+  'GET /user/linked_accounts': {
+    input: {
+    };
+    answer: readonly LinkedAccount[];
+  };
+  /** Begin to link an account at a provider: where to sign in there */
+  'POST /user/linked_accounts': {
+    input: {
+      body: NewLinkedAccountInput | RawBody;
+    };
+    answer: LinkTarget;
+  };
+  /** Unlink an account at a provider, and end the sessions that were opened with it */
+  'DELETE /user/linked_accounts/{id}': {
+    input: {
+      path: {
+        /** ID of a linked account. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
   /** Get message bus credentials for the caller, under the name that older clients use */
   'GET /user/nats/credentials': {
     input: {
@@ -4703,6 +5017,12 @@ export interface Operations {
       body: NewPasswordInput | RawBody;
     };
     answer: undefined;
+  };
+  /** List the OpenID Connect providers that people can sign in with */
+  'GET /user/providers': {
+    input: {
+    };
+    answer: readonly SignInProvider[];
   };
   /** List the browser sessions of the caller */
   'GET /user/sessions': {
@@ -4750,6 +5070,12 @@ export interface Operations {
     input: {
     };
     answer: undefined;
+  };
+  /** Sign out: end the browser session, and say where to sign out at the provider */
+  'POST /user/signout': {
+    input: {
+    };
+    answer: SignedOut;
   };
   /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {

@@ -454,6 +454,22 @@ create table key_slot (
   constraint key_slot_ring_key_id_fkey FOREIGN KEY (ring_key_id) REFERENCES ring_key(id) ON DELETE CASCADE
 );
 
+create table linked_account (
+  id bigint generated always as identity,
+  account_id bigint not null,
+  provider text not null,
+  issuer text not null,
+  subject text not null,
+  email text not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
+  constraint linked_account_subject UNIQUE (issuer, subject),
+  constraint linked_account_pkey PRIMARY KEY (id),
+  constraint linked_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX linked_account_account ON linked_account USING btree (account_id, id);
+
 create table marketplace_event (
   id bigint generated always as identity,
   uid text not null,
@@ -514,6 +530,42 @@ create table openfga_tuple (
 );
 
 CREATE INDEX openfga_tuple_source ON openfga_tuple USING btree (store, source_kind, source_id);
+
+create table provider (
+  id bigint generated always as identity,
+  owner_id bigint not null default 0,
+  name text not null,
+  display_name text not null,
+  issuer text not null,
+  client_id text not null,
+  client_secret bytea,
+  scopes text[] not null,
+  allowed_domains text[] not null,
+  create_accounts boolean not null,
+  linking text not null,
+  trust_email boolean not null,
+  trust_second_factor boolean not null,
+  group_claim text not null,
+  group_mappings json not null,
+  enabled boolean not null,
+  version integer not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint provider_name UNIQUE (name),
+  constraint provider_pkey PRIMARY KEY (id),
+  constraint provider_linking_check CHECK ((linking = ANY (ARRAY['off'::text, 'consent'::text, 'automatic'::text]))),
+  constraint provider_owner_id_check CHECK ((owner_id = 0))
+);
+
+create table provider_membership (
+  provider text not null,
+  team_id bigint not null,
+  account_id bigint not null,
+  constraint provider_membership_pkey PRIMARY KEY (account_id, team_id, provider),
+  constraint provider_membership_team_id_account_id_fkey FOREIGN KEY (team_id, account_id) REFERENCES team_member(team_id, account_id) ON DELETE CASCADE
+);
+
+CREATE INDEX provider_membership_team ON provider_membership USING btree (team_id, account_id);
 
 create table reserved_name (
   name_key text not null,
@@ -626,8 +678,32 @@ create table session (
 
 CREATE INDEX session_account ON session USING btree (account_id);
 CREATE INDEX session_expiry ON session USING btree (expires_at);
-CREATE UNIQUE INDEX session_id ON session USING btree (id);
 CREATE INDEX session_token ON session USING btree (token_id) WHERE (token_id IS NOT NULL);
+
+create table session_provider (
+  id bigint generated always as identity,
+  session_id bigint not null,
+  account_id bigint not null,
+  provider text not null,
+  issuer text not null,
+  subject text not null,
+  sid text,
+  id_token bytea,
+  constraint session_provider_session UNIQUE (session_id),
+  constraint session_provider_pkey PRIMARY KEY (id),
+  constraint session_provider_session_id_fkey FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE
+);
+
+CREATE INDEX session_provider_sid ON session_provider USING btree (issuer, sid) WHERE (sid IS NOT NULL);
+CREATE INDEX session_provider_subject ON session_provider USING btree (issuer, subject);
+
+create table spent_secret (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint spent_secret_pkey PRIMARY KEY (hash)
+);
+
+CREATE INDEX spent_secret_expiry ON spent_secret USING btree (expires_at);
 
 create table subscription (
   id bigint generated always as identity,

@@ -40,6 +40,7 @@ export interface AppParts {
     | 'MARKETPLACE_PORT'
     | 'SMTP_URL'
     | 'EMAIL_CONFIRMATION'
+    | 'PASSWORDS'
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -107,6 +108,7 @@ export function createApp(parts: AppParts) {
         deployment: config.DEPLOYMENT,
         features: {
           bus: true,
+          passwords: config.PASSWORDS === 'on',
           mail: config.SMTP_URL !== undefined,
           emailConfirmation: config.EMAIL_CONFIRMATION,
           marketplace: hasListener,

@@ -15,6 +15,7 @@ import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
+import { wireProviders } from './providers/providers.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
@@ -31,6 +32,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const providers = wireProviders(infrastructure, identity, users);
   const tokens = wireTokens(infrastructure, identity);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
@@ -60,6 +62,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       clusters: clusters.clusters,
       heartbeats: clusters.heartbeats,
       contracts: contracts.contracts,
+      providers: providers.providers,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
       credentials: credentials.credentials,
@@ -74,7 +77,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, robots, audit, overview, impact, guardrails, events, search].map(({ mount }) => mount),
+        ...[...wired, providers, robots, audit, overview, impact, guardrails, events, search].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

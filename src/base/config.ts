@@ -159,6 +159,17 @@ const headers = setting('name=value pairs, separated by commas', (value) => {
   ) as Readonly<Record<string, string>>;
 });
 
+const list = setting('a JSON array', (value): readonly unknown[] => {
+  let read: unknown;
+  try {
+    read = JSON.parse(value);
+  } catch {
+    read = undefined;
+  }
+  if (!Array.isArray(read)) throw new Error('must be a JSON array');
+  return read;
+});
+
 const limitSettings = Object.fromEntries(
   Object.values(LIMITS).map(({ setting, fallback, of }) => [
     setting,
@@ -219,6 +230,15 @@ export const SETTINGS = {
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
   SMTP_URL: url('smtp', 'smtps')(undefined, 'SMTP server for outgoing email, with user and password in the URL.'),
   MAIL_FROM: text('atrium@localhost', 'Sender address of emails.'),
+  PASSWORDS: oneOf('on', 'off')(
+    'on',
+    'off: nobody signs in with a password, or sets one. Needs another way to sign in, such as OIDC_PROVIDERS.',
+  ),
+  OIDC_PROVIDERS: list('[]', 'OpenID Connect providers to sign in with, as docs/sign-in.md describes them.'),
+  OIDC_ALLOWED_NETWORKS: networks(
+    '',
+    'Private networks where OpenID Connect providers may be called. By default, only the public internet is.',
+  ),
   TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For header is trusted.'),
   BUCKET_ALLOWED_NETWORKS: networks(
     '',

@@ -27,6 +27,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   fingerprint: 'nothing',
   ownerID: '999999',
   installerID: 'nothing',
+  provider: 'nothing',
 };
 
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
@@ -73,6 +74,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/admin/marketplace/deliveries/redeliver': { most: 0 },
   'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },
   'POST /api/v1/admin/marketplace/secrets': { marketplace: 'CloudB', secret: '' },
+  'POST /api/v1/admin/providers': { name: '-', issuer: '', client_id: '' },
+  'PATCH /api/v1/admin/providers/:provider': {},
+  'POST /api/v1/admin/providers/:provider/preview': { groups: [], username: 'nobody' },
+  'POST /api/v1/user/linked_accounts': { provider: 'nothing' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },

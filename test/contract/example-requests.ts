@@ -128,6 +128,18 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['endMyOtherSessions', () => ({ as: 'ann' })],
   ['endUserSessions', () => ({ as: 'root', path: { username: 'ann' } })],
   ['signOut', () => ({ as: 'ann' })],
+  ['endCurrentSession', () => ({ as: 'ann' })],
+  ['listSignInProviders', () => ({})],
+  [
+    'listMyLinkedAccounts',
+    () => ({
+      as: 'ann',
+      note: ({ body }, created) => {
+        created.linked = body[0].id;
+      },
+    }),
+  ],
+  ['removeMyLinkedAccount', ({ created: { linked = 0 } }) => ({ as: 'ann', path: { id: linked } })],
   ['setMyPassword', () => ({ as: 'ann', body: { current: 'an example password', new: 'another example password' } })],
   ['listMyAuditEntries', () => ({ as: 'ann', query: { limit: 1 } })],
   ['exportMyAuditLog', () => ({ as: 'ann', query: { action: 'credential.' } })],

@@ -63,6 +63,15 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /users/:username/following/:target': 'username target:person',
   'GET /users/:username/orgs': 'username PAGE',
   'GET /users/:username': 'username',
+  'POST /admin/providers':
+    '.name .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled',
+  'GET /admin/providers/:provider': 'provider:text',
+  'PATCH /admin/providers/:provider':
+    'provider:text .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled',
+  'DELETE /admin/providers/:provider': 'provider:text',
+  'POST /admin/providers/:provider/preview': 'provider:text .groups[] .username',
+  'POST /user/linked_accounts': '.provider:text',
+  'DELETE /user/linked_accounts/:id': 'id:text',
   'GET /admin/users': '?q:person ?state PAGE',
   'GET /admin/users/:username/teams': 'username',
   'POST /admin/users': '.username .email .full_name .password:secret .admin .active .prohibit_login',
