@@ -65,6 +65,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       MARKETPLACE_PORT: undefined,
       SMTP_URL: undefined,
       EMAIL_CONFIRMATION: false,
+      PASSWORDS: 'on',
     },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => 0),

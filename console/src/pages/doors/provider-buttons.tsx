@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../../client/client.ts';
 import { api } from '../../data/api.ts';
-import { LinkButton } from '../../parts/button.tsx';
 
 type Provider = Answer<'GET /user/providers'>[number];
 
@@ -20,12 +19,15 @@ export function ProviderButtons({ remember }: { remember: boolean }) {
   return (
     <div class="stack tight" role="group" aria-label="Sign in with a provider">
       {providers.value.map(({ name, display_name, url }) => (
-        <LinkButton
+        // The router of the console follows links without a target, and this one leaves the console.
+        <a
           key={name}
+          class="button plain"
+          target="_top"
           href={`${url}?${new URLSearchParams({ return_to: here(), remember: String(remember) })}`}
         >
           {`Sign in with ${display_name}`}
-        </LinkButton>
+        </a>
       ))}
     </div>
   );
