@@ -802,6 +802,46 @@ export type DeploymentOverview = {
   readonly ownerless_organizations: number;
 };
 
+/** What a program shows, and what it polls with. */
+export type DeviceAuthorization = {
+  /** What the program polls with. Nobody else may see it. */
+  readonly device_code: string;
+  /** What the program shows, and its user approves. */
+  readonly user_code: string;
+  /** Where the user approves it. */
+  readonly verification_uri: string;
+  /** The same, with the code. */
+  readonly verification_uri_complete: string;
+  /** Seconds until the codes expire. */
+  readonly expires_in: number;
+  /** Seconds to wait between two polls. */
+  readonly interval: number;
+};
+
+/** Whether the program may act for the caller. */
+export type DeviceDecisionInput = {
+  /** False denies it. */
+  readonly approve: boolean;
+};
+
+/** A program that waits for approval. */
+export type DeviceRequest = {
+  /** The code that the program shows. */
+  readonly user_code: string;
+  /** What the program calls itself. Anybody can write anything there. */
+  readonly name: string;
+  /** Scopes of the token that it gets. */
+  readonly scopes: readonly string[];
+  /** When the code expires. */
+  readonly expires_at: string;
+};
+
+/** The code of the program that polls. */
+export type DeviceTokenInput = {
+  /** As the beginning has returned it. */
+  readonly device_code: string;
+};
+
 /** What to change about a cluster. Omitted fields stay unchanged. */
 export type EditClusterInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
@@ -1811,6 +1851,14 @@ export type NewContractInput = {
   readonly quota?: {
     readonly [key: string]: number;
   } | undefined;
+};
+
+/** A program that wants to act for its user. */
+export type NewDeviceAuthorizationInput = {
+  /** What the program is, such as the name of its machine. */
+  readonly name?: string | null | undefined;
+  /** Scopes of the token. By default, all. */
+  readonly scopes?: readonly string[] | null | undefined;
 };
 
 /** Email addresses to add. */
@@ -4867,6 +4915,41 @@ export interface Operations {
       };
     };
     answer: unknown;
+  };
+  /** Begin to sign in a program: a code that its user approves in a browser (RFC 8628) */
+  'POST /user/device': {
+    input: {
+      body: NewDeviceAuthorizationInput | RawBody;
+    };
+    answer: DeviceAuthorization;
+  };
+  /** Poll for the token of a program that was signed in */
+  'POST /user/device/token': {
+    input: {
+      body: DeviceTokenInput | RawBody;
+    };
+    answer: Token;
+  };
+  /** Get the program that waits under a code */
+  'GET /user/device/{code}': {
+    input: {
+      path: {
+        /** The code that the program shows. Case and hyphens do not matter. */
+        code: Id;
+      };
+    };
+    answer: DeviceRequest;
+  };
+  /** Approve or deny the program that waits under a code */
+  'POST /user/device/{code}': {
+    input: {
+      path: {
+        /** The code that the program shows. Case and hyphens do not matter. */
+        code: Id;
+      };
+      body: DeviceDecisionInput | RawBody;
+    };
+    answer: DeviceRequest;
   };
   /** List the email addresses of the caller */
   'GET /user/emails': {

@@ -1,4 +1,4 @@
--- compatible-from: 24
+-- compatible-from: 18
 -- OpenID Connect: providers that people sign in with, the accounts that are linked to them, and what a sign-in leaves
 -- behind. Providers can also come from the settings, so everything names a provider by its name, without a reference.
 create table provider (
@@ -75,3 +75,24 @@ create table spent_secret (
   expires_at timestamptz not null
 );
 create index spent_secret_expiry on spent_secret (expires_at);
+
+-- Programs that wait for somebody to approve them in a browser (RFC 8628). A row lives for ten minutes.
+create table device_request (
+  id         bigint generated always as identity primary key,
+  -- Keyed hash of the code that the program polls with.
+  hash       bytea not null,
+  user_code  text not null,
+  name       text not null,
+  scopes     text[] not null,
+  state      text not null default 'pending' check (state in ('pending', 'approved', 'denied')),
+  -- Who has decided.
+  account_id bigint references account on delete cascade,
+  interval_s integer not null,
+  polled_at  timestamptz,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint device_request_hash unique (hash),
+  constraint device_request_user_code unique (user_code)
+);
+create index device_request_account on device_request (account_id) where account_id is not null;
+create index device_request_expiry on device_request (expires_at);

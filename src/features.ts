@@ -5,6 +5,7 @@ import { wireBus } from './bus/bus.wiring.ts';
 import { wireClusters } from './clusters/clusters.wiring.ts';
 import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
+import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
@@ -33,6 +34,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const providers = wireProviders(infrastructure, identity, users);
+  const devices = wireDevices(infrastructure, identity);
   const tokens = wireTokens(infrastructure, identity);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
@@ -77,7 +79,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, providers, robots, audit, overview, impact, guardrails, events, search].map(({ mount }) => mount),
+        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
+          ({ mount }) => mount,
+        ),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

@@ -28,6 +28,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   ownerID: '999999',
   installerID: 'nothing',
   provider: 'nothing',
+  code: 'nothing',
 };
 
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
@@ -77,6 +78,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/admin/providers': { name: '-', issuer: '', client_id: '' },
   'PATCH /api/v1/admin/providers/:provider': {},
   'POST /api/v1/admin/providers/:provider/preview': { groups: [], username: 'nobody' },
+  'POST /api/v1/user/device': {},
+  'POST /api/v1/user/device/token': { device_code: 'nothing' },
+  'POST /api/v1/user/device/:code': { approve: false },
   'POST /api/v1/user/linked_accounts': { provider: 'nothing' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},

@@ -273,6 +273,27 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
+  getDeviceToken: {
+    because: 'somebody has to approve the program first',
+    parameters: {},
+    body: { device_code: 'the device_code of the beginning' },
+    response: {
+      id: 7,
+      name: 'atrium on laptop, 2026-01-01, BCDF-GHJK',
+      sha1: 'atr_EXAMPLE',
+      token_last_eight: 'EXAMPLE0',
+      scopes: ['all'],
+      created_at: '2026-01-01T00:00:00Z',
+      last_used_at: '1970-01-01T00:00:00Z',
+      expires_at: null,
+    },
+  },
+  setDeviceDecision: {
+    because: 'it needs a browser session',
+    parameters: { code: 'BCDF-GHJK' },
+    body: { approve: true },
+    response: 'getDeviceRequest',
+  },
   getMyLinkRequest: {
     because: 'it needs a sign-in at a provider',
     parameters: {},

@@ -131,6 +131,16 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['endCurrentSession', () => ({ as: 'ann' })],
   ['listSignInProviders', () => ({})],
   [
+    'createDeviceAuthorization',
+    () => ({
+      body: { name: 'atrium on laptop', scopes: ['all'] },
+      note: ({ body }, created) => {
+        created.userCode = body.user_code;
+      },
+    }),
+  ],
+  ['getDeviceRequest', ({ created: { userCode = '' } }) => ({ as: 'ann', path: { code: userCode } })],
+  [
     'listMyLinkedAccounts',
     () => ({
       as: 'ann',

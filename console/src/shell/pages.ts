@@ -34,6 +34,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/me/emails', async () => (await import('../pages/me/emails.tsx')).EmailsPage),
   page('/me/password', async () => (await import('../pages/me/password.tsx')).PasswordPage),
   page('/me/sessions', async () => (await import('../pages/me/sessions.tsx')).SessionsPage),
+  page('/me/device', async () => (await import('../pages/me/device.tsx')).DevicePage),
   page('/me/linked-accounts', async () => (await import('../pages/me/linked-accounts.tsx')).LinkedAccountsPage),
   page('/me/tokens', async () => (await import('../pages/me/tokens.tsx')).TokensPage),
   page('/me/following', async () => (await import('../pages/me/following.tsx')).FollowingPage),

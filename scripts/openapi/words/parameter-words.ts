@@ -18,6 +18,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
 const PARAMETER_WORDS: Readonly<Record<string, string>> = {
   'getUserAccess query type': 'Only objects of this type. By default, all types except organization and user.',
   'path claimID': 'The claim ID that the organization got when its installer was bound.',
+  'path code': 'The code that the program shows. Case and hyphens do not matter.',
   'path credName': 'Name of one of your cloud credentials.',
   'path fingerprint': 'Fingerprint of the secret, as the list shows it.',
   'path installerID': 'ID of the installer.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { auditOf } from '../../support/audit.ts';
-import { migrated, newPlace } from '../../support/db.ts';
+import { ANY_DRIVER, migrated, newPlace } from '../../support/db.ts';
 import { basic } from '../../support/own-account.ts';
 import { openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -80,7 +80,7 @@ describe('A deployment without passwords', () => {
   });
 
   it('A start without passwords and without a provider is refused, and changes nothing', async () => {
-    const { dataDir, databaseUrl = '' } = await newPlace('pglite', migrated());
+    const { dataDir, databaseUrl = '' } = await newPlace(ANY_DRIVER, migrated());
     const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PASSWORDS: 'off' };
     const instance = await openQuietly(env, []);
     try {
