@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createDoctorStore } from '../../../src/operations/doctor/database.store.ts';
 import { readSettings } from '../../../src/providers/provider-settings.ts';
+import { PROVIDER_SECRETS } from '../../../src/providers/providers.store.ts';
 import { lastEntry } from '../../support/own-account.ts';
 import { type Call, openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -88,6 +90,14 @@ describe('Administering providers', () => {
     assert.equal((await atrium.instance.rotateKeys()).damaged.length, 0);
     const known = await atrium.instance.features.providers.known('sealed');
     assert.equal(known.clientSecret, SECRET);
+  });
+
+  it('A provider without a secret is nothing that the doctor would call damaged', async () => {
+    await root('POST', '/admin/providers', { ...NEW, name: 'public' });
+    const store = createDoctorStore(atrium.instance.db.query);
+    const sampled = await store.sealed(PROVIDER_SECRETS, 100);
+    assert.ok(sampled.length > 0);
+    for (const { sealed, identity } of sampled) assert.ok(Buffer.isBuffer(sealed) && identity !== 'provider public');
   });
 
   const REFUSED: readonly (readonly [string, object, string])[] = [
