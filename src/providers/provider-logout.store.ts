@@ -8,13 +8,14 @@ const SESSION = sql(
   'providerLogout.session',
   'select account_id, provider, subject, id_token from session_provider where session_id = $1',
 );
-// With both, the provider means one session. The client is known by the name of the provider: another client of the same
+// With both, the provider means one session. If it did not tell which one ours belongs to, it may be this one. The client is known by the name of the provider: another client of the same
 // issuer has sessions of its own.
 const END = sql(
   'providerLogout.end',
   `delete from session s using session_provider p
     where p.session_id = s.id and p.provider = $1 and p.issuer = $2
-      and ($3::text is null or p.subject = $3) and ($4::text is null or p.sid = $4) returning s.account_id`,
+      and ($3::text is null or p.subject = $3)
+      and ($4::text is null or p.sid = $4 or (p.sid is null and $3::text is not null)) returning s.account_id`,
 );
 
 /** Where the sealed ID tokens are stored, for key rotation. */

@@ -119,11 +119,11 @@ describe('Signing out with a provider', () => {
   };
 
   /** A session that was opened with the crooked provider. */
-  async function crooked(subject: string, sid: string): Promise<WebBrowser> {
+  async function crooked(subject: string, sid?: string): Promise<WebBrowser> {
     const browser = openWebBrowser();
     const left = await browser.visit(`${atrium.url}/api/v1/user/signin/crook`, ({ origin }) => origin !== atrium.url);
     const { searchParams } = new URL(left.url);
-    const about = { sub: subject, sid, email: `${subject}@example.com` };
+    const about = { sub: subject, ...(sid !== undefined && { sid }), email: `${subject}@example.com` };
     await crook.answer(searchParams.get('nonce') ?? '', { claims: about });
     const query = new URLSearchParams({ code: 'c', state: searchParams.get('state') ?? '', iss: crook.issuer });
     const page = await browser.visit(`${atrium.url}/api/v1/user/signin/crook/callback?${query}`);
@@ -144,6 +144,14 @@ describe('Signing out with a provider', () => {
     assert.deepEqual(await all(), [401, 401, 401, 200]);
     // Nobody has a session any more, which is nothing that is wrong.
     assert.equal((await send(await crook.sign(claims({ sub: 'many' })))).status, 200);
+  });
+
+  it('A session of which the provider told no ID ends with any session of its subject', async () => {
+    const [unknown, named] = [await crooked('vague'), await crooked('vague', 's7')];
+    assert.equal((await send(await crook.sign(claims({ sid: 's8' })))).status, 200);
+    assert.deepEqual([await status(unknown), await status(named)], [200, 200]);
+    assert.equal((await send(await crook.sign(claims({ sub: 'vague', sid: 's8' })))).status, 200);
+    assert.deepEqual([await status(unknown), await status(named)], [401, 200]);
   });
 
   it('A logout token can be used once', async () => {
