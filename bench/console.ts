@@ -231,6 +231,7 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     deliveries: '1',
     subscriptions: '1',
     installers: '1',
+    providers: 'company',
   };
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];

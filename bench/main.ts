@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   audit: 'an audit log of a million entries',
   history: 'questions about a moment a thousand changes ago; about a minute',
   events: '1,000 idle listeners of GET /events, next to none; about five minutes',
+  'sign-ins': 'token requests, while 20 people a second sign in with a provider; about three minutes',
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   preview: 'previews of changes in an organization of 10,000 tuples; about half a minute',

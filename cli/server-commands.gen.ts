@@ -112,6 +112,17 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     ]
   },
   {
+    "name": "recover",
+    "summary": "print a token for a site administrator who cannot sign in any more",
+    "usage": [
+      "recover USERNAME"
+    ],
+    "options": [],
+    "examples": [
+      "atrium recover root"
+    ]
+  },
+  {
     "name": "bus",
     "summary": "print the configuration of a NATS server",
     "subcommands": [

@@ -804,6 +804,46 @@ export type DeploymentOverview = {
   readonly ownerless_organizations: number;
 };
 
+/** What a program shows, and what it polls with. */
+export type DeviceAuthorization = {
+  /** What the program polls with. Nobody else may see it. */
+  readonly device_code: string;
+  /** What the program shows, and its user approves. */
+  readonly user_code: string;
+  /** Where the user approves it. */
+  readonly verification_uri: string;
+  /** The same, with the code. */
+  readonly verification_uri_complete: string;
+  /** Seconds until the codes expire. */
+  readonly expires_in: number;
+  /** Seconds to wait between two polls. */
+  readonly interval: number;
+};
+
+/** Whether the program may act for the caller. */
+export type DeviceDecisionInput = {
+  /** False denies it. */
+  readonly approve: boolean;
+};
+
+/** A program that waits for approval. */
+export type DeviceRequest = {
+  /** The code that the program shows. */
+  readonly user_code: string;
+  /** What the program calls itself. Anybody can write anything there. */
+  readonly name: string;
+  /** Scopes of the token that it gets. */
+  readonly scopes: readonly string[];
+  /** When the code expires. */
+  readonly expires_at: string;
+};
+
+/** The code of the program that polls. */
+export type DeviceTokenInput = {
+  /** As the beginning has returned it. */
+  readonly device_code: string;
+};
+
 /** What to change about a cluster. Omitted fields stay unchanged. */
 export type EditClusterInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
@@ -910,6 +950,36 @@ export type EditProfileInput = {
   readonly website?: string | undefined;
   /** What the user says about themselves, at most 1000 characters. */
   readonly description?: string | undefined;
+};
+
+/** What to change about a provider. Omitted fields stay unchanged. */
+export type EditProviderInput = {
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer?: string | null | undefined;
+  /** The ID that the provider has given this server. */
+  readonly client_id?: string | null | undefined;
+  /** What the button on the sign-in page says. */
+  readonly display_name?: string | null | undefined;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes?: readonly string[] | null | undefined;
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains?: readonly string[] | null | undefined;
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts?: boolean | null | undefined;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email?: boolean | null | undefined;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor?: boolean | null | undefined;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim?: string | null | undefined;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
+  /** Whether people can sign in with it. */
+  readonly enabled?: boolean | null | undefined;
+  /** Stored sealed, and never shown. Null removes it. */
+  readonly client_secret?: string | null | undefined;
 };
 
 /** What to change about a robot account. Omitted fields stay unchanged. */
@@ -1089,6 +1159,62 @@ export type FoundObject = {
   readonly title?: string;
   /** Name of the organization that it belongs to. */
   readonly organization?: string;
+};
+
+/** Whoever is in the group at the provider is in the team here. */
+export type GroupMapping = {
+  /** The group as the claim names it. */
+  readonly group: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** Name of the team. */
+  readonly team: string;
+};
+
+/** Whoever is in the group at the provider is in the team here. */
+export type GroupMappingInput = {
+  /** The group as the claim names it. */
+  readonly group: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** Name of the team. */
+  readonly team: string;
+};
+
+/** What a sign-in with some groups would change. */
+export type GroupPreview = {
+  /** By organization. */
+  readonly organizations: readonly GroupPreviewOrganization[];
+  /** Teams that mappings of these groups name, and that do not exist. */
+  readonly missing: readonly string[];
+  /** Groups without a mapping. */
+  readonly ignored: readonly string[];
+};
+
+/** One membership that would begin or end. */
+export type GroupPreviewChange = {
+  /** What would be done. */
+  readonly action: 'team.add_member' | 'team.remove_member';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user. */
+  readonly username: string;
+};
+
+/** What it would change in one organization. */
+export type GroupPreviewOrganization = {
+  /** Name of the organization. */
+  readonly organization: string;
+  /** What a sign-in would change. POST /authz/preview takes this list and shows its impact. */
+  readonly changes: readonly GroupPreviewChange[];
+};
+
+/** Somebody, and the groups that they would sign in with. */
+export type GroupPreviewRequestInput = {
+  /** Groups, as the claim would list them. */
+  readonly groups: readonly string[];
+  /** The user who would sign in with these groups. */
+  readonly username: string;
 };
 
 /** The object that a statement is about. */
@@ -1412,6 +1538,42 @@ export type LifecycleNotificationPlanInput = {
   readonly name?: string | undefined;
   /** Version of the plan. */
   readonly version?: string | undefined;
+};
+
+/** What somebody is asked to link after a first sign-in with a provider. */
+export type LinkRequest = {
+  /** Name of the provider that somebody has signed in with. */
+  readonly provider: string;
+  /** The address that the provider and the account have both verified. */
+  readonly email: string;
+  /** The account that would be linked. */
+  readonly username: string;
+  /** Where to go afterwards, on this server. */
+  readonly return_to: string;
+};
+
+/** Where to sign in. */
+export type LinkTarget = {
+  /** Where the browser has to go to sign in at the provider. */
+  readonly url: string;
+};
+
+/** Who a user is at a provider. */
+export type LinkedAccount = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the provider. */
+  readonly provider: string;
+  /** Issuer of the identity. */
+  readonly issuer: string;
+  /** Identifier of the person at the issuer. */
+  readonly subject: string;
+  /** Email address at the provider, when the account was linked. */
+  readonly email: string;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When somebody last signed in with it. */
+  readonly last_used_at: string;
 };
 
 /** A message to the receiver of marketplace events. */
@@ -1749,6 +1911,14 @@ export type NewContractInput = {
   } | undefined;
 };
 
+/** A program that wants to act for its user. */
+export type NewDeviceAuthorizationInput = {
+  /** What the program is, such as the name of its machine. */
+  readonly name?: string | null | undefined;
+  /** Scopes of the token. By default, all. */
+  readonly scopes?: readonly string[] | null | undefined;
+};
+
 /** Email addresses to add. */
 export type NewEmailsInput = {
   /** Addresses that no user has yet. If the server requires it, each must then be confirmed by email. */
@@ -1777,6 +1947,12 @@ export type NewInstallerInput = {
   readonly days?: number | undefined;
   /** For tests: it can be bound without the secret. Only some marketplaces have that. */
   readonly is_test?: boolean | undefined;
+};
+
+/** The provider at which to sign in. */
+export type NewLinkedAccountInput = {
+  /** Name of the provider. */
+  readonly provider: string;
 };
 
 /** The team that a new member joins, and for how long. */
@@ -1833,6 +2009,38 @@ export type NewPasswordInput = {
   readonly current?: string | undefined;
   /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
   readonly new: string;
+};
+
+/** A provider to add. */
+export type NewProviderInput = {
+  /** The name in addresses: lower-case letters, digits and "-". It never changes. */
+  readonly name: string;
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer: string;
+  /** The ID that the provider has given this server. */
+  readonly client_id: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name?: string | null | undefined;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes?: readonly string[] | null | undefined;
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains?: readonly string[] | null | undefined;
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts?: boolean | null | undefined;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email?: boolean | null | undefined;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor?: boolean | null | undefined;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim?: string | null | undefined;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
+  /** Whether people can sign in with it. */
+  readonly enabled?: boolean | null | undefined;
+  /** Stored sealed, and never shown. Null removes it. */
+  readonly client_secret?: string | null | undefined;
 };
 
 /** A robot account to create. */
@@ -2270,6 +2478,54 @@ export type PrincipalReason = {
   readonly name?: string;
 };
 
+/** An OpenID Connect provider that people sign in with. */
+export type Provider = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The name in addresses: lower-case letters, digits and "-". It never changes. */
+  readonly name: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name: string;
+  /** URL of the issuer, exactly as the provider writes it. */
+  readonly issuer: string;
+  /** The ID that the provider has given this server. */
+  readonly client_id: string;
+  /** Scopes to ask for. openid is always among them. */
+  readonly scopes: readonly string[];
+  /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
+  readonly allowed_domains: readonly string[];
+  /** Create an account at the first sign-in of somebody who has none. */
+  readonly create_accounts: boolean;
+  /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
+  readonly linking: 'off' | 'consent' | 'automatic';
+  /** Treat addresses as verified if the provider does not say whether they are. */
+  readonly trust_email: boolean;
+  /** The provider asks for a second factor, so this server does not have to. */
+  readonly trust_second_factor: boolean;
+  /** The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored. */
+  readonly group_claim: string;
+  /** Which group means which team, applied at each sign-in. */
+  readonly group_mappings: readonly GroupMapping[];
+  /** Whether people can sign in with it. */
+  readonly enabled: boolean;
+  /** Whether a client secret is stored. It is never shown. */
+  readonly has_client_secret: boolean;
+  /** settings: it comes from OIDC_PROVIDERS, and cannot be changed here. */
+  readonly origin: 'settings' | 'database';
+  /** Teams that group_mappings name, and that do not exist, such as acme/Operators. */
+  readonly missing_teams: readonly string[];
+  /** The redirect URI to register at the provider. */
+  readonly redirect_uri: string;
+  /** The back-channel logout URI to register at the provider. */
+  readonly backchannel_logout_uri: string;
+  /** The post-logout redirect URI to register at the provider. */
+  readonly post_logout_redirect_uri: string;
+  /** When it was created. */
+  readonly created_at: string | null;
+  /** When it was last changed. */
+  readonly updated_at: string | null;
+};
+
 /** Which unfinished deliveries to retry. Everything that is given must match; an empty object means all. */
 export type RedeliveryFilterInput = {
   /** Only deliveries of this marketplace. Case does not matter. */
@@ -2626,6 +2882,22 @@ export type SignInInput = {
   readonly token?: string | null | undefined;
   /** If true, the session outlives the browser. */
   readonly remember?: boolean | null | undefined;
+};
+
+/** A provider that people can sign in with. */
+export type SignInProvider = {
+  /** The name in addresses. */
+  readonly name: string;
+  /** What the button on the sign-in page says. */
+  readonly display_name: string;
+  /** Where a browser begins to sign in. */
+  readonly url: string;
+};
+
+/** Where to go after signing out here. */
+export type SignedOut = {
+  /** Where the browser signs out at the provider, if the session was opened with one. */
+  readonly url: string | null;
 };
 
 /** What a customer bought at a marketplace that reports its lifecycle. */
@@ -3260,6 +3532,61 @@ export interface Operations {
     input: {
     };
     answer: DeploymentOverview;
+  };
+  /** List the OpenID Connect providers */
+  'GET /admin/providers': {
+    input: {
+    };
+    answer: readonly Provider[];
+  };
+  /** Add an OpenID Connect provider */
+  'POST /admin/providers': {
+    input: {
+      body: NewProviderInput | RawBody;
+    };
+    answer: Provider;
+  };
+  /** Get an OpenID Connect provider */
+  'GET /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+    };
+    answer: Provider;
+  };
+  /** Change an OpenID Connect provider; omitted fields stay unchanged */
+  'PATCH /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+      body: EditProviderInput | RawBody;
+    };
+    answer: Provider;
+  };
+  /** Remove an OpenID Connect provider; linked accounts stay */
+  'DELETE /admin/providers/{provider}': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Preview which memberships a sign-in with some groups would change */
+  'POST /admin/providers/{provider}/preview': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+      body: GroupPreviewRequestInput | RawBody;
+    };
+    answer: GroupPreview;
   };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
@@ -4832,6 +5159,41 @@ export interface Operations {
     };
     answer: unknown;
   };
+  /** Begin to sign in a program: a code that its user approves in a browser (RFC 8628) */
+  'POST /user/device': {
+    input: {
+      body: NewDeviceAuthorizationInput | RawBody;
+    };
+    answer: DeviceAuthorization;
+  };
+  /** Poll for the token of a program that was signed in */
+  'POST /user/device/token': {
+    input: {
+      body: DeviceTokenInput | RawBody;
+    };
+    answer: Token;
+  };
+  /** Get the program that waits under a code */
+  'GET /user/device/{code}': {
+    input: {
+      path: {
+        /** The code that the program shows. Case and hyphens do not matter. */
+        code: Id;
+      };
+    };
+    answer: DeviceRequest;
+  };
+  /** Approve or deny the program that waits under a code */
+  'POST /user/device/{code}': {
+    input: {
+      path: {
+        /** The code that the program shows. Case and hyphens do not matter. */
+        code: Id;
+      };
+      body: DeviceDecisionInput | RawBody;
+    };
+    answer: DeviceRequest;
+  };
   /** List the email addresses of the caller */
   'GET /user/emails': {
     input: {
@@ -4922,6 +5284,41 @@ export interface Operations {
     };
     answer: HostedToken;
   };
+  /** Get what this browser is asked to link, after a first sign-in with a provider */
+  'GET /user/link_request': {
+    input: {
+    };
+    answer: LinkRequest;
+  };
+  /** Link the account at the provider to the account of the session */
+  'POST /user/link_request': {
+    input: {
+    };
+    answer: LinkRequest;
+  };
+  /** List the accounts at providers that the caller has linked */
+  'GET /user/linked_accounts': {
+    input: {
+    };
+    answer: readonly LinkedAccount[];
+  };
+  /** Begin to link an account at a provider: where to sign in there */
+  'POST /user/linked_accounts': {
+    input: {
+      body: NewLinkedAccountInput | RawBody;
+    };
+    answer: LinkTarget;
+  };
+  /** Unlink an account at a provider, and end the sessions that were opened with it */
+  'DELETE /user/linked_accounts/{id}': {
+    input: {
+      path: {
+        /** ID of a linked account. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
   /** Get message bus credentials for the caller, under the name that older clients use */
   'GET /user/nats/credentials': {
     input: {
@@ -4946,6 +5343,12 @@ export interface Operations {
       body: NewPasswordInput | RawBody;
     };
     answer: undefined;
+  };
+  /** List the OpenID Connect providers that people can sign in with */
+  'GET /user/providers': {
+    input: {
+    };
+    answer: readonly SignInProvider[];
   };
   /** List the browser sessions of the caller */
   'GET /user/sessions': {
@@ -4993,6 +5396,12 @@ export interface Operations {
     input: {
     };
     answer: undefined;
+  };
+  /** Sign out: end the browser session, and say where to sign out at the provider */
+  'POST /user/signout': {
+    input: {
+    };
+    answer: SignedOut;
   };
   /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {

@@ -4,6 +4,7 @@
 export const KEYED: ReadonlySet<string> = new Set([
   'POST /admin/marketplace/installers',
   'POST /admin/marketplace/secrets',
+  'POST /admin/providers',
   'POST /admin/users',
   'POST /admin/users/{username}/orgs',
   'POST /authz/guardrails',

@@ -43,6 +43,7 @@ export interface AppParts {
     | 'SMTP_URL'
     | 'EMAIL_CONFIRMATION'
     | 'TOKEN_NOTICE_DAYS'
+    | 'PASSWORDS'
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -115,6 +116,7 @@ export function createApp(parts: AppParts) {
         deployment: config.DEPLOYMENT,
         features: {
           bus: true,
+          passwords: config.PASSWORDS === 'on',
           mail: config.SMTP_URL !== undefined,
           emailConfirmation: config.EMAIL_CONFIRMATION,
           marketplace: hasListener,

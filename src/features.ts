@@ -5,6 +5,7 @@ import { wireBus } from './bus/bus.wiring.ts';
 import { wireClusters } from './clusters/clusters.wiring.ts';
 import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
+import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
@@ -15,6 +16,7 @@ import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
+import { wireProviders } from './providers/providers.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
@@ -32,6 +34,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const providers = wireProviders(infrastructure, identity, users);
+  const devices = wireDevices(infrastructure, identity);
   const tokens = wireTokens(infrastructure, identity, authz);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
@@ -62,6 +66,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       clusters: clusters.clusters,
       heartbeats: clusters.heartbeats,
       contracts: contracts.contracts,
+      providers: providers.providers,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
       tokenNotices: tokens.notices,
@@ -79,7 +84,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, robots, audit, overview, impact, guardrails, events, search].map(({ mount }) => mount),
+        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
+          ({ mount }) => mount,
+        ),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

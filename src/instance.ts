@@ -89,7 +89,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
-  const identity = wireIdentity(db, revisions, room, keys.derive('token'));
+  const identity = wireIdentity(db, revisions, room, keys.derive('token'), config.PASSWORDS === 'on');
   const metrics = createMetrics(() => revisions.queries);
   const spans =
     collector === undefined
@@ -174,6 +174,10 @@ export async function openInstance(config: Config, { log, say, onStopped, common
 
   /** Starts to listen; returns the address under which clients reach the server. */
   async function listen(): Promise<string> {
+    if (config.PASSWORDS === 'off' && !(await features.providers.anyEnabled())) {
+      const advice = 'set OIDC_PROVIDERS, or add a provider while PASSWORDS is on';
+      throw new AppError('invalid', `PASSWORDS=off would lock everybody out, because there is no provider: ${advice}`);
+    }
     if (isMarketplace) await marketplace.prepare();
     await app.listen({ host: config.HOST, port: config.PORT });
     const { port } = app.server.address() as AddressInfo;

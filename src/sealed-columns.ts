@@ -3,6 +3,8 @@ import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
 import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
 import { IDEMPOTENT_RESPONSES } from './idempotency/idempotency.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
+import { SESSION_ID_TOKENS } from './providers/provider-logout.store.ts';
+import { PROVIDER_SECRETS } from './providers/providers.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
 
 /** Everything that is sealed: key rotation seals it again, and the doctor checks whether it opens. */
@@ -12,4 +14,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   BUS_USER_SEEDS,
   INSTALLER_OPTIONS,
   IDEMPOTENT_RESPONSES,
+  PROVIDER_SECRETS,
+  SESSION_ID_TOKENS,
 ];

@@ -66,6 +66,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       SMTP_URL: undefined,
       TOKEN_NOTICE_DAYS: [0],
       EMAIL_CONFIRMATION: false,
+      PASSWORDS: 'on',
     },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => 0),

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../../client/errors.ts';
 import { command } from '../command.ts';
 import { misuse, refused } from '../failure.ts';
@@ -18,11 +19,13 @@ interface Signed {
 export const login = command({
   summary: 'sign in to a server and save it',
   details:
-    'Asks for an access token, or for a user name and password to create one. Neither is an argument: ' +
-    'the shell would keep it in its history, and other users could see it.',
+    'Asks for an access token, or for a user name and password to create one. With --device, shows a code that ' +
+    'you approve in a browser, however you sign in there. Secrets are no arguments: ' +
+    'the shell would keep them in its history, and other users could see them.',
   args: { url: { about: 'address of the server', optional: true } },
   options: {
     name: { about: 'name of the new context; the host name by default', value: 'NAME' },
+    device: { about: 'sign in in a browser, on this machine or another one, with a code' },
     'token-stdin': { about: 'read an access token from standard input' },
     user: { about: 'sign in with a password as this user', value: 'USER', short: 'u' },
     'password-stdin': { about: 'read the password from standard input' },
@@ -30,6 +33,7 @@ export const login = command({
   },
   examples: [
     'atrium login https://atrium.example.com',
+    'atrium login https://atrium.example.com --device',
     'atrium login http://127.0.0.1:3000 --name demo --token-stdin < token.txt',
     'atrium login http://127.0.0.1:3000 --user ann --password-stdin < password.txt',
   ],
@@ -63,6 +67,7 @@ export const login = command({
 });
 
 interface Ways {
+  readonly device: boolean;
   readonly user: string | undefined;
   readonly 'token-stdin': boolean;
   readonly 'password-stdin': boolean;
@@ -74,17 +79,46 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
   if (ways['token-stdin'] && (ways.user !== undefined || ways['password-stdin'])) {
     throw misuse('--token-stdin cannot be combined with --user or --password-stdin');
   }
+  if (ways.device && (ways['token-stdin'] || ways.user !== undefined || ways['password-stdin'])) {
+    throw misuse('--device cannot be combined with --token-stdin, --user or --password-stdin');
+  }
+  if (ways.device) return await signInByCode(session, url, ways.scope);
   if (ways['token-stdin']) return { token: tokenIn(await readInput('-')) };
   if (ways['password-stdin'] && ways.user === undefined) throw misuse('--password-stdin needs --user NAME');
   if (ways['password-stdin'])
     return await makeToken(session, url, ways.user ?? '', firstLine(await readInput('-')), ways.scope);
-  if (!isInteractive) throw misuse('this is not a terminal; add --token-stdin, or --user NAME --password-stdin');
+  if (!isInteractive)
+    throw misuse('this is not a terminal; add --token-stdin, --device, or --user NAME --password-stdin');
   if (ways.user === undefined) {
     const text = await askSecret('Access token (empty to use a password): ');
     if (text.trim() !== '') return { token: tokenIn(text) };
   }
   const user = ways.user ?? (await ask('User: ')).trim();
   return await makeToken(session, url, user, await askSecret('Password: '), ways.scope);
+}
+
+/** Somebody approves a code in a browser, however they sign in there. */
+async function signInByCode(session: Session, url: string, scopes: readonly string[]): Promise<Signed> {
+  const client = session.connect({ url });
+  const started = await client.call('POST /user/device', {
+    body: { name: `atrium on ${hostname()}`, ...(scopes.length > 0 && { scopes: [...scopes] }) },
+  });
+  session.screen.note(`open ${started.verification_uri} in a browser, and enter the code ${started.user_code}`);
+  const body = { device_code: started.device_code };
+  let interval = started.interval;
+  for (;;) {
+    await pause(interval * 1000);
+    try {
+      const made = await client.call('POST /user/device/token', { body });
+      return { token: made.sha1, tokenId: String(made.id) };
+    } catch (error) {
+      const reason = error instanceof ApiError ? error.reason : '';
+      if (reason === 'slow_down') interval += 5;
+      else if (reason === 'access_denied') throw refused('the request was denied in the browser');
+      else if (reason === 'expired_token') throw refused('the code has expired: nobody approved it in time');
+      else if (reason !== 'authorization_pending') throw error;
+    }
+  }
 }
 
 async function makeToken(

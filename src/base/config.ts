@@ -180,6 +180,17 @@ const headers = setting('name=value pairs, separated by commas', (value) => {
   ) as Readonly<Record<string, string>>;
 });
 
+const list = setting('a JSON array', (value): readonly unknown[] => {
+  let read: unknown;
+  try {
+    read = JSON.parse(value);
+  } catch {
+    read = undefined;
+  }
+  if (!Array.isArray(read)) throw new Error('must be a JSON array');
+  return read;
+});
+
 const limitSettings = Object.fromEntries(
   Object.values(LIMITS).map(({ setting, fallback, of }) => [
     setting,
@@ -247,6 +258,15 @@ export const SETTINGS = {
   TOKEN_NOTICE_DAYS: days(
     '14,3,1',
     'How many days before a token expires its owner gets an email. Requests with it have a header from the first of them.',
+  ),
+  PASSWORDS: oneOf('on', 'off')(
+    'on',
+    'off: nobody signs in with a password, or sets one. Needs another way to sign in, such as OIDC_PROVIDERS.',
+  ),
+  OIDC_PROVIDERS: list('[]', 'OpenID Connect providers to sign in with, as docs/sign-in.md describes them.'),
+  OIDC_ALLOWED_NETWORKS: networks(
+    '',
+    'Private networks where OpenID Connect providers may be called. By default, only the public internet is.',
   ),
   TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For header is trusted.'),
   BUCKET_ALLOWED_NETWORKS: networks(

@@ -115,6 +115,16 @@ export const LIMITS = {
     'confirmation emails that a user can cause in an hour. Each address gets at most one in ten minutes.',
     [USER, 'confirmation emails an hour', 'add fewer addresses at once'],
   ),
+  linkedAccountsPerUser: limit('LIMIT_LINKED_ACCOUNTS_PER_USER', 20, 'accounts at providers that a user has linked.', [
+    USER,
+    'linked accounts',
+    'unlink one first',
+  ]),
+  providers: limit('LIMIT_PROVIDERS', 50, 'OpenID Connect providers that administrators have added.', [
+    'this deployment',
+    'providers',
+    DELETE,
+  ]),
   followsPerUser: limit('LIMIT_FOLLOWS_PER_USER', 5000, 'users that a user follows.', [
     USER,
     'users to follow',

@@ -60,13 +60,15 @@ const PUBLIC_V6 = blockList(['2000::/3']);
 const CLOSED_V6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 const MAPPED_V4 = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/;
 
-export function createAddressGuard(allowedNetworks: readonly string[]) {
+/** Without the public internet, only the given networks are allowed. */
+export function createAddressGuard(allowedNetworks: readonly string[], isPublicAllowed = true) {
   const allowed = blockList(allowedNetworks);
   return function isAllowed(text: string): boolean {
     const address = plain(text);
     const family = isIP(address);
     if (family === 0) return false;
     if (allowed.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
+    if (!isPublicAllowed) return false;
     if (family === 4) return !CLOSED_V4.check(address);
     return PUBLIC_V6.check(address, 'ipv6') && !CLOSED_V6.check(address, 'ipv6');
   };

@@ -78,6 +78,7 @@ export function createCallers(
   store: CallerStore,
   revisions: Omit<Revisions, 'write' | 'queries' | 'prune' | 'addExpirer'>,
   key: Buffer,
+  hasPasswords = true,
 ) {
   // Tokens are not kept here in clear text: a plain fast hash of 160 random bits identifies a token just as well.
   const tokens = createExactCache<TokenGrant>({
@@ -144,6 +145,7 @@ export function createCallers(
 
   /** `address` is where the password came from. */
   async function byPassword(login: string, password: string, address?: string): Promise<Person> {
+    if (!hasPasswords) throw passwordsOff();
     await revisions.current();
     const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login.trim().toLowerCase()) : undefined;
     const right = person?.passwordHash
@@ -187,6 +189,12 @@ export function createCallers(
     }
     return stored;
   }
+}
+
+/** Not a wrong credential: nobody can guess anything by trying. */
+export function passwordsOff(): AppError {
+  const message = 'passwords are turned off on this deployment: sign in with a provider, or use a token';
+  return new AppError('forbidden', message, { reason: 'passwords_off' });
 }
 
 export function wrongCredential(): AppError {

@@ -15,11 +15,11 @@ import { createTokenUsage } from './token-usage.ts';
 export type Identity = ReturnType<typeof wireIdentity>;
 
 /** Who a caller is, and how they prove it. */
-export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer) {
+export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer, hasPasswords = true) {
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
   revisions.addExpirer(expireSuperseded);
   return {
-    callers: createCallers(createCallerStore(db), revisions, secretKey),
+    callers: createCallers(createCallerStore(db), revisions, secretKey, hasPasswords),
     sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),
     sessionUsage,
     tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, room), secretKey),

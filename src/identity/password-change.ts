@@ -1,6 +1,6 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Person, wrongCredential } from './callers.ts';
+import { type Person, passwordsOff, wrongCredential } from './callers.ts';
 import { requirePassword } from './new-password.ts';
 import { hashPassword, verifyAbsentPassword, verifyPassword } from './passwords.ts';
 
@@ -44,8 +44,9 @@ export type PasswordChange = ReturnType<typeof createPasswordChange>;
 const FRESH_MS = 10 * 60_000;
 
 /** How users set their own password. Nobody does so who could only use what another person left behind. */
-export function createPasswordChange(store: PasswordChangeStore, guarded: Guard) {
+export function createPasswordChange(store: PasswordChangeStore, guarded: Guard, hasPasswords = true) {
   return async function change(request: PasswordRequest, now: Date): Promise<void> {
+    if (!hasPasswords) throw passwordsOff();
     const { person, proof, current, wanted, address, actor } = request;
     requirePassword(wanted, 'new');
     if (current !== undefined) await prove(person, current, address);

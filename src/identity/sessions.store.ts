@@ -7,7 +7,12 @@ import type { SessionCard, SessionStore } from './sessions.ts';
 const INSERT = sql(
   'sessions.insert',
   `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip)
-   values ($1, $2, $3, $4, $4, $5, $6, $7, $8)`,
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8) returning id`,
+);
+const INSERT_PROVIDER = sql(
+  'sessions.insertProvider',
+  `insert into session_provider (session_id, account_id, provider, issuer, subject, sid, id_token)
+   values ($1, $2, $3, $4, $5, $6, $7)`,
 );
 // Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
 // session with the others.
@@ -61,7 +66,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
     // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken unless others
     // end.
     async create(draft) {
-      const { accountId, passwordHash, tokenId, createdAt, expiresAt } = draft;
+      const { accountId, passwordHash, tokenId, createdAt, expiresAt, provider } = draft;
       return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
         const isThere = tokenId === undefined || (await query(SAME_TOKEN, [tokenId, accountId])).length > 0;
@@ -69,7 +74,12 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
-        await query(INSERT, [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip]);
+        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip];
+        const { id } = only(await query<{ id: bigint }>(INSERT, values));
+        if (provider) {
+          const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
+          await query(INSERT_PROVIDER, [id, accountId, name, issuer, subject, sid, sealedIdToken]);
+        }
         const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;

@@ -15,6 +15,18 @@ export interface SessionDraft {
   readonly ip: string;
   readonly passwordHash: string | undefined;
   readonly tokenId: bigint | undefined;
+  readonly provider: SessionProvider | undefined;
+}
+
+/** The sign-in at a provider that a session is opened with. */
+export interface SessionProvider {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session at the provider, if it has told one. */
+  readonly sid: string | undefined;
+  /** The ID token, which signing out at the provider needs. */
+  readonly sealedIdToken: Buffer | undefined;
 }
 
 /** What a session is opened with, besides the word of the caller. It may have changed since it was checked. */
@@ -24,6 +36,7 @@ export interface Opening {
   /** The session ends with the token: when that expires, and when it is revoked. */
   readonly token?: { readonly id: bigint; readonly expiresAt: Date | null };
   readonly browser?: Browser;
+  readonly provider?: SessionProvider;
 }
 
 /** Where a session was opened. */
@@ -71,14 +84,14 @@ export function createSessions(store: SessionStore, key: Buffer, flushUsage: () 
   return { open, close, list, end, endOthers: store.endOthers };
 
   async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
-    const { passwordHash, token, browser } = opening;
+    const { passwordHash, token, browser, provider } = opening;
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
     const end = now.getTime() + (remember ? REMEMBERED : SHORT);
     const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
     const place = { userAgent: browser?.userAgent.slice(0, MAX_USER_AGENT) ?? '', ip: browser?.ip ?? '' };
     const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id };
-    const draft = { accountId, createdAt: now, expiresAt, ...place, ...secrets };
+    const draft = { accountId, createdAt: now, expiresAt, provider, ...place, ...secrets };
     if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };
   }

@@ -89,6 +89,15 @@ export const SERVER_COMMANDS = {
     },
     inServer: async (args, request) => (await import('./commands/rotate-keys-command.ts')).rotateKeysIn(args, request),
   },
+  recover: {
+    help: {
+      summary: 'print a token for a site administrator who cannot sign in any more',
+      usage: ['recover USERNAME'],
+      options: [],
+      examples: ['atrium recover root'],
+    },
+    inServer: async (args) => (await import('./commands/recover-command.ts')).recoverIn(args),
+  },
   bus: {
     help: {
       summary: 'print the configuration of a NATS server',

@@ -8,6 +8,7 @@ import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
+import type { Transaction } from '../users/users.store.ts';
 import type { GrantCondition, MemberStore, NamedTeam, Present, Removal, TeamMember } from './members.ts';
 
 const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
@@ -123,38 +124,15 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
 
   async function add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor, term?: Term) {
     return await write(async (query, touch, record) => {
-      const [person] = await query<{ name: string }>(PERSON, [accountId]);
-      await query(LOCK_TEAM, [teamId]);
-      const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
-      if (!team || !person) return false;
-      condition(await grantOf(query, team), presentIn(team));
-      const { is_member: isMember, expires_at: expiresAt } = team;
-      const end = term === undefined ? expiresAt : term;
-      if (isMember && end?.getTime() === expiresAt?.getTime()) return true;
-      if (!isMember) await requireRoom(query, team, accountId);
-      await query(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
-      touchBoth(touch, team, accountId);
-      const stateUntil = (until: Date | null) => memberState(team, accountId, person.name, until);
-      record({
-        ...about(actor, isMember ? 'team.update_member' : 'team.add_member', team),
-        ...(isMember && { before: stateUntil(expiresAt) }),
-        after: stateUntil(end),
-      });
-      return true;
+      const joined = await joinTeam({ query, touch, record }, room, { teamId, accountId, condition, actor, term });
+      return joined !== undefined;
     });
   }
 
   async function remove(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal> {
-    return await write(async (query, touch, record) => {
-      await query(LOCK_TEAM, [teamId]);
-      const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
-      if (!team?.is_member) return 'not a member';
-      condition(await grantOf(query, team), presentIn(team));
-      if (isLastOwner(team)) return 'last owner';
-      await leave(query, touch, team, accountId);
-      record(await departure(query, actor, team, accountId));
-      return 'removed';
-    });
+    return await write(async (query, touch, record) =>
+      leaveTeam({ query, touch, record }, { teamId, accountId, condition, actor }),
+    );
   }
 
   async function removeFromAll(
@@ -179,17 +157,70 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
       return 'removed';
     });
   }
+}
 
-  /** The team is locked, so its members are counted already. */
-  async function requireRoom(query: Query, team: TeamRow, accountId: bigint): Promise<void> {
-    const { membersPerTeam } = room.limits;
-    if (team.members >= membersPerTeam) throw limitReached('membersPerTeam', membersPerTeam);
-    const { yes } = only(await query<{ yes: boolean }>(IS_MEMBER, [team.organization_id, accountId]));
-    if (!yes) {
-      await room.require(query, { limit: 'membersPerOrganization', ownerId: team.organization_id, count: ROOM });
-    }
-    await room.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_ROOM });
+/** Who is to join or to leave a team. */
+export interface MemberChange {
+  readonly teamId: bigint;
+  readonly accountId: bigint;
+  readonly condition: GrantCondition;
+  readonly actor: Actor;
+  readonly term?: Term | undefined;
+}
+
+/**
+ * Adds a member, or changes when the membership ends, as a part of a transaction. Undefined if the team or the user does
+ * not exist. A transaction about several teams takes them in the order of their IDs.
+ */
+export async function joinTeam(
+  { query, touch, record }: Transaction,
+  room: Room,
+  { teamId, accountId, condition, actor, term }: MemberChange,
+): Promise<'joined' | 'was a member' | undefined> {
+  const [person] = await query<{ name: string }>(PERSON, [accountId]);
+  await query(LOCK_TEAM, [teamId]);
+  const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
+  if (!team || !person) return undefined;
+  condition(await grantOf(query, team), presentIn(team));
+  const { is_member: isMember, expires_at: expiresAt } = team;
+  const end = term === undefined ? expiresAt : term;
+  if (isMember && end?.getTime() === expiresAt?.getTime()) return 'was a member';
+  if (!isMember) await requireRoom(query, room, team, accountId);
+  await query(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
+  touchBoth(touch, team, accountId);
+  const stateUntil = (until: Date | null) => memberState(team, accountId, person.name, until);
+  record({
+    ...about(actor, isMember ? 'team.update_member' : 'team.add_member', team),
+    ...(isMember && { before: stateUntil(expiresAt) }),
+    after: stateUntil(end),
+  });
+  return isMember ? 'was a member' : 'joined';
+}
+
+/** Removes a member as a part of a transaction. */
+export async function leaveTeam(
+  { query, touch, record }: Transaction,
+  { teamId, accountId, condition, actor }: MemberChange,
+): Promise<Removal> {
+  await query(LOCK_TEAM, [teamId]);
+  const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
+  if (!team?.is_member) return 'not a member';
+  condition(await grantOf(query, team), presentIn(team));
+  if (isLastOwner(team)) return 'last owner';
+  await leave(query, touch, team, accountId);
+  record(await departure(query, actor, team, accountId));
+  return 'removed';
+}
+
+/** The team is locked, so its members are counted already. */
+async function requireRoom(query: Query, room: Room, team: TeamRow, accountId: bigint): Promise<void> {
+  const { membersPerTeam } = room.limits;
+  if (team.members >= membersPerTeam) throw limitReached('membersPerTeam', membersPerTeam);
+  const { yes } = only(await query<{ yes: boolean }>(IS_MEMBER, [team.organization_id, accountId]));
+  if (!yes) {
+    await room.require(query, { limit: 'membersPerOrganization', ownerId: team.organization_id, count: ROOM });
   }
+  await room.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_ROOM });
 }
 
 async function grantOf(query: Query, team: TeamRow): Promise<TeamGrant> {

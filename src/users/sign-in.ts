@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { type Callers, type Person, refuseUnusable } from '../identity/callers.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import type { Browser, Session, Sessions } from '../identity/sessions.ts';
+import type { Browser, Session, SessionProvider, Sessions } from '../identity/sessions.ts';
 import type { Users } from './users.ts';
 
 export interface SignInRequest {
@@ -17,6 +17,16 @@ export interface TokenSignIn {
   readonly browser: Browser;
 }
 
+/** Somebody whom a provider has proven to be the owner of an account. */
+export interface ProviderSignIn {
+  readonly accountId: bigint;
+  readonly provider: SessionProvider;
+  /** The administrator trusts the provider to have asked for a second factor. */
+  readonly hasSecondFactor: boolean;
+  readonly remember: boolean;
+  readonly browser: Browser;
+}
+
 interface Opened {
   readonly person: Person;
   readonly session: Session;
@@ -24,13 +34,13 @@ interface Opened {
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-/** Browser sessions: opened with a password or a token, and ended permanently by signing out. */
+/** Browser sessions: opened with a password, a token or a provider, and ended permanently by signing out. */
 export function createSignIn(
   callers: Pick<Callers, 'byPassword' | 'byToken'>,
   users: Pick<Users, 'signedIn'>,
   sessions: Sessions,
 ) {
-  return { open, openWithToken, close: sessions.close };
+  return { open, openWithToken, openWithProvider, close: sessions.close };
 
   async function open(request: SignInRequest, now: Date): Promise<Opened> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
@@ -55,6 +65,14 @@ export function createSignIn(
     }
     const opening = { token: { id: tokenId, expiresAt }, browser };
     return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);
+  }
+
+  /** Whether the account may be used at all was decided when it was found. Every request decides that again. */
+  async function openWithProvider(request: ProviderSignIn, now: Date): Promise<Session> {
+    const { accountId, provider, remember, browser } = request;
+    const session = await sessions.open(accountId, remember, now, { provider, browser });
+    await users.signedIn(accountId, now);
+    return session;
   }
 
   async function signedIn(person: Person, session: Session, now: Date): Promise<Opened> {

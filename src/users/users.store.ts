@@ -1,5 +1,5 @@
-import type { Actor } from '../changes/audit-entry.ts';
-import { type Once, PLATFORM, type Write } from '../changes/write.ts';
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Change, type Once, PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { nameConflictIn } from '../identity/account-names.store.ts';
@@ -112,20 +112,11 @@ export function createUserStore(db: Db, write: Write): UserStore {
   };
 
   async function create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>) {
-    const { name, fullName, passwordHash, isAdmin, active, prohibitLogin } = draft;
+    const { name } = draft;
     try {
       return await write(async (query, touch, record, keep) => {
-        const values = [name, fullName, passwordHash, isAdmin, active, prohibitLogin];
         await query(RELEASE_NAME, [nameKey(name)]);
-        const { id } = only(await query<{ id: bigint }>(INSERT, values));
-        await query(INSERT_EMAIL, [id, draft.email]);
-        touch({ kind: 'account', id });
-        if (isAdmin) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
-        const { passwordHash: _, ...after } = draft;
-        if (actor) {
-          const about = { organizationId: PLATFORM, action: 'user.create', objectType: 'user', objectId: id } as const;
-          record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
-        }
+        const id = await insertUser({ query, touch, record }, draft, actor);
         const created = once && (await person(query, name));
         if (created) keep(created);
         return id;
@@ -137,6 +128,30 @@ export function createUserStore(db: Db, write: Write): UserStore {
       throw error;
     }
   }
+}
+
+/** What a transaction hands to the parts of it that others write. */
+export interface Transaction {
+  readonly query: Query;
+  readonly touch: (change: Change) => void;
+  readonly record: (entry: AuditEntry) => void;
+}
+
+/** Creates a user as a part of a transaction. Their address counts as verified. Throws if the name or it is taken. */
+export async function insertUser({ query, touch, record }: Transaction, draft: UserDraft, actor?: Actor) {
+  const { name, fullName, passwordHash, isAdmin, active, prohibitLogin } = draft;
+  const { id } = only(
+    await query<{ id: bigint }>(INSERT, [name, fullName, passwordHash, isAdmin, active, prohibitLogin]),
+  );
+  await query(INSERT_EMAIL, [id, draft.email]);
+  touch({ kind: 'account', id });
+  if (isAdmin) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
+  const { passwordHash: _, ...after } = draft;
+  if (actor) {
+    const about = { organizationId: PLATFORM, action: 'user.create', objectType: 'user', objectId: id } as const;
+    record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
+  }
+  return id;
 }
 
 async function person(query: Query, name: string): Promise<VersionedPerson | undefined> {

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { NameConflict } from '../identity/account-names.ts';
-import type { Person } from '../identity/callers.ts';
+import { type Person, passwordsOff } from '../identity/callers.ts';
 import { hashNewPassword } from '../identity/new-password.ts';
 import type { Profile } from './profile.ts';
 import { addressTaken, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
@@ -104,7 +104,7 @@ type Precondition = (current: { readonly id: bigint; readonly version: number })
 export type Users = ReturnType<typeof createUsers>;
 
 /** Users, as everybody can look them up and as site administrators manage them. */
-export function createUsers(store: UserStore) {
+export function createUsers(store: UserStore, hasPasswords = true) {
   return {
     search,
     list: store.people,
@@ -147,6 +147,7 @@ export function createUsers(store: UserStore) {
   }
 
   async function create(user: NewUser, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint> {
+    if (!hasPasswords && actor && user.password !== undefined) throw passwordsOff();
     requireName(user.name);
     requireAddress(user.email);
     const draft = {
@@ -166,6 +167,7 @@ export function createUsers(store: UserStore) {
 
   async function update(name: string, input: UserInput, precondition: Precondition, actor: Actor): Promise<void> {
     const { password, ...fields } = input;
+    if (!hasPasswords && password !== undefined) throw passwordsOff();
     const id = await idOf(name);
     if (fields.email !== undefined) requireAddress(fields.email);
     const passwordHash = password === undefined ? undefined : await hashNewPassword(password);

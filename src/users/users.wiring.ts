@@ -37,16 +37,22 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions }:
     confirmationsPerHour: room.limits.confirmationEmailsPerHour,
     isDomainAllowed,
   };
-  const users = createUsers(createUserStore(db, revisions.write));
+  const hasPasswords = config.PASSWORDS === 'on';
+  const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
   const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
   const follows = createFollows(createFollowStore(db, room));
-  return { users, emails, follows, mount, mountRoot };
+  const signIn = createSignIn(callers, users, sessions);
+  const cookies = createCookies(() => baseUrl().startsWith('https:'));
+  return { users, emails, follows, signIn, cookies, isDomainAllowed, mount, mountRoot };
 
   function mount(scope: Scope): void {
-    const cookies = createCookies(() => baseUrl().startsWith('https:'));
-    const changePassword = createPasswordChange(createPasswordChangeStore(revisions.write), brake.password);
+    const changePassword = createPasswordChange(
+      createPasswordChangeStore(revisions.write),
+      brake.password,
+      hasPasswords,
+    );
     accountRoutes(scope, { users, changePassword, baseUrl });
-    signInRoutes(scope, { signIn: createSignIn(callers, users, sessions), brake, cookies, baseUrl });
+    signInRoutes(scope, { signIn, brake, cookies, baseUrl });
     emailRoutes(scope, emails);
     followRoutes(scope, follows, baseUrl);
     nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed));

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
 import { itLong } from '../support/long.ts';
+import { addProvider } from '../support/provider-visits.ts';
+import { startRealProvider } from '../support/real-provider.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -9,7 +11,10 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
-    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    [atrium, browser] = await Promise.all([
+      openTestServer({ env: { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8' } }),
+      openBrowser(),
+    ]);
   });
   after(async () => {
     await browser.close();
@@ -38,6 +43,37 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     await visit.go('/me');
     await visit.page.getByLabel('Username').waitFor();
     assert.deepEqual(visit.faults, []);
+  });
+
+  it('A provider has a button, a first sign-in asks before it links an account, and signing out leads there', async () => {
+    const provider = await startRealProvider();
+    try {
+      await provider.serve(atrium.url, 'company');
+      await addProvider(atrium, provider, 'company', { display_name: 'Company' });
+      const { email } = (await atrium.as('bob')('GET', '/user')).body;
+      provider.signInAs('bob-at-company', { email, email_verified: true });
+      const visit = await browser.visit(atrium);
+      await visit.go('/me/sessions');
+      const enter = visit.page.getByRole('link', { name: 'Sign in with Company', exact: true });
+      await enter.click();
+      await visit.page.getByRole('heading', { name: 'Link to the account bob?' }).waitFor();
+      await fill(visit, { Password: secretsOf('bob').password ?? '' });
+      await button(visit, 'Sign in').click();
+      await button(visit, 'Link account').click();
+      // The page that was asked for before all this.
+      await heading(visit, 'Sessions').waitFor();
+      await button(visit, 'Sign out').click();
+      await visit.page.waitForURL('**/signin');
+      // The provider still knows who it is, and from now on that is enough.
+      await enter.click();
+      await heading(visit, 'Hello Bob Baker').waitFor();
+      await button(visit, 'Sign out').click();
+      await visit.page.waitForURL(`${provider.issuer}/**`);
+      const faults = visit.faults.filter((fault) => !fault.startsWith(`another origin: ${provider.issuer}`));
+      assert.deepEqual(faults, []);
+    } finally {
+      await provider.close();
+    }
   });
 
   itLong('A token opens the console too, and a wrong one does not', async () => {

@@ -27,6 +27,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   fingerprint: 'nothing',
   ownerID: '999999',
   installerID: 'nothing',
+  provider: 'nothing',
+  code: 'nothing',
 };
 
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
@@ -78,6 +80,13 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/admin/marketplace/deliveries/redeliver': { most: 0 },
   'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },
   'POST /api/v1/admin/marketplace/secrets': { marketplace: 'CloudB', secret: '' },
+  'POST /api/v1/admin/providers': { name: '-', issuer: '', client_id: '' },
+  'PATCH /api/v1/admin/providers/:provider': {},
+  'POST /api/v1/admin/providers/:provider/preview': { groups: [], username: 'nobody' },
+  'POST /api/v1/user/device': {},
+  'POST /api/v1/user/device/token': { device_code: 'nothing' },
+  'POST /api/v1/user/device/:code': { approve: false },
+  'POST /api/v1/user/linked_accounts': { provider: 'nothing' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },

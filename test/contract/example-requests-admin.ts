@@ -6,6 +6,31 @@ const HEARTBEAT = { phase: 'Active', nodeCount: 3, orchestratorVersion: 'v1.33.4
 
 /** The same for what an organization owns, and for what only site administrators and marketplaces call. */
 export const ADMIN_REQUESTS: readonly NamedRequest[] = [
+  [
+    'createProvider',
+    () => ({
+      as: 'root',
+      body: {
+        name: 'company',
+        display_name: 'Company',
+        issuer: 'https://login.example.com/realms/company',
+        client_id: 'atrium',
+        client_secret: 'the secret of the client',
+        allowed_domains: ['example.com'],
+        create_accounts: true,
+        group_claim: 'groups',
+        group_mappings: [{ group: 'ops', organization: 'acme', team: 'operators' }],
+      },
+    }),
+  ],
+  ['listProviders', () => ({ as: 'root' })],
+  ['getProvider', () => ({ as: 'root', path: { provider: 'company' } })],
+  ['updateProvider', () => ({ as: 'root', path: { provider: 'company' }, body: { linking: 'automatic' } })],
+  [
+    'previewProviderGroups',
+    () => ({ as: 'root', path: { provider: 'company' }, body: { groups: ['ops', 'staff'], username: 'cat' } }),
+  ],
+  ['deleteProvider', () => ({ as: 'root', path: { provider: 'company' } })],
   ['listMyClusters', () => ({ as: 'ann', query: { all: true, ...PAGE } })],
   ['listOrganizationClusters', () => ({ as: 'ann', path: ORG, query: PAGE })],
   [
@@ -264,6 +289,43 @@ export const WRITTEN_EXAMPLES: Readonly<
     }
   >
 > = {
+  addMyLinkedAccount: {
+    because: 'it needs a browser session, and calls a provider',
+    parameters: {},
+    body: { provider: 'company' },
+    response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
+  },
+  getDeviceToken: {
+    because: 'somebody has to approve the program first',
+    parameters: {},
+    body: { device_code: 'the device_code of the beginning' },
+    response: {
+      id: 7,
+      name: 'atrium on laptop, 2026-01-01, BCDF-GHJK',
+      sha1: 'atr_EXAMPLE',
+      token_last_eight: 'EXAMPLE0',
+      scopes: ['all'],
+      created_at: '2026-01-01T00:00:00Z',
+      last_used_at: '1970-01-01T00:00:00Z',
+      expires_at: null,
+    },
+  },
+  setDeviceDecision: {
+    because: 'it needs a browser session',
+    parameters: { code: 'BCDF-GHJK' },
+    body: { approve: true },
+    response: 'getDeviceRequest',
+  },
+  getMyLinkRequest: {
+    because: 'it needs a sign-in at a provider',
+    parameters: {},
+    response: { provider: 'company', email: 'ann@example.com', username: 'ann', return_to: '/' },
+  },
+  confirmMyLinkRequest: {
+    because: 'it needs a sign-in at a provider',
+    parameters: {},
+    response: 'getMyLinkRequest',
+  },
   listMyBuckets: {
     because: 'it calls a cloud',
     parameters: { cloud: 'aws', credential: 'ann-aws', cluster_uid: '00000000-0000-4000-8000-000000000001' },

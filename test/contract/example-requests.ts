@@ -141,6 +141,28 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['endMyOtherSessions', () => ({ as: 'ann' })],
   ['endUserSessions', () => ({ as: 'root', path: { username: 'ann' } })],
   ['signOut', () => ({ as: 'ann' })],
+  ['endCurrentSession', () => ({ as: 'ann' })],
+  ['listSignInProviders', () => ({})],
+  [
+    'createDeviceAuthorization',
+    () => ({
+      body: { name: 'atrium on laptop', scopes: ['all'] },
+      note: ({ body }, created) => {
+        created.userCode = body.user_code;
+      },
+    }),
+  ],
+  ['getDeviceRequest', ({ created: { userCode = '' } }) => ({ as: 'ann', path: { code: userCode } })],
+  [
+    'listMyLinkedAccounts',
+    () => ({
+      as: 'ann',
+      note: ({ body }, created) => {
+        created.linked = body[0].id;
+      },
+    }),
+  ],
+  ['removeMyLinkedAccount', ({ created: { linked = 0 } }) => ({ as: 'ann', path: { id: linked } })],
   ['setMyPassword', () => ({ as: 'ann', body: { current: 'an example password', new: 'another example password' } })],
   ['listMyAuditEntries', () => ({ as: 'ann', query: { limit: 1 } })],
   ['exportMyAuditLog', () => ({ as: 'ann', query: { action: 'credential.' } })],

@@ -62,6 +62,9 @@ describe('Examples of the API documentation', () => {
     values = createExampleValues(market.url);
     known = await knownOf(market);
     await market.as('root')('PATCH', '/admin/users/ann', { password: PASSWORD });
+    const linked = `insert into linked_account (account_id, provider, issuer, subject, email)
+      select id, 'company', 'https://login.example.com/realms/company', 'f81d4fae', 'ann@example.com' from account where name = 'ann'`;
+    await market.instance.db.query(statement(linked));
     // Somebody who is only counted.
     await market.notify('C', {}, '?secret=wrong');
   });

@@ -46,6 +46,18 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   await did('ann', 'POST', `/clusters/${atrium.world.clusters.staging?.id}/heartbeat`, { phase: 'Active' });
   await atrium.instance.db.query(SILENT, ['search']);
 
+  await did('root', 'POST', '/admin/providers', {
+    name: 'company',
+    display_name: 'Company',
+    issuer: 'https://login.example.com/realms/company',
+    client_id: 'atrium',
+    group_claim: 'groups',
+    group_mappings: [
+      { group: 'ops', organization: 'acme', team: 'operators' },
+      { group: 'former', organization: 'acme', team: 'No such team' },
+    ],
+  });
+
   const { teams } = atrium.world.orgs.acme ?? assert.fail('no acme');
   await did('ann', 'POST', '/authz/roles?org=acme', {
     name: 'tuner',
@@ -84,6 +96,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       deliveries: String(items[0].id),
       subscriptions: String(subscription?.id),
       installers: String(atrium.demo.installers.cloudCBound),
+      providers: 'company',
     },
   };
 }

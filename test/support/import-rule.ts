@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['users', 'guardrails'],
   ['organizations'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
-  ['robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim'],
+  ['robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],

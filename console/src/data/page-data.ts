@@ -6,6 +6,7 @@ export interface PageData {
   readonly signedIn: boolean;
   readonly features: {
     readonly bus: boolean;
+    readonly passwords: boolean;
     readonly mail: boolean;
     readonly emailConfirmation: boolean;
     readonly marketplace: boolean;
@@ -17,7 +18,7 @@ const NONE: PageData = {
   version: '',
   deployment: '',
   signedIn: true,
-  features: { bus: true, mail: false, emailConfirmation: false, marketplace: false, hosted: false },
+  features: { bus: true, passwords: true, mail: false, emailConfirmation: false, marketplace: false, hosted: false },
 };
 
 export const pageData: PageData = read();

@@ -1,5 +1,9 @@
-/** Calls that change nothing although they are no GET. */
-const READS: readonly RegExp[] = [/\/(allowed-permissions|preview|matrix|check)$/, /\/user\/validate\/\w+$/];
+/** Calls that change nothing of the person who is shown, although they are no GET. */
+const READS: readonly RegExp[] = [
+  /\/(allowed-permissions|preview|matrix|check)$/,
+  /\/user\/validate\/\w+$/,
+  /\/user\/signout$/,
+];
 
 /** Whether a call only reads, by its method and address. */
 export function isRead(method: string, { pathname, searchParams }: Pick<URL, 'pathname' | 'searchParams'>): boolean {

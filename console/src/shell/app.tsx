@@ -14,7 +14,7 @@ import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
-import { PAGES, WelcomePage } from './pages.ts';
+import { LinkAccountPage, PAGES, WelcomePage } from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
@@ -30,9 +30,11 @@ export function App() {
   );
 }
 
-/** The welcome page opens a session itself. Everything else needs one. */
+/** Two pages open a session themselves. Everything else needs one. */
 function Doors() {
-  return useLocation().path === '/welcome' ? <WelcomePage /> : <Inside />;
+  const { path } = useLocation();
+  if (path === '/welcome') return <WelcomePage />;
+  return path === '/signin/link' ? <LinkAccountPage /> : <Inside />;
 }
 
 /** Everything that needs a session. */

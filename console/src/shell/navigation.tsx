@@ -75,6 +75,7 @@ export function personalGroups(): readonly Group[] {
     { href: '/admin', title: 'Health', icon: 'settings' },
     { href: '/admin/users', title: 'People', icon: 'members' },
     { href: '/admin/orgs', title: 'Organizations', icon: 'overview' },
+    { href: '/admin/providers', title: 'Sign-in providers', icon: 'key' },
     { href: '/admin/audit', title: 'Audit log', icon: 'audit' },
     ...(pageData.features.marketplace ? marketplace : []),
   ];
@@ -165,9 +166,10 @@ function ThemeButton() {
 }
 
 async function signOut(): Promise<void> {
-  await api.call('GET /user/signout').catch(() => undefined);
+  const { url = null } = await api.call('POST /user/signout').catch(() => ({ url: null }));
   signedOut();
-  location.assign('/signin');
+  // If a provider opened the session, it asks whether to sign out there as well, and leads back.
+  location.assign(url ?? '/signin');
 }
 
 /** The entry with the longest address that the path starts with. */

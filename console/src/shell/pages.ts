@@ -20,6 +20,12 @@ export const { page: WelcomePage } = page(
   async () => (await import('../pages/doors/welcome.tsx')).WelcomePage,
 );
 
+/** Asks somebody who may not be signed in yet. */
+export const { page: LinkAccountPage } = page(
+  '/signin/link',
+  async () => (await import('../pages/doors/link-account.tsx')).LinkAccountPage,
+);
+
 /** Every page, by its address. The server serves the same document under all of their roots. */
 export const PAGES: readonly PageRoute[] = [
   page('/', async () => (await import('../pages/home/home.tsx')).HomePage),
@@ -28,6 +34,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/me/emails', async () => (await import('../pages/me/emails.tsx')).EmailsPage),
   page('/me/password', async () => (await import('../pages/me/password.tsx')).PasswordPage),
   page('/me/sessions', async () => (await import('../pages/me/sessions.tsx')).SessionsPage),
+  page('/me/device', async () => (await import('../pages/me/device.tsx')).DevicePage),
+  page('/me/linked-accounts', async () => (await import('../pages/me/linked-accounts.tsx')).LinkedAccountsPage),
   page('/me/tokens', async () => (await import('../pages/me/tokens.tsx')).TokensPage),
   page('/me/following', async () => (await import('../pages/me/following.tsx')).FollowingPage),
   page('/me/clusters', async () => (await import('../pages/me/clusters.tsx')).MyClustersPage),
@@ -67,6 +75,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/users', async () => (await import('../pages/admin/users.tsx')).AdminUsersPage),
   page('/admin/users/:login', async () => (await import('../pages/admin/user.tsx')).AdminUserPage),
   page('/admin/orgs', async () => (await import('../pages/admin/orgs.tsx')).AdminOrgsPage),
+  page('/admin/providers', async () => (await import('../pages/admin/providers.tsx')).ProvidersPage),
+  page('/admin/providers/:provider', async () => (await import('../pages/admin/provider.tsx')).ProviderPage),
   page('/admin/audit', async () => (await import('../pages/admin/audit.tsx')).AdminAuditPage),
   page('/admin/deliveries', async () => (await import('../pages/marketplace/deliveries.tsx')).DeliveriesPage),
   page('/admin/deliveries/:id', async () => (await import('../pages/marketplace/delivery.tsx')).DeliveryPage),

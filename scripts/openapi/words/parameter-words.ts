@@ -6,6 +6,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   guardrails: 'a guardrail',
   installers: 'an installer',
   orders: 'an order: its uid',
+  linked_accounts: 'a linked account',
   robots: 'a robot account',
   roles: 'a role',
   sessions: 'a browser session',
@@ -17,6 +18,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
 const PARAMETER_WORDS: Readonly<Record<string, string>> = {
   'getUserAccess query type': 'Only objects of this type. By default, all types except organization and user.',
   'path claimID': 'The claim ID that the organization got when its installer was bound.',
+  'path code': 'The code that the program shows. Case and hyphens do not matter.',
   'path credName': 'Name of one of your cloud credentials.',
   'path fingerprint': 'Fingerprint of the secret, as the list shows it.',
   'path installerID': 'ID of the installer.',
@@ -25,6 +27,7 @@ const PARAMETER_WORDS: Readonly<Record<string, string>> = {
   'path objectType': 'Type of the object, as the authorization model names it.',
   'path org': 'Name of the organization.',
   'path ownerID': 'ID of the organization that owns the installer.',
+  'path provider': 'Name of the provider.',
   'path role': 'ID of the role.',
   'path target': 'Login name of the user who is followed.',
   'path token': 'ID of the access token, or its name if no token has that ID.',

@@ -89,5 +89,5 @@ const sampleOf = ({ table, column, ownerId, identity }: SealedColumn) =>
                        from ends, generate_series(0, $1::bigint - 1) as step where low is not null),
           ids as (select distinct (select id from ${table} where id >= place order by id limit 1) as id from places)
      select t.id, t.${ownerId} as owner_id, ${identity} as identity, t.${column} as sealed
-       from ids join ${table} t on t.id = ids.id order by t.id`,
+       from ids join ${table} t on t.id = ids.id where t.${column} is not null order by t.id`,
   );

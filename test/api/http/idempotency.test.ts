@@ -47,6 +47,7 @@ for (const driver of API_DRIVERS) {
       const robot = await createRobot(atrium.instance, atrium.world.orgs.acme?.id ?? 0n, 'repeater');
       const uid = (last: number) => `00000000-0000-4000-8000-00000000000${last}`;
       const bodies: Record<string, [string, unknown]> = {
+        '/admin/providers': ['root', { name: 'twice', issuer: 'https://login.example.com', client_id: 'atrium' }],
         '/admin/users': ['root', { username: 'twice', email: 'twice@example.com', password: 'long enough' }],
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],

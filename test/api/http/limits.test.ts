@@ -64,6 +64,13 @@ const chart = { name: 'c', sourceRef: { name: 's' }, version: '1', releaseName: 
 
 const LISTS: readonly List[] = [
   {
+    limit: 'providers',
+    prepare: async () => ({ id: 0n, user: 'root', org: '', others: [] }),
+    grow: (atrium, _owner, name) =>
+      atrium.as('root')('POST', '/admin/providers', { name, issuer: 'https://login.example.com', client_id: 'x' }),
+    size: 'select count(*)::integer as n from provider where owner_id = $1',
+  },
+  {
     limit: 'rolesPerOrganization',
     prepare: organization,
     grow: (atrium, { user, org }, name) =>

@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { ApiError } from '../../../../client/errors.ts';
 import { api } from '../../data/api.ts';
+import { pageData } from '../../data/page-data.ts';
 import { signedInAs } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { messageOf } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
+import { ProviderButtons } from './provider-buttons.tsx';
 
 /** A name and a password, or a token. Used by the page, and by the dialog that covers a page whose session has ended. */
-export function SignInForm({ username = '' }: { username?: string }) {
-  const way = useSignal<'password' | 'token'>('password');
+export function SignInForm({ username = '', hasProviders = true }: { username?: string; hasProviders?: boolean }) {
+  const way = useSignal<'password' | 'token'>(pageData.features.passwords ? 'password' : 'token');
   const name = useSignal(username);
   const password = useSignal('');
   const token = useSignal('');
@@ -79,18 +81,21 @@ export function SignInForm({ username = '' }: { username?: string }) {
       <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Signing in">
         Sign in
       </Button>
-      <p>
-        <button
-          type="button"
-          class="link-button"
-          onClick={() => {
-            way.value = isToken ? 'password' : 'token';
-            problem.value = undefined;
-          }}
-        >
-          {isToken ? 'Use a password instead' : 'Use a token instead'}
-        </button>
-      </p>
+      {hasProviders && <ProviderButtons remember={remember.value} />}
+      {pageData.features.passwords && (
+        <p>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => {
+              way.value = isToken ? 'password' : 'token';
+              problem.value = undefined;
+            }}
+          >
+            {isToken ? 'Use a password instead' : 'Use a token instead'}
+          </button>
+        </p>
+      )}
     </form>
   );
 }

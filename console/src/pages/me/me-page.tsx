@@ -11,6 +11,7 @@ const TABS: readonly Tab[] = [
   { href: '/me/emails', title: 'Emails' },
   { href: '/me/password', title: 'Password' },
   { href: '/me/sessions', title: 'Sessions' },
+  { href: '/me/linked-accounts', title: 'Linked accounts' },
   { href: '/me/tokens', title: 'Tokens' },
   { href: '/me/credentials', title: 'Credentials' },
   { href: '/me/clusters', title: 'Clusters' },

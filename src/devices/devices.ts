@@ -1,0 +1,131 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import { SCOPES } from '../identity/scopes.ts';
+import type { IssuedToken, NewToken } from '../identity/token-issuer.ts';
+import { hashSecret } from '../identity/token-text.ts';
+
+/** A request of a program to act for whoever approves it. */
+export interface DeviceRequest {
+  readonly userCode: string;
+  /** What the program calls itself, such as the name of the machine. */
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+}
+
+export interface DeviceDraft extends DeviceRequest {
+  readonly hash: Buffer;
+  readonly createdAt: Date;
+}
+
+export type DeviceState = 'pending' | 'approved' | 'denied';
+
+/** What a poll has found. An approved request is taken: the next poll does not find it. */
+export interface Polled {
+  readonly state: DeviceState;
+  readonly isTooSoon: boolean;
+  readonly request: DeviceRequest;
+  /** Who has approved it. */
+  readonly person: Pick<Actor, 'id' | 'name'> | undefined;
+}
+
+export interface DeviceStore {
+  /** False if another request has the same user code. */
+  create(draft: DeviceDraft): Promise<boolean>;
+  find(userCode: string, now: Date): Promise<DeviceRequest | undefined>;
+  /** False if nobody waits for an answer under this code. */
+  decide(userCode: string, accountId: bigint, isApproved: boolean, now: Date): Promise<boolean>;
+  /** Undefined if there is no such request, or it has expired. */
+  poll(hash: Buffer, now: Date): Promise<Polled | undefined>;
+}
+
+export interface StartedDevice extends DeviceRequest {
+  readonly deviceCode: string;
+  readonly seconds: number;
+  readonly interval: number;
+}
+
+interface Parts {
+  readonly store: DeviceStore;
+  readonly key: Buffer;
+  readonly issue: (token: NewToken) => Promise<IssuedToken>;
+}
+
+export type Devices = ReturnType<typeof createDevices>;
+
+const LIFETIME_S = 600;
+/** Seconds that a program waits between two polls. Each poll that comes sooner makes it five more. */
+export const INTERVAL_S = 5;
+/** No vowels, so that no words come out, and nothing that looks like something else. */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const MAX_TRIES = 5;
+
+/** Device authorization, as RFC 8628 describes it: a program shows a code, and its user approves it in a browser. */
+export function createDevices({ store, key, issue }: Parts) {
+  return { start, find, decide, poll };
+
+  async function start(name: string, scopes: readonly string[], now: Date): Promise<StartedDevice> {
+    const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
+    if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
+    const deviceCode = randomBytes(32).toString('base64url');
+    const expiresAt = new Date(now.getTime() + LIFETIME_S * 1000);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const request = { userCode: newUserCode(), name, scopes, expiresAt };
+      if (await store.create({ ...request, hash: hashSecret(key, deviceCode), createdAt: now })) {
+        return { ...request, deviceCode, seconds: LIFETIME_S, interval: INTERVAL_S };
+      }
+    }
+    throw new AppError('unavailable', 'no code is free', { retryAfter: 1 });
+  }
+
+  async function find(userCode: string, now: Date): Promise<DeviceRequest> {
+    const found = await store.find(plainCode(userCode), now);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  async function decide(userCode: string, accountId: bigint, isApproved: boolean, now: Date): Promise<void> {
+    if (!(await store.decide(plainCode(userCode), accountId, isApproved, now))) throw notFound();
+  }
+
+  /** The token, as soon as somebody has approved the request. */
+  async function poll(deviceCode: string, requestId: string, now: Date): Promise<IssuedToken> {
+    const found = await store.poll(hashSecret(key, deviceCode), now);
+    if (!found) throw pollFault('expired_token', 'the code has expired, or was used: begin again');
+    const { state, isTooSoon, person, request } = found;
+    if (state === 'denied') throw pollFault('access_denied', 'the request was denied');
+    if (isTooSoon) throw pollFault('slow_down', 'this was too soon: wait five seconds longer than before');
+    if (state === 'pending') throw pollFault('authorization_pending', 'nobody has approved the request yet');
+    if (!person) throw pollFault('access_denied', 'whoever approved the request is gone');
+    const { name, scopes, userCode } = request;
+    const day = now.toISOString().slice(0, 10);
+    return await issue({
+      accountId: person.id,
+      name: `${name}, ${day}, ${userCode}`,
+      scopes,
+      actor: { ...person, requestId },
+    });
+  }
+}
+
+/** As people type it: in any case, with or without the hyphen. */
+function plainCode(text: string): string {
+  const letters = text.toUpperCase().replace(/[^A-Z]/g, '');
+  return letters.length === 8 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : '';
+}
+
+function newUserCode(): string {
+  const letters = Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  return plainCode(letters);
+}
+
+function pollFault(reason: 'expired_token' | 'access_denied' | 'slow_down' | 'authorization_pending', message: string) {
+  return new AppError('invalid', message, { reason });
+}
+
+function notFound(): AppError {
+  return new AppError('notFound', 'no program waits under this code, or it has expired', {
+    reason: 'device_not_found',
+  });
+}

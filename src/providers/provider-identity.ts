@@ -1,0 +1,77 @@
+import type { Provider } from './provider.ts';
+
+/** Who somebody is at a provider, as the provider has proven just now. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | undefined;
+  readonly isEmailVerified: boolean;
+  readonly fullName: string;
+  /** What they are called there. */
+  readonly username: string | undefined;
+  /** Undefined if the provider says only that there are too many to list them. */
+  readonly groups: readonly string[] | undefined;
+  readonly sid: string | undefined;
+  readonly idToken: string;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+type Fields = Pick<Provider, 'groupClaim' | 'trustEmail'>;
+
+const MAX_GROUPS = 5000;
+const MAX_TEXT = 500;
+
+export function identityOf(provider: Fields, claims: Claims, idToken: string): ProviderIdentity {
+  const { email_verified: verified } = claims;
+  const says = verified === true || verified === 'true';
+  return {
+    issuer: String(claims.iss),
+    subject: String(claims.sub),
+    email: textIn(claims, 'email'),
+    isEmailVerified: says || (provider.trustEmail && verified === undefined),
+    fullName: (textIn(claims, 'name') ?? '').slice(0, 100),
+    username: textIn(claims, 'preferred_username'),
+    groups: groupsIn(claims, provider.groupClaim),
+    sid: textIn(claims, 'sid'),
+    idToken,
+  };
+}
+
+/** Whether everything that is needed is there already, so that the provider does not have to be asked for more. */
+export function isComplete(provider: Fields, claims: Claims): boolean {
+  const hasGroups = provider.groupClaim === '' || claimNamed(claims, provider.groupClaim) !== undefined;
+  return textIn(claims, 'email') !== undefined && (hasGroups || isOverage(claims, provider.groupClaim));
+}
+
+/**
+ * A claim that is missing means no groups: somebody who has left all of them must not keep what they gave. Only if the
+ * provider says that it left them out, nothing is known.
+ */
+function groupsIn(claims: Claims, claim: string): readonly string[] | undefined {
+  if (claim === '') return [];
+  if (isOverage(claims, claim)) return undefined;
+  const value = claimNamed(claims, claim);
+  const list = Array.isArray(value) ? value : value === undefined ? [] : [value];
+  return list.filter((one): one is string => typeof one === 'string' && one !== '').slice(0, MAX_GROUPS);
+}
+
+/** A claim by its name, or by a path such as `realm_access.roles`. */
+function claimNamed(claims: Claims, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  return claim.split('.').reduce<unknown>((value, part) => {
+    const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
+    return isObject ? (value as Record<string, unknown>)[part] : undefined;
+  }, claims);
+}
+
+/** Microsoft Entra sends no groups, but where to ask for them, to whoever is in more than 200. */
+function isOverage(claims: Claims, claim: string): boolean {
+  const elsewhere = claims._claim_names;
+  return typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, claim);
+}
+
+function textIn(claims: Claims, name: string): string | undefined {
+  const value = claims[name];
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
+}

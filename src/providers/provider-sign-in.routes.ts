@@ -1,0 +1,191 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { networkOf } from '../base/ip.ts';
+import { anyone } from '../http/access.ts';
+import type { Allowance } from '../http/allowance.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
+import { STATUS, toAppError } from '../http/error-format.ts';
+import { named } from '../http/schemas.ts';
+import { logOf, type Scope } from '../http/server.ts';
+import type { Callers } from '../identity/callers.ts';
+import type { BrowserCookies } from './browser-cookies.view.ts';
+import type { ProviderLogout } from './provider-logout.ts';
+import type { ProviderSignIn } from './provider-sign-in.ts';
+import type { Providers } from './providers.ts';
+import { faultPage, PAGE_POLICY } from './sign-in-page.view.ts';
+import type { SignInRefusals } from './sign-in-refusals.ts';
+
+const Listed = named(
+  'SignInProvider',
+  Type.Object({
+    name: Type.String({ description: 'The name in addresses.' }),
+    display_name: Type.String({ description: 'What the button on the sign-in page says.' }),
+    url: Type.String({ description: 'Where a browser begins to sign in.' }),
+  }),
+);
+
+export const LINK_COOKIE = 'atrium_link';
+/** Where the console asks whether to link an account, and where it lists those that are. */
+const LINK_PAGE = '/signin/link';
+
+interface Parts {
+  readonly providers: Pick<Providers, 'open'>;
+  readonly signIn: ProviderSignIn;
+  readonly logout: Pick<ProviderLogout, 'receive'>;
+  readonly refusals: SignInRefusals;
+  readonly callers: Pick<Callers, 'bySession'>;
+  readonly cookies: Cookies;
+  readonly browserCookies: BrowserCookies;
+  /** Failed sign-ins of one network. */
+  readonly failures: Allowance;
+}
+
+interface ProviderPath {
+  readonly Params: { readonly provider: string };
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}
+
+export function providerSignInRoutes(scope: Scope, parts: Parts): void {
+  const { providers, signIn, logout, refusals, callers, cookies, browserCookies, failures } = parts;
+  const hidden = { config: { access: anyone }, schema: { hide: true } };
+
+  scope.get(
+    '/user/providers',
+    {
+      config: { access: anyone },
+      schema: {
+        summary: 'List the OpenID Connect providers that people can sign in with',
+        tags: ['user'],
+        extension: true,
+        response: { 200: Type.Array(Listed) },
+      },
+    },
+    async () =>
+      (await providers.open()).map(({ name, displayName }) => ({
+        name,
+        display_name: displayName,
+        url: `/api/v1/user/signin/${name}`,
+      })),
+  );
+
+  scope.get<ProviderPath>('/user/signin/:provider', hidden, async (request, reply) =>
+    asPage(request, reply, async () => {
+      const { return_to: returnTo, remember } = request.query;
+      const { url, cookie } = await signIn.begin(
+        {
+          provider: request.params.provider,
+          returnTo: typeof returnTo === 'string' ? returnTo : undefined,
+          remember: remember === 'true',
+        },
+        new Date(),
+      );
+      browserCookies.give(reply, cookie.name, cookie.value, cookie.seconds);
+      return reply.redirect(url, 302);
+    }),
+  );
+
+  scope.get<ProviderPath>('/user/signin/:provider/callback', hidden, async (request, reply) =>
+    asPage(request, reply, async () => {
+      const query = request.url.split('?', 2)[1] ?? '';
+      browserCookies.clearPending(reply, new URLSearchParams(query).get('state') ?? '');
+      const { ip, headers, id: requestId } = request;
+      const finished = await signIn.finish(
+        {
+          provider: request.params.provider,
+          query,
+          cookie: (name) => readCookie(request, name),
+          browser: { ip, userAgent: headers['user-agent'] ?? '' },
+          signedInAs: () => accountOf(request),
+          requestId,
+        },
+        new Date(),
+      );
+      if (finished.kind === 'ask') {
+        browserCookies.give(reply, LINK_COOKIE, finished.ticket, finished.seconds);
+        return reply.redirect(LINK_PAGE, 302);
+      }
+      if (finished.kind === 'signed in') cookies.give(reply, finished.session, finished.remember);
+      return reply.redirect(finished.returnTo, 302);
+    }),
+  );
+
+  // Providers send a form, as nobody else does.
+  scope.register(async (forms: Scope) => {
+    const type = 'application/x-www-form-urlencoded';
+    forms.addContentTypeParser(
+      type,
+      { parseAs: 'string', bodyLimit: MAX_FORM },
+      async (_request: unknown, body: string) => Object.fromEntries(new URLSearchParams(body)),
+    );
+    forms.post<ProviderPath>(
+      '/user/signin/:provider/backchannel_logout',
+      { ...hidden, bodyLimit: MAX_FORM },
+      async (request, reply) => {
+        const { logout_token: token } = (request.body ?? {}) as { logout_token?: unknown };
+        if (typeof token !== 'string' || token === '') throw new AppError('invalid', 'logout_token is required');
+        try {
+          await counted(request, () => logout.receive(request.params.provider, token, request.id, new Date()));
+        } catch (error) {
+          // The provider has to send another one, whatever is wrong with this one.
+          throw error instanceof AppError && error.kind === 'forbidden'
+            ? new AppError('invalid', error.message, error.detail)
+            : error;
+        }
+        return reply.code(200).send();
+      },
+    );
+  });
+
+  async function accountOf(request: FastifyRequest): Promise<bigint | undefined> {
+    const text = readCookie(request, SESSION_COOKIE);
+    if (text === undefined) return undefined;
+    const grant = await callers.bySession(text, new Date()).catch((error: unknown) => {
+      if (error instanceof AppError && error.kind === 'unauthenticated') return undefined;
+      throw error;
+    });
+    return grant?.person.id;
+  }
+
+  /** A browser shows what it gets, so it gets a page. */
+  async function asPage(request: FastifyRequest<ProviderPath>, reply: FastifyReply, work: () => Promise<FastifyReply>) {
+    try {
+      return await counted(request, work);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      const cause = error.detail.cause ?? thrown;
+      if (STATUS[error.kind] >= 500) logOf(request).warn({ err: cause }, 'a sign-in with a provider failed');
+      if (error.detail.retryAfter !== undefined)
+        reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
+      return reply
+        .code(STATUS[error.kind])
+        .header('Content-Security-Policy', PAGE_POLICY)
+        .type('text/html; charset=utf-8')
+        .send(faultPage(error, request.id));
+    }
+  }
+
+  /** Failures are recorded, and counted: nobody can fill the audit log, or have a provider called all day. */
+  async function counted<T>(request: FastifyRequest<ProviderPath>, work: () => Promise<T>): Promise<T> {
+    const network = networkOf(request.ip);
+    const now = performance.now();
+    if (!failures.take(network, now)) {
+      const retryAfter = failures.wait(network, now);
+      throw new AppError('limited', 'too many failed sign-ins, try again later', { retryAfter });
+    }
+    let hasFailed = true;
+    try {
+      const result = await work();
+      hasFailed = false;
+      return result;
+    } catch (error) {
+      if (refusals.isRecorded(error)) await refusals.record(request.params.provider, error, request.id);
+      throw error;
+    } finally {
+      if (!hasFailed) failures.give(network);
+    }
+  }
+}
+
+const MAX_FORM = 64 * 1024;

@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import type { SealedTexts } from '../base/sealed-text.ts';
+import type { Browser, Session } from '../identity/sessions.ts';
+import type { ProviderSignIn as ProvenSignIn } from '../users/sign-in.ts';
+import type { GroupSync } from './group-sync.ts';
+import type { ProviderAccounts } from './provider-accounts.ts';
+import type { ProviderIdentity } from './provider-identity.ts';
+import { signInFault } from './provider-refusal.ts';
+import type { KnownProvider, Providers } from './providers.ts';
+
+/** What ties the answer of a provider to the request that we sent. */
+export interface SignInChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+export type AuthorizationRequest = SignInChecks;
+
+/** A logout token that has been checked. */
+export interface LogoutNotice {
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sid: string | undefined;
+}
+
+export interface OidcClient {
+  authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string>;
+  /** `query` is what the browser brought back from the provider. */
+  identify(known: KnownProvider, query: string, checks: SignInChecks): Promise<ProviderIdentity>;
+  /** Undefined if people cannot sign out there. */
+  endSessionUrl(known: KnownProvider, idToken: string | undefined, returnTo: string): Promise<string | undefined>;
+  readLogoutToken(known: KnownProvider, text: string, now: Date): Promise<LogoutNotice>;
+}
+
+/** Marks what can be used once. */
+export interface SpentStore {
+  /** False if it was spent before, on any replica. */
+  spend(hash: Buffer, expiresAt: Date): Promise<boolean>;
+}
+
+/** What a browser keeps between the request to a provider and its answer. */
+export interface PendingCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly seconds: number;
+}
+
+export interface Begin {
+  readonly provider: string;
+  readonly returnTo: string | undefined;
+  readonly remember: boolean;
+  /** The account that somebody who is signed in links, instead of signing in. */
+  readonly linkTo?: bigint;
+}
+
+export interface Finish {
+  readonly provider: string;
+  /** The query of the address to which the provider has sent the browser. */
+  readonly query: string;
+  readonly cookie: (name: string) => string | undefined;
+  readonly browser: Browser;
+  /** The account of the session that the browser has, if it has one. */
+  readonly signedInAs: () => Promise<bigint | undefined>;
+  readonly requestId: string;
+}
+
+export type Finished =
+  | { readonly kind: 'signed in'; readonly session: Session; readonly remember: boolean; readonly returnTo: string }
+  | { readonly kind: 'linked'; readonly returnTo: string }
+  | { readonly kind: 'ask'; readonly ticket: string; readonly seconds: number };
+
+interface Pending {
+  readonly provider: string;
+  readonly checks: SignInChecks;
+  readonly returnTo: string;
+  readonly remember: boolean;
+  readonly linkTo: string | null;
+}
+
+interface Parts {
+  readonly providers: Pick<Providers, 'known'>;
+  readonly client: Pick<OidcClient, 'authorizationUrl' | 'identify'>;
+  readonly accounts: ProviderAccounts;
+  readonly syncGroups: GroupSync;
+  readonly spent: SpentStore;
+  readonly sealed: SealedTexts;
+  /** Seals the ID token of a session. */
+  readonly sealIdToken: (accountId: bigint, subject: string, idToken: string) => Promise<Buffer>;
+  /** The one way to open a session. */
+  readonly openSession: (request: ProvenSignIn, now: Date) => Promise<Session>;
+}
+
+export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
+
+const PENDING_MS = 10 * 60_000;
+const HOME = '/';
+const MAX_RETURN = 1000;
+/** Without one, people can still sign out at the provider, but have to confirm it there. */
+const MAX_ID_TOKEN = 8192;
+
+/**
+ * Signing in at a provider, with the authorization code flow.
+ *
+ * 1. What belongs to a request is sealed in a cookie, under a name of its own, so that only the browser that has begun
+ *    can finish, on any replica, in as many tabs as it likes.
+ * 2. A request can be finished once, within ten minutes, also if it fails: its state is spent first.
+ * 3. Everything that creates something does so in one transaction. Nothing is created for somebody who is refused.
+ */
+export function createProviderSignIn(parts: Parts) {
+  const { providers, client, accounts, syncGroups, spent, sealed, sealIdToken, openSession } = parts;
+  return { begin, finish };
+
+  async function begin(request: Begin, now: Date): Promise<{ readonly url: string; readonly cookie: PendingCookie }> {
+    const known = await providers.known(request.provider);
+    const checks = { state: random(), nonce: random(), codeVerifier: random() };
+    const url = await client.authorizationUrl(known, checks);
+    const { remember, linkTo } = request;
+    const pending: Pending = {
+      provider: request.provider,
+      checks,
+      returnTo: localPath(request.returnTo),
+      remember,
+      linkTo: linkTo === undefined ? null : String(linkTo),
+    };
+    const value = sealed.make(JSON.stringify(pending), new Date(now.getTime() + PENDING_MS));
+    return { url, cookie: { name: cookieName(checks.state), value, seconds: PENDING_MS / 1000 } };
+  }
+
+  async function finish(request: Finish, now: Date): Promise<Finished> {
+    const known = await providers.known(request.provider);
+    const pending = await spendPending(request, now);
+    const identity = await client.identify(known, request.query, pending.checks);
+    const actor = { name: `provider ${known.provider.name}`, requestId: request.requestId };
+    if (pending.linkTo !== null) {
+      const accountId = BigInt(pending.linkTo);
+      if ((await request.signedInAs()) !== accountId) {
+        throw signInFault('sign_in_expired', 'you have signed out, or signed in as somebody else, since you began');
+      }
+      await accounts.link(known.provider, identity, accountId, actor);
+      return { kind: 'linked', returnTo: pending.returnTo };
+    }
+    const found = await accounts.find(known.provider, identity, actor);
+    if (found.kind === 'ask') {
+      const ticket = { ...found.ticket, returnTo: pending.returnTo };
+      const expiresAt = new Date(now.getTime() + PENDING_MS);
+      return { kind: 'ask', ticket: sealed.make(JSON.stringify(ticket), expiresAt), seconds: PENDING_MS / 1000 };
+    }
+    const { accountId } = found;
+    await syncGroups(known.provider, accountId, identity.groups, actor);
+    const session = await openSession(
+      {
+        accountId,
+        provider: await sessionProvider(known, identity, accountId),
+        hasSecondFactor: known.provider.trustSecondFactor,
+        remember: pending.remember,
+        browser: request.browser,
+      },
+      now,
+    );
+    return { kind: 'signed in', session, remember: pending.remember, returnTo: pending.returnTo };
+  }
+
+  async function sessionProvider({ provider }: KnownProvider, identity: ProviderIdentity, accountId: bigint) {
+    const { issuer, subject, sid, idToken } = identity;
+    const isShort = idToken.length <= MAX_ID_TOKEN;
+    const sealedIdToken = isShort ? await sealIdToken(accountId, subject, idToken) : undefined;
+    return { provider: provider.name, issuer, subject, sid, sealedIdToken };
+  }
+
+  /** Also ends a request whose answer turns out to be wrong. */
+  async function spendPending({ provider, query, cookie }: Finish, now: Date): Promise<Pending> {
+    const state = new URLSearchParams(query).get('state') ?? '';
+    const text = /^[\w-]{43}$/.test(state) ? cookie(cookieName(state)) : undefined;
+    const content = text === undefined ? undefined : sealed.read(text, now);
+    const pending = content === undefined ? undefined : (JSON.parse(content) as Pending);
+    if (!pending || pending.checks.state !== state) {
+      throw signInFault(
+        'sign_in_expired',
+        'this sign-in was not begun in this browser, or more than ten minutes ago: please begin again',
+      );
+    }
+    if (pending.provider !== provider) {
+      throw signInFault('sign_in_rejected', 'the answer came from another provider than the one that was asked');
+    }
+    const hash = createHash('sha256').update(`state ${state}`).digest();
+    if (!(await spent.spend(hash, new Date(now.getTime() + PENDING_MS)))) {
+      throw signInFault('sign_in_expired', 'this sign-in was finished already: please begin again');
+    }
+    return pending;
+  }
+}
+
+/** The part of a state that tells the tabs of a browser apart. */
+export function cookieName(state: string): string {
+  return `atrium_signin_${state.slice(0, 10)}`;
+}
+
+/** Only a path of this server: whoever signs in must not end up elsewhere. */
+export function localPath(text: string | undefined): string {
+  if (text === undefined || text.length > MAX_RETURN || !text.startsWith('/')) return HOME;
+  const here = 'http://atrium.invalid';
+  const url = URL.parse(text, here);
+  // Browsers read "/\\example.com" and "/\t/example.com" as another host, and so does the parser.
+  if (url?.origin !== here) return HOME;
+  const path = `${url.pathname}${url.search}${url.hash}`;
+  return path.startsWith('//') ? HOME : path;
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A sealed text that is missing, too old, or not ours. */
+export function linkRequestGone(): AppError {
+  return new AppError('notFound', 'there is nothing to link, or it was more than ten minutes ago: sign in again', {
+    reason: 'link_request_not_found',
+  });
+}

@@ -1,0 +1,72 @@
+import { type AppError, reasonOf } from '../base/errors.ts';
+
+/** Shown by a browser that a provider has sent back, so there is no console to show it in. */
+export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+const TITLES: Readonly<Partial<Record<string, string>>> = {
+  sign_in_expired: 'Please sign in again',
+  provider_refused: 'The provider did not sign you in',
+  provider_failed: 'The provider does not answer',
+  sign_in_rejected: 'The answer of the provider is not accepted',
+  email_unverified: 'Your email address is not verified',
+  email_taken: 'Your email address belongs to another account',
+  domain_not_allowed: 'Your email address cannot be used here',
+  account_not_found: 'You have no account here',
+  linking_off: 'Your account cannot be linked',
+  already_linked: 'Linked to another user already',
+  provider_not_found: 'There is no such provider',
+  rate_limited: 'Too many attempts',
+};
+
+const STYLE = `
+  :root { color-scheme: light dark; --ink: #1d2433; --soft: #5b657a; --paper: #f6f4ef; --card: #fff; --line: #e3ded3; --mark: #a24420; }
+  @media (prefers-color-scheme: dark) { :root { --ink: #ece8df; --soft: #a7adba; --paper: #14171f; --card: #1b1f2a; --line: #2c3240; --mark: #e58a5e; } }
+  body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.6 system-ui, sans-serif; }
+  main { max-width: 34rem; margin: 0 auto; padding: 14vh 1.5rem 4rem; }
+  h1 { font: 600 1.8rem/1.2 Georgia, serif; margin: 0 0 1rem; }
+  p { overflow-wrap: anywhere; } small { color: var(--soft); }
+  a { color: var(--mark); font-weight: 600; }`;
+
+/** The page about a sign-in that ended without a session: what is wrong, in words, and the reason, for whoever helps. */
+export function faultPage(error: AppError, requestId: string): string {
+  const reason = reasonOf(error);
+  const title = TITLES[reason] ?? 'You are not signed in';
+  const message =
+    error.kind === 'internal' || error.kind === 'unavailable' ? 'Something went wrong here.' : sentence(error);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} – Atrium</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}
+</style>
+</head>
+<body>
+<main>
+  <h1>${escaped(title)}</h1>
+  <p>${escaped(message)}</p>
+  <p><a href="/signin">Back to sign-in</a></p>
+  <p><small>Reason: <code>${escaped(reason)}</code>, request <code>${escaped(requestId)}</code></small></p>
+</main>
+</body>
+</html>
+`;
+}
+
+function sentence({ message }: AppError): string {
+  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, '.');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}

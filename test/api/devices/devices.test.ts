@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { lastEntry, newUser } from '../../support/own-account.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
+
+const SECOND = 1000;
+
+describe('Signing in a program with a code', () => {
+  let atrium: TestServer;
+  before(async () => {
+    atrium = await openTestServer({ env: { BASE_URL: 'https://atrium.example.com' } });
+  });
+  after(() => atrium.close());
+
+  const begin = async (body: object = { name: 'laptop' }) => {
+    const answer = await atrium.as()('POST', '/user/device', body);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body as { device_code: string; user_code: string; interval: number; expires_in: number };
+  };
+  const poll = (device_code: string) => atrium.as()('POST', '/user/device/token', { device_code });
+  const outcome = ({ status, body }: Answer) => [status, body?.reason];
+  /** Polls as a program does, without waiting. */
+  function clock(t: TestContext) {
+    let now = Date.now();
+    t.mock.timers.enable({ apis: ['Date'], now });
+    return (seconds: number) => {
+      now += seconds * SECOND;
+      t.mock.timers.setTime(now);
+    };
+  }
+  const decide = (call: Call, code: string, approve: boolean) => call('POST', `/user/device/${code}`, { approve });
+
+  it('A program gets a token of whoever approves its code, once', async (t) => {
+    const wait = clock(t);
+    const { login, id, signIn } = await newUser(atrium);
+    const browser = await signIn();
+    const { user_code, device_code, interval, expires_in } = await begin({ name: 'laptop', scopes: ['read:user'] });
+    assert.match(user_code, /^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$/);
+    assert.deepEqual([interval, expires_in], [5, 600]);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'authorization_pending']);
+    // People type it as they like.
+    const typed = user_code.toLowerCase().replace('-', '');
+    const { body } = await browser('GET', `/user/device/${typed}`);
+    assert.deepEqual([body.name, body.scopes, body.user_code], ['laptop', ['read:user'], user_code]);
+    assert.equal((await decide(browser, user_code, true)).status, 200);
+    wait(5);
+    const made = await poll(device_code);
+    assert.deepEqual([made.status, made.body.scopes], [200, ['read:user']], made.text);
+    const used = await atrium.as()('GET', '/user', undefined, { Authorization: `token ${made.body.sha1}` });
+    assert.equal(used.body.login, login);
+    const entry = await lastEntry(atrium, id);
+    assert.deepEqual([entry.action, entry.actor], ['token.create', login]);
+    wait(5);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'expired_token']);
+    assert.equal((await decide(browser, user_code, true)).status, 404);
+  });
+
+  it('The addresses are those of the console, and the token may do everything unless the program asks for less', async () => {
+    const answer = (await atrium.as()('POST', '/user/device', {})).body;
+    assert.equal(answer.verification_uri, 'https://atrium.example.com/me/device');
+    assert.equal(answer.verification_uri_complete, `https://atrium.example.com/me/device?code=${answer.user_code}`);
+    const { body } = await atrium.as('ann')('GET', `/user/device/${answer.user_code}`);
+    assert.deepEqual([body.name, body.scopes], ['a program', ['all']]);
+  });
+
+  it('A program that polls too soon has to wait longer each time', async (t) => {
+    const wait = clock(t);
+    const { device_code } = await begin();
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'authorization_pending']);
+    wait(4);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'slow_down']);
+    wait(9);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'slow_down']);
+    wait(15);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'authorization_pending']);
+  });
+
+  it('A denied request ends the polling', async (t) => {
+    const wait = clock(t);
+    const browser = await (await newUser(atrium)).signIn();
+    const { device_code, user_code } = await begin();
+    assert.equal((await decide(browser, user_code, false)).status, 200);
+    wait(5);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'access_denied']);
+  });
+
+  it('Codes expire after ten minutes', async (t) => {
+    const browser = await (await newUser(atrium)).signIn();
+    const wait = clock(t);
+    const { device_code, user_code } = await begin();
+    wait(601);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'expired_token']);
+    assert.equal((await browser('GET', `/user/device/${user_code}`)).status, 404);
+    assert.equal((await decide(browser, user_code, true)).status, 404);
+  });
+
+  it('Only a browser session that was not opened with a token approves, and only for its own user', async () => {
+    const { user_code } = await begin();
+    const { token, signIn } = await newUser(atrium);
+    const text = (await token()).text;
+    assert.equal((await decide(await token(), user_code, true)).status, 403);
+    assert.equal((await decide(await signIn({ token: text }), user_code, true)).status, 403);
+    assert.equal((await decide(atrium.as(), user_code, true)).status, 401);
+    const { body } = await atrium.as('root')('POST', '/admin/users', {
+      username: 'boss',
+      email: 'boss@example.com',
+      password: 'long enough',
+      admin: true,
+    });
+    assert.equal(body.login, 'boss');
+    const boss = await signIn({ username: 'boss', password: 'long enough' });
+    const forced = await boss('POST', `/user/device/${user_code}`, { approve: true }, { Sudo: 'ann' });
+    assert.deepEqual(outcome(forced), [403, 'sudo_forbidden']);
+  });
+
+  it('Wrong codes, unknown scopes and wrong bodies are rejected, and guesses are counted', async () => {
+    const browser = await (await newUser(atrium)).signIn();
+    assert.deepEqual(outcome(await poll('nonsense')), [400, 'expired_token']);
+    assert.equal((await atrium.as()('POST', '/user/device', { scopes: ['write:everything'] })).status, 400);
+    assert.equal((await atrium.as()('POST', '/user/device', { name: 'x'.repeat(101) })).status, 422);
+    assert.equal((await atrium.as()('POST', '/user/device/token', {})).status, 422);
+    const { user_code } = await begin();
+    assert.equal((await browser('GET', `/user/device/${user_code}`)).status, 200);
+    for (let guess = 0; guess < 20; guess++) {
+      assert.deepEqual(outcome(await browser('GET', '/user/device/BBBB-BBBB')), [404, 'device_not_found']);
+    }
+    assert.equal((await browser('GET', `/user/device/${user_code}`)).status, 429);
+  });
+});
