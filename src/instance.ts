@@ -88,7 +88,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
-  const identity = wireIdentity(db, revisions, room, keys.derive('token'));
+  const identity = wireIdentity(db, revisions, room, keys, config.SECOND_FACTOR);
   const metrics = createMetrics(() => revisions.queries);
   const spans =
     collector === undefined
@@ -115,6 +115,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
+    secondFactors: identity.secondFactors,
     tokenUsage: identity.tokenUsage,
     sessionUsage: identity.sessionUsage,
     tracing: spans && { ratio: config.OTEL_TRACES_SAMPLER_ARG, note: spans.add },

@@ -1,6 +1,7 @@
 import { BUS_USER_SEEDS } from './bus/bus-users.store.ts';
 import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
 import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
+import { TOTP_SECRETS } from './factors/totp.store.ts';
 import { IDEMPOTENT_RESPONSES } from './idempotency/idempotency.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
@@ -12,4 +13,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   BUS_USER_SEEDS,
   INSTALLER_OPTIONS,
   IDEMPOTENT_RESPONSES,
+  TOTP_SECRETS,
 ];

@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
+import type { SessionMethod } from '../identity/proof-kinds.ts';
+import { reauthenticationNeeded } from '../identity/reauthentication.ts';
 import { PUBLIC_ONLY, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
 
 /** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
@@ -36,7 +38,7 @@ interface AccessOptions {
   readonly robots?: boolean;
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
-  /** Only with Basic authentication. */
+  /** Only with Basic authentication, or in a session. */
   readonly basic?: boolean;
   /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
@@ -44,6 +46,10 @@ interface AccessOptions {
   readonly isPublic?: boolean;
   /** The response lasts, so the caller can be admitted again while it does. */
   readonly lasts?: boolean;
+  /** In a session, the user must have proven lately who they are. Tokens are not concerned. */
+  readonly proven?: boolean;
+  /** Also for users who must add a second factor before anything else. */
+  readonly enrolling?: boolean;
   /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
   readonly scope?: 'all';
 }
@@ -79,14 +85,19 @@ export const holds = (
   ...options,
 });
 /** A user who holds the relation on the organization of `/orgs/:org`. For users outside it, it does not exist. */
-export const holdsIn = (relation: NamedRelation, area: ScopeArea): Access => ({
+export const holdsIn = (relation: NamedRelation, area: ScopeArea, options: { proven?: boolean } = {}): Access => ({
   who: 'holds',
   area,
   relation,
   about: 'path',
+  ...options,
 });
 /** A user who holds the relation on the object of `/teams/:id`. For users who may not see it, it does not exist. */
-export const holdsOn = (relation: NamedRelation, area: ScopeArea, options: { robots?: boolean } = {}): Access => ({
+export const holdsOn = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { robots?: boolean; proven?: boolean } = {},
+): Access => ({
   who: 'holds',
   area,
   relation,
@@ -107,6 +118,17 @@ declare module 'fastify' {
   }
 }
 
+export interface CallerSession {
+  readonly id: bigint;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** How the user last proved who they are, and when. */
+  readonly method: SessionMethod;
+  readonly provenAt: Date;
+  /** From then on they must do so again, before anything sensitive. */
+  readonly provenUntil: Date;
+}
+
 /** The user behind a request, and how far the request may use the user's rights. */
 export interface Caller {
   readonly person: Person;
@@ -115,8 +137,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
-  /** The session that the request came with, when it was opened, and when it ends. */
-  readonly session?: { readonly id: bigint; readonly createdAt: Date; readonly expiresAt: Date };
+  /** The session that the request came with. */
+  readonly session?: CallerSession;
   /** Set if the route asks for one. */
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */
@@ -139,6 +161,11 @@ export function seesAsAdmin({ person, scopes }: Caller): boolean {
 /** Whether the caller sees what is for this user alone. */
 export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
   return person.id === id && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** In a session whose user has not proven lately who they are, this throws. */
+export function requireProven({ session }: Caller, now: Date): void {
+  if (session !== undefined && session.provenUntil <= now) throw reauthenticationNeeded();
 }
 
 export function callerOf(request: FastifyRequest): Caller {

@@ -3,6 +3,7 @@ import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
+import type { SessionMethod } from './proof-kinds.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;
@@ -16,6 +17,8 @@ interface SessionRow extends PersonRow {
   csrf: string;
   opened_at: Date;
   expires_at: Date;
+  method: SessionMethod;
+  proven_at: Date;
   token_id: bigint | null;
   token_expires_at: Date | null;
 }
@@ -27,7 +30,9 @@ const BY_TOKEN = sql(
 );
 const BY_SESSION = sql(
   'callers.bySession',
-  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at, s.token_id, k.expires_at as token_expires_at
+  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at,
+          coalesce(s.method, case when s.token_id is null then 'password' else 'token' end) as method,
+          coalesce(s.proven_at, s.created_at) as proven_at, s.token_id, k.expires_at as token_expires_at
      from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
           left join account a on a.id = s.account_id ${DETAILS}`,
 );
@@ -64,6 +69,8 @@ export function createCallerStore(db: Db): CallerStore {
       csrf: found.csrf,
       createdAt: found.opened_at,
       expiresAt: found.expires_at,
+      method: found.method,
+      provenAt: found.proven_at,
       token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
     }));
   }

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
+import type { FactorKind, SessionMethod } from './proof-kinds.ts';
 import { hashSecret, isTokenText } from './token-text.ts';
 
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
@@ -26,6 +27,8 @@ export interface Person {
   /** Organization → the highest permission among the user's teams there. */
   readonly organizations: ReadonlyMap<bigint, Permission>;
   readonly inClientOrganization: boolean;
+  /** What the user has besides a password. If there is any, the password alone is not enough. */
+  readonly secondFactors: readonly FactorKind[];
 }
 
 export interface TokenGrant {
@@ -42,6 +45,9 @@ export interface SessionGrant {
   readonly csrf: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** How the user last proved who they are, and when. */
+  readonly method: SessionMethod;
+  readonly provenAt: Date;
   /** The token that opened the session, if one did. */
   readonly token: { readonly id: bigint; readonly expiresAt: Date | null } | null;
 }
@@ -109,6 +115,7 @@ export function createCallers(
     bySession,
     byPassword,
     personNamed,
+    personSigningIn,
     organizationNamed,
     tokenName,
     /** For code that does not need a promise: from the callback on, what is remembered is exact for the request. */
@@ -156,6 +163,12 @@ export function createCallers(
     const login = name.toLowerCase();
     const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login) : undefined;
     return person?.login.toLowerCase() === login ? person : undefined;
+  }
+
+  /** For a request whose caller is not known yet, but whose user proves themselves in another way. */
+  async function personSigningIn(name: string): Promise<Person | undefined> {
+    await revisions.current();
+    return await personNamed(name);
   }
 
   /** For a request whose caller is known already. */

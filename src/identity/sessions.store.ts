@@ -6,8 +6,9 @@ import type { SessionCard, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
   'sessions.insert',
-  `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip)
-   values ($1, $2, $3, $4, $4, $5, $6, $7, $8)`,
+  `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip,
+                        method)
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)`,
 );
 // Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
 // session with the others.
@@ -28,6 +29,7 @@ const DELETE_OLDEST = sql(
                                        order by created_at desc, hash offset $3 - 1) returning account_id`,
 );
 const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
+const PROVE = sql('sessions.prove', 'update session set method = $3, proven_at = $4 where account_id = $1 and id = $2');
 const COUNT = sql(
   'sessions.count',
   'select count(*)::integer as total from session where account_id = $1 and expires_at > $2',
@@ -69,7 +71,8 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
-        await query(INSERT, [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip]);
+        const place = [draft.userAgent, draft.ip];
+        await query(INSERT, [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, draft.method]);
         const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
@@ -80,6 +83,13 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
       await write(async (query, touch) => {
         const [row] = await query<{ account_id: bigint }>(DELETE, [hash]);
         if (row) touch({ kind: 'account', id: row.account_id });
+      });
+    },
+
+    async prove(accountId, id, method, now) {
+      await write(async (query, touch) => {
+        await query(PROVE, [accountId, id, method, now]);
+        touch({ kind: 'account', id: accountId });
       });
     },
 

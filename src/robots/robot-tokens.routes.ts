@@ -38,7 +38,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
   scope.post(
     '/robots/:id/tokens',
     {
-      config: { access: holdsOn('edit:robot_ac', 'organization'), creates: true },
+      config: { access: holdsOn('edit:robot_ac', 'organization', { proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         ...common,

@@ -1,7 +1,9 @@
 import { AppError } from '../base/errors.ts';
 import { type Callers, type Person, refuseUnusable } from '../identity/callers.ts';
+import { waysOf } from '../identity/proof-kinds.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import type { Browser, Session, Sessions } from '../identity/sessions.ts';
+import type { Browser, Opening, Session, Sessions } from '../identity/sessions.ts';
+import type { FirstFactor, HalfSignedIn, SignInTickets } from '../identity/sign-in-ticket.ts';
 import type { Users } from './users.ts';
 
 export interface SignInRequest {
@@ -17,7 +19,7 @@ export interface TokenSignIn {
   readonly browser: Browser;
 }
 
-interface Opened {
+export interface Opened {
   readonly person: Person;
   readonly session: Session;
 }
@@ -28,15 +30,38 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export function createSignIn(
   callers: Pick<Callers, 'byPassword' | 'byToken'>,
   users: Pick<Users, 'signedIn'>,
-  sessions: Sessions,
+  sessions: Pick<Sessions, 'open' | 'close'>,
+  tickets: Pick<SignInTickets, 'make'>,
 ) {
-  return { open, openWithToken, close: sessions.close };
+  return { open, openWithToken, afterFirstFactor, enter, close: sessions.close };
 
-  async function open(request: SignInRequest, now: Date): Promise<Opened> {
+  async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
+    return await afterFirstFactor(person, 'password', request, now);
+  }
+
+  /**
+   * Where every first factor ends: in a session, or in the second step if the user has a second factor. The second step
+   * ends in `enter`.
+   */
+  async function afterFirstFactor(
+    person: Person,
+    first: FirstFactor,
+    { remember, browser }: { readonly remember: boolean; readonly browser: Browser },
+    now: Date,
+  ): Promise<Opened | HalfSignedIn> {
     refuseUnusable(person);
-    const opening = { passwordHash: person.passwordHash ?? '', browser: request.browser };
-    return await signedIn(person, await sessions.open(person.id, request.remember, now, opening), now);
+    if (person.secondFactors.length > 0) return tickets.make(person, first, remember, now);
+    const opening = first === 'password' ? { passwordHash: person.passwordHash ?? '' } : {};
+    return await enter(person, remember, { ...opening, method: first, browser }, now);
+  }
+
+  /** Everything that is needed is proven: opens the session. */
+  async function enter(person: Person, remember: boolean, opening: Opening, now: Date): Promise<Opened> {
+    refuseUnusable(person);
+    const session = await sessions.open(person.id, remember, now, opening);
+    await users.signedIn(person.id, now);
+    return { person: { ...person, lastLoginAt: now }, session };
   }
 
   /** A session may do everything, so a token that may do less cannot open one. */
@@ -50,14 +75,16 @@ export function createSignIn(
         `signing in requires a token with the scope all, token scope=${scopes.join(',')}`,
       );
     }
-    const opening = { token: { id: tokenId, expiresAt }, browser };
-    return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);
+    return await enter(person, remember, { token: { id: tokenId, expiresAt }, browser }, now);
   }
+}
 
-  async function signedIn(person: Person, session: Session, now: Date): Promise<Opened> {
-    await users.signedIn(person.id, now);
-    return { person: { ...person, lastLoginAt: now }, session };
-  }
+/** The answer to a first factor that is right, if it is not enough. */
+export function secondFactorNeeded({ factors }: HalfSignedIn): AppError {
+  return new AppError('unauthenticated', 'a second factor is needed: finish with POST /user/signin/factor', {
+    reason: 'second_factor_required',
+    secondFactor: waysOf(factors),
+  });
 }
 
 /** Clients of this API family get a 404 if the name or the password is wrong, and so do those that send a token. */

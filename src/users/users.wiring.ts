@@ -28,7 +28,7 @@ import { userRoutes } from './users.routes.ts';
 import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
 
-export function wireUsers(infrastructure: Infrastructure, { callers, sessions }: Identity, brake: Brake) {
+export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
   const { config, keys, db, revisions, room, log, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
@@ -40,13 +40,14 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions }:
   const users = createUsers(createUserStore(db, revisions.write));
   const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
   const follows = createFollows(createFollowStore(db, room));
-  return { users, emails, follows, mount, mountRoot };
+  const signIn = createSignIn(callers, users, sessions, tickets);
+  const cookies = createCookies(() => baseUrl().startsWith('https:'));
+  return { users, emails, follows, signIn, cookies, mount, mountRoot };
 
   function mount(scope: Scope): void {
-    const cookies = createCookies(() => baseUrl().startsWith('https:'));
     const changePassword = createPasswordChange(createPasswordChangeStore(revisions.write), brake.password);
     accountRoutes(scope, { users, changePassword, baseUrl });
-    signInRoutes(scope, { signIn: createSignIn(callers, users, sessions), brake, cookies, baseUrl });
+    signInRoutes(scope, { signIn, brake, cookies, baseUrl });
     emailRoutes(scope, emails);
     followRoutes(scope, follows, baseUrl);
     nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed));

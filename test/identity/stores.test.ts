@@ -58,6 +58,7 @@ describe('Stores of tokens and sessions', () => {
     ip: '192.0.2.1',
     passwordHash: undefined,
     tokenId: undefined,
+    method: 'password',
     ...changed,
   });
   const token = (changed: Partial<TokenDraft> = {}): TokenDraft => ({

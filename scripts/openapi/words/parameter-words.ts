@@ -6,6 +6,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   guardrails: 'a guardrail',
   installers: 'an installer',
   orders: 'an order: its uid',
+  passkeys: 'a passkey',
   robots: 'a robot account',
   roles: 'a role',
   sessions: 'a browser session',
