@@ -285,6 +285,7 @@ export const LANES: readonly Lane[] = [
       'test/console/me.test.ts',
       'test/console/members.test.ts',
       'test/console/organizations.test.ts',
+      'test/console/security.test.ts',
     ],
     minutes: 4,
   },

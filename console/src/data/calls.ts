@@ -24,5 +24,5 @@ export function recordCall(call: Omit<ApiCall, 'id'>): void {
 
 /** Bodies with secrets never reach the drawer. */
 export function harmlessBody(path: string, body: string | undefined): string | undefined {
-  return /\/(signin|password|credentials|tokens|secrets)\b/.test(path) ? undefined : body;
+  return /\/(signin|password|credentials|tokens|secrets|factors|reauthenticate)\b/.test(path) ? undefined : body;
 }

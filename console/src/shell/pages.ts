@@ -27,6 +27,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/me', async () => (await import('../pages/me/profile.tsx')).ProfilePage),
   page('/me/emails', async () => (await import('../pages/me/emails.tsx')).EmailsPage),
   page('/me/password', async () => (await import('../pages/me/password.tsx')).PasswordPage),
+  page('/me/security', async () => (await import('../pages/me/security.tsx')).SecurityPage),
   page('/me/sessions', async () => (await import('../pages/me/sessions.tsx')).SessionsPage),
   page('/me/tokens', async () => (await import('../pages/me/tokens.tsx')).TokensPage),
   page('/me/following', async () => (await import('../pages/me/following.tsx')).FollowingPage),

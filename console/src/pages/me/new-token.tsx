@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
@@ -13,29 +12,25 @@ interface NewTokenProps {
   readonly onCreated: (text: string) => void;
 }
 
-/** The server creates tokens only for callers who prove their password, so a forgotten browser cannot make one. */
+/** If the sign-in is too long ago, the user proves first who they are, so a forgotten browser cannot make one. */
 export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
   const name = useSignal('');
   const days = useSignal('30');
-  const password = useSignal('');
   const isEverything = useSignal(false);
   const levels = useSignal<Levels>({});
   const scopes = isEverything.value ? (['all'] as const) : scopesOf(levels.value);
   const create = useAction(async () => {
     const token = await api.call('POST /users/{username}/tokens', {
       path: { username },
-      headers: { Authorization: basicOf(username, password.value) },
       body: { name: name.value.trim(), scopes, expires_at: expiryOf(days.value) },
     });
-    password.value = '';
     onCreated(token.sha1);
   });
-  const isWrong = create.error instanceof ApiError && create.error.status === 401;
   return (
     <FormDialog
       title="New access token"
       verb="Create token"
-      action={isWrong ? { ...create, error: undefined } : create}
+      action={create}
       fields={['name', 'scopes', 'expires_at']}
       disabledBecause={scopes.length === 0 ? 'Choose what the token may do.' : undefined}
       onClose={onClose}
@@ -60,21 +55,6 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
         {!isEverything.value && <ScopeMatrix levels={levels} />}
       </fieldset>
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
-      <TextField
-        label="Your password"
-        type="password"
-        value={password}
-        isRequired
-        autoComplete="current-password"
-        hint="To confirm that it is you."
-        error={isWrong ? 'The password is wrong.' : undefined}
-      />
     </FormDialog>
   );
-}
-
-/** Base64 of UTF-8, because a password may contain any character. */
-function basicOf(username: string, password: string): string {
-  const bytes = new TextEncoder().encode(`${username}:${password}`);
-  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
