@@ -123,6 +123,20 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     ]
   },
   {
+    "name": "second-factor",
+    "summary": "remove the second factors of a user who has lost them, and end their sessions",
+    "subcommands": [
+      "remove"
+    ],
+    "usage": [
+      "second-factor remove USER"
+    ],
+    "options": [],
+    "examples": [
+      "atrium second-factor remove ann"
+    ]
+  },
+  {
     "name": "bus",
     "summary": "print the configuration of a NATS server",
     "subcommands": [

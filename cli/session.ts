@@ -1,6 +1,7 @@
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import type { GlobalValues } from './arguments.ts';
 import { type Config, type Context, configPath, readConfig, writeConfig } from './config.ts';
+import { withCookies } from './cookies.ts';
 import { misuse } from './failure.ts';
 import { quickFetch, traced, withNotice } from './http.ts';
 import type { Format } from './output.ts';
@@ -90,15 +91,17 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     url,
     token,
     headers,
+    keepsCookies,
   }: {
     url: string;
     token?: string;
     headers?: ClientOptions['headers'];
+    keepsCookies?: boolean;
   }): Client {
     return createClient({
       baseUrl: checkedUrl(url),
       token,
-      fetch: send,
+      fetch: keepsCookies ? withCookies(send) : send,
       timeoutMs: timeoutMs(),
       headers: { 'User-Agent': 'atrium-cli', ...headers },
     });

@@ -125,6 +125,12 @@ export type AccessType = {
   readonly groups: readonly AccessGroup[];
 };
 
+/** The recovery codes, if the authenticator app is the first second factor of the user. */
+export type AddedAuthenticatorApp = {
+  /** Each works once, instead of a second factor. They are shown only now. */
+  readonly recovery_codes?: readonly string[];
+};
+
 /** A secret that was just added, with its text if the server created it. */
 export type AddedNotificationSecret = {
   /** Which marketplace it belongs to. */
@@ -137,6 +143,13 @@ export type AddedNotificationSecret = {
   readonly added_at?: string;
   /** Only if the server created it, and only in this response: it is not stored. */
   readonly secret?: string;
+};
+
+/** A passkey that was just added, and the recovery codes if it is the first second factor of the user. */
+export type AddedPasskey = {
+  readonly passkey: Passkey;
+  /** Each works once, instead of a second factor. They are shown only now. */
+  readonly recovery_codes?: readonly string[];
 };
 
 /** What a client needs to connect to the message bus, in parts and as one file. */
@@ -240,6 +253,14 @@ export type AuditVerdict = {
   readonly ok: boolean;
   /** The first entry that does not. Null if ok is true. */
   readonly first_broken_id: bigint | null;
+};
+
+/** The authenticator app. Absent if there is none. */
+export type AuthenticatorApp = {
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it was last used; null if never. */
+  readonly last_used_at: string | null;
 };
 
 /** The types of objects and the relations that users can hold on them. */
@@ -1139,6 +1160,44 @@ export type ExplanationStep = {
   readonly tuple: Relationship | null;
 };
 
+/** Which second factors a user has. */
+export type FactorHolder = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name. */
+  readonly login: string;
+  /** Full name of the user; empty if unknown. */
+  readonly full_name: string;
+  /** Whether the user is a site administrator. */
+  readonly is_admin: boolean;
+  /** How many passkeys the user has. */
+  readonly passkeys: number;
+  /** Whether the user has an authenticator app. */
+  readonly totp: boolean;
+  /** How many recovery codes have not been used. */
+  readonly recovery_codes_left: number;
+};
+
+/** Everything that a user can prove themselves with besides a password. */
+export type Factors = {
+  /** Whether the user must have a second factor. */
+  readonly required: boolean;
+  /** Whether browsers have passkeys for this server: its public address is HTTPS, or localhost. */
+  readonly passkeys_available: boolean;
+  /** The passkeys, oldest first. */
+  readonly passkeys: readonly Passkey[];
+  readonly totp?: AuthenticatorApp;
+  readonly recovery_codes?: RecoveryCodeState;
+};
+
+/** Shows that an authenticator app has the secret. */
+export type FirstCodeInput = {
+  /** From the response with the secret. */
+  readonly enrollment: string;
+  /** The code that the app shows now. */
+  readonly code: string;
+};
+
 /** An installer that a search found. */
 export type FoundInstaller = {
   /** Assigned by the server, never reused. */
@@ -1849,6 +1908,18 @@ export type NeededRelationship = {
   readonly object_name: string;
 };
 
+/** A secret for an authenticator app, which counts once the app has shown a code. */
+export type NewAuthenticatorApp = {
+  /** What to type into the app, if it cannot read the QR code; base32. */
+  readonly secret: string;
+  /** What the QR code says. */
+  readonly uri: string;
+  /** To be sent back with the first code. */
+  readonly enrollment: string;
+  /** Until when the first code must have been sent. */
+  readonly expires_at: string;
+};
+
 /** A cluster to import. */
 export type NewClusterInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
@@ -2003,9 +2074,16 @@ export type NewOrganizationInput = {
   readonly visibility?: 'public' | 'limited' | 'private' | undefined;
 };
 
+/** A passkey that the browser has created, and its name. */
+export type NewPasskeyInput = {
+  /** What the user calls it; 1 to 60 characters. */
+  readonly name: string;
+  readonly response: PasskeyCreationInput;
+};
+
 /** A new password, and the current one as proof. */
 export type NewPasswordInput = {
-  /** The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago. */
+  /** The present password. Not needed if there is none, with Basic authentication, or in a session whose user has proven less than 10 minutes ago who they are. */
   readonly current?: string | undefined;
   /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
   readonly new: string;
@@ -2041,6 +2119,12 @@ export type NewProviderInput = {
   readonly enabled?: boolean | null | undefined;
   /** Stored sealed, and never shown. Null removes it. */
   readonly client_secret?: string | null | undefined;
+};
+
+/** Codes for when every other second factor is lost. */
+export type NewRecoveryCodes = {
+  /** Each works once, instead of a second factor. They are shown only now. */
+  readonly recovery_codes: readonly string[];
 };
 
 /** A robot account to create. */
@@ -2355,6 +2439,74 @@ export type PageContextNoticesToken = {
   readonly expires_at: string;
 };
 
+/** A key in a device of the user, which proves to this server only who they are. */
+export type Passkey = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** What the user calls it. */
+  readonly name: string;
+  /** Whether it is synchronized to other devices of its owner. */
+  readonly synced: boolean;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it was last used; null if never. */
+  readonly last_used_at: string | null;
+};
+
+/** A passkey that the browser was asked for, and that its user unlocked. */
+export type PasskeyAssertionInput = {
+  /** ID of the passkey, in base64url. */
+  readonly id: string;
+  readonly response: PasskeyAssertionResponseInput;
+};
+
+/** The response of the browser. */
+export type PasskeyAssertionResponseInput = {
+  /** In base64url. */
+  readonly clientDataJSON: string;
+  /** In base64url. */
+  readonly authenticatorData: string;
+  /** In base64url. */
+  readonly signature: string;
+  /** In base64url. */
+  readonly userHandle?: string | null | undefined;
+};
+
+/** The response of the browser. */
+export type PasskeyCreationInput = {
+  /** In base64url. */
+  readonly clientDataJSON: string;
+  /** In base64url. */
+  readonly attestationObject: string;
+  /** How the browser reaches the authenticator, as it says. */
+  readonly transports?: readonly string[] | undefined;
+};
+
+/** What a browser needs for `navigator.credentials`. */
+export type PasskeyOptions = {
+  readonly publicKey: PasskeyOptionsPublicKey;
+};
+
+/** For the browser, with bytes in base64url. */
+export type PasskeyOptionsPublicKey = {
+  /** Works once, in this browser, for five minutes. */
+  readonly challenge: string;
+  readonly [key: string]: unknown;
+};
+
+/** What the passkey is asked for. */
+export type PasskeyRequestInput = {
+  /** Whether the password was right already, and the passkey comes second. */
+  readonly second_step?: boolean | null | undefined;
+};
+
+/** A passkey instead of a name and a password. */
+export type PasskeySignInInput = {
+  readonly passkey: PasskeyAssertionInput;
+  /** If true, the session outlives the browser. */
+  readonly remember?: boolean | null | undefined;
+};
+
 /** One step of a JSON Patch (RFC 6902). */
 export type PatchStepInput = {
   /** What the step does. */
@@ -2526,6 +2678,23 @@ export type Provider = {
   readonly updated_at: string | null;
 };
 
+/** Exactly one proof that the caller is who they were when they signed in. */
+export type ReauthenticationInput = {
+  /** The password of the caller. */
+  readonly password?: string | undefined;
+  /** The code that the authenticator app shows. */
+  readonly code?: string | undefined;
+  readonly passkey?: PasskeyAssertionInput | undefined;
+};
+
+/** Absent if there is no second factor. */
+export type RecoveryCodeState = {
+  /** How many have not been used. */
+  readonly left: number;
+  /** When it was created. */
+  readonly created_at: string;
+};
+
 /** Which unfinished deliveries to retry. Everything that is given must match; an empty object means all. */
 export type RedeliveryFilterInput = {
   /** Only deliveries of this marketplace. Case does not matter. */
@@ -2606,6 +2775,12 @@ export type RemedyRequired = {
 export type RemovedEmailsInput = {
   /** Addresses of the caller. The primary address cannot be removed. */
   readonly emails: readonly string[] | null;
+};
+
+/** The new name of a passkey. */
+export type RenamePasskeyInput = {
+  /** 1 to 60 characters. */
+  readonly name: string;
 };
 
 /** A name that nobody can take, because its account was renamed or deleted. */
@@ -2846,6 +3021,27 @@ export type SearchResult = {
   readonly organizations: readonly FoundObject[];
   /** For site administrators only. */
   readonly installers: readonly FoundInstaller[];
+};
+
+/** Exactly one second factor, after the password. */
+export type SecondFactorInput = {
+  /** The code that the authenticator app shows. */
+  readonly code?: string | undefined;
+  /** One of the recovery codes. */
+  readonly recovery_code?: string | undefined;
+  readonly passkey?: PasskeyAssertionInput | undefined;
+};
+
+/** Whether the members of an organization must have a second factor. */
+export type SecondFactorRequirement = {
+  /** Whether all members must have a second factor. */
+  readonly required: boolean;
+};
+
+/** Whether the members of an organization must have a second factor. */
+export type SecondFactorRequirementInput = {
+  /** Whether all members must have a second factor. */
+  readonly required: boolean;
 };
 
 /** The version of the server. */
@@ -3318,6 +3514,20 @@ export interface Operations {
     };
     answer: string;
   };
+  /** List which second factors users have */
+  'GET /admin/factors': {
+    input: {
+      query?: {
+        /** If true, only those who have no second factor. */
+        missing?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly FactorHolder[];
+  };
   /** List marketplace deliveries, newest first */
   'GET /admin/marketplace/deliveries': {
     input: {
@@ -3667,6 +3877,26 @@ export interface Operations {
       query?: {
         /** Delete even the last owner of organizations. Site administrators then manage them. */
         orphan?: Text | undefined;
+      };
+    };
+    answer: undefined;
+  };
+  /** List the second factors of a user */
+  'GET /admin/users/{username}/factors': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: Factors;
+  };
+  /** Remove all second factors of a user who has lost them, and end their sessions */
+  'DELETE /admin/users/{username}/factors': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
       };
     };
     answer: undefined;
@@ -4578,6 +4808,45 @@ export interface Operations {
     };
     answer: Robot;
   };
+  /** Get whether an organization requires a second factor of its members */
+  'GET /orgs/{org}/second_factor': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+    };
+    answer: SecondFactorRequirement;
+  };
+  /** Require a second factor of all members of an organization, or stop requiring it */
+  'PUT /orgs/{org}/second_factor': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: SecondFactorRequirementInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** List which second factors the members of an organization have */
+  'GET /orgs/{org}/second_factor/members': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** If true, only those who have no second factor. */
+        missing?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly FactorHolder[];
+  };
   /** List the teams of an organization */
   'GET /orgs/{org}/teams': {
     input: {
@@ -5224,6 +5493,71 @@ export interface Operations {
     };
     answer: Confirmation;
   };
+  /** List the second factors of the caller */
+  'GET /user/factors': {
+    input: {
+    };
+    answer: Factors;
+  };
+  /** Add the passkey that the browser has created */
+  'POST /user/factors/passkeys': {
+    input: {
+      body: NewPasskeyInput | RawBody;
+    };
+    answer: AddedPasskey;
+  };
+  /** Get what a browser needs to create a passkey */
+  'POST /user/factors/passkeys/options': {
+    input: {
+    };
+    answer: PasskeyOptions;
+  };
+  /** Rename a passkey */
+  'PATCH /user/factors/passkeys/{id}': {
+    input: {
+      path: {
+        /** ID of a passkey. */
+        id: Id;
+      };
+      body: RenamePasskeyInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Remove a passkey */
+  'DELETE /user/factors/passkeys/{id}': {
+    input: {
+      path: {
+        /** ID of a passkey. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Replace the recovery codes; those before stop working */
+  'POST /user/factors/recovery_codes': {
+    input: {
+    };
+    answer: NewRecoveryCodes;
+  };
+  /** Get a new secret for an authenticator app; nothing is stored yet */
+  'POST /user/factors/totp': {
+    input: {
+    };
+    answer: NewAuthenticatorApp;
+  };
+  /** Add the authenticator app, or replace it, with the first code that it shows */
+  'PUT /user/factors/totp': {
+    input: {
+      body: FirstCodeInput | RawBody;
+    };
+    answer: AddedAuthenticatorApp;
+  };
+  /** Remove the authenticator app */
+  'DELETE /user/factors/totp': {
+    input: {
+    };
+    answer: undefined;
+  };
   /** List the followers of the caller, newest first */
   'GET /user/followers': {
     input: {
@@ -5350,6 +5684,19 @@ export interface Operations {
     };
     answer: readonly SignInProvider[];
   };
+  /** Prove again who the caller is, in a session, before something sensitive */
+  'POST /user/reauthenticate': {
+    input: {
+      body: ReauthenticationInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Get what a browser needs to prove with a passkey who the caller is */
+  'POST /user/reauthenticate/options': {
+    input: {
+    };
+    answer: PasskeyOptions;
+  };
   /** List the browser sessions of the caller */
   'GET /user/sessions': {
     input: {
@@ -5390,6 +5737,27 @@ export interface Operations {
       body: SignInInput | RawBody;
     };
     answer: User;
+  };
+  /** Finish signing in with a second factor */
+  'POST /user/signin/factor': {
+    input: {
+      body: SecondFactorInput | RawBody;
+    };
+    answer: User;
+  };
+  /** Sign in with a passkey: open a browser session */
+  'POST /user/signin/passkey': {
+    input: {
+      body: PasskeySignInInput | RawBody;
+    };
+    answer: User;
+  };
+  /** Get what a browser needs to sign in with a passkey, or to finish signing in with one */
+  'POST /user/signin/passkey/options': {
+    input: {
+      body?: PasskeyRequestInput | RawBody | undefined;
+    };
+    answer: PasskeyOptions;
   };
   /** Sign out: end the browser session */
   'GET /user/signout': {
@@ -5568,7 +5936,7 @@ export interface Operations {
     };
     answer: readonly Token[];
   };
-  /** Create an access token; requires Basic authentication */
+  /** Create an access token; requires Basic authentication, or a session */
   'POST /users/{username}/tokens': {
     input: {
       path: {

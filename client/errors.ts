@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly reason: string;
   /** The missing relation, if that is the reason. */
   readonly relation: string;
+  /** What the user can finish signing in with, if a second factor is needed. */
+  readonly secondFactor: readonly string[];
   /** Which fields of the body are wrong, on 422. */
   readonly errors: readonly FieldError[];
   /** Finds the request in the server's log. */
@@ -23,6 +25,7 @@ export class ApiError extends Error {
     detail: {
       reason?: string;
       relation?: string;
+      secondFactor?: readonly string[];
       errors?: readonly FieldError[];
       requestId?: string;
       retryAfter?: number | undefined;
@@ -33,6 +36,7 @@ export class ApiError extends Error {
     this.status = status;
     this.reason = detail.reason ?? '';
     this.relation = detail.relation ?? '';
+    this.secondFactor = detail.secondFactor ?? [];
     this.errors = detail.errors ?? [];
     this.requestId = detail.requestId ?? '';
     this.retryAfter = detail.retryAfter;

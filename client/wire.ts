@@ -51,13 +51,16 @@ export function refusal({ status, headers }: Head, text: string): Error {
   return new ApiError(status, message, {
     reason: typeof body.reason === 'string' ? body.reason : '',
     relation: typeof body.relation === 'string' ? body.relation : '',
+    secondFactor: (body.second_factor as { methods?: readonly string[] } | undefined)?.methods ?? [],
     errors: Array.isArray(body.errors) ? (body.errors as FieldError[]) : [],
     requestId: headers.get('x-request-id') ?? '',
     retryAfter: Number.isFinite(after) ? after : undefined,
   });
 }
 
-function readBody(text: string): Partial<Record<'message' | 'reason' | 'relation' | 'errors', unknown>> {
+function readBody(
+  text: string,
+): Partial<Record<'message' | 'reason' | 'relation' | 'second_factor' | 'errors', unknown>> {
   try {
     return (JSON.parse(text) as object | null) ?? {};
   } catch {

@@ -24,6 +24,7 @@ create table account (
   follow_seq bigint not null default 0,
   version integer not null default 1,
   founder_id bigint,
+  requires_second_factor boolean not null default false,
   constraint account_name UNIQUE (name_key),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text]))),
@@ -33,6 +34,7 @@ create table account (
 CREATE INDEX account_admin ON account USING btree (id) WHERE is_admin;
 CREATE INDEX account_barred ON account USING btree (id) WHERE ((kind = 'user'::text) AND ((NOT active) OR prohibit_login));
 CREATE INDEX account_founder ON account USING btree (founder_id) WHERE (founder_id IS NOT NULL);
+CREATE INDEX account_requires_second_factor ON account USING btree (id) WHERE requires_second_factor;
 CREATE TRIGGER account_leaves_bus AFTER UPDATE OF active, prohibit_login, is_admin ON account FOR EACH ROW WHEN (((NOT new.active) OR new.prohibit_login OR (old.is_admin AND (NOT new.is_admin)))) EXECUTE FUNCTION bus_dismiss();
 CREATE TRIGGER account_name_left AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION name_reserve();
 CREATE TRIGGER account_named AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION name_refuse_reserved();
@@ -553,6 +555,24 @@ create table openfga_tuple (
 
 CREATE INDEX openfga_tuple_source ON openfga_tuple USING btree (store, source_kind, source_id);
 
+create table passkey (
+  id bigint generated always as identity,
+  account_id bigint not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}'::text[],
+  is_synced boolean not null default false,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  constraint passkey_credential UNIQUE (credential_id),
+  constraint passkey_pkey PRIMARY KEY (id),
+  constraint passkey_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX passkey_account ON passkey USING btree (account_id);
+
 create table provider (
   id bigint generated always as identity,
   owner_id bigint not null default 0,
@@ -588,6 +608,15 @@ create table provider_membership (
 );
 
 CREATE INDEX provider_membership_team ON provider_membership USING btree (team_id, account_id);
+
+create table recovery_code (
+  account_id bigint not null,
+  hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  used_at timestamp with time zone,
+  constraint recovery_code_pkey PRIMARY KEY (account_id, hash),
+  constraint recovery_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
 
 create table reserved_name (
   name_key text not null,
@@ -738,6 +767,8 @@ create table session (
   user_agent text not null default ''::text,
   ip text not null default ''::text,
   last_seen_at timestamp with time zone,
+  method text,
+  proven_at timestamp with time zone,
   constraint session_pkey PRIMARY KEY (hash),
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE
@@ -867,6 +898,29 @@ create table token_policy (
 );
 
 CREATE UNIQUE INDEX token_policy_owner ON token_policy USING btree (COALESCE(organization_id, (0)::bigint));
+
+create table totp (
+  id bigint generated always as identity,
+  account_id bigint not null,
+  sealed bytea not null,
+  last_step bigint not null default 0,
+  failures integer not null default 0,
+  blocked_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  constraint totp_pkey PRIMARY KEY (account_id),
+  constraint totp_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE UNIQUE INDEX totp_id ON totp USING btree (id);
+
+create table used_proof (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_proof_pkey PRIMARY KEY (hash)
+);
+
+CREATE INDEX used_proof_expiry ON used_proof USING btree (expires_at);
 
 CREATE OR REPLACE FUNCTION bus_dismiss()
  RETURNS trigger

@@ -64,7 +64,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     metrics: createMetrics(() => 0),
     baseUrl: () => 'http://127.0.0.1:3000',
   };
-  const identity = wireIdentity(db, revisions, room, keys.derive('token'));
+  const identity = wireIdentity(db, revisions, room, keys);
   const brake = createBrake(1);
   const { relations, mounts, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { app, routes } = createApp({

@@ -21,6 +21,7 @@ import { createCors } from './http/web/cors.ts';
 import { docsRoutes } from './http/web/docs.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
+import type { SecondFactors } from './identity/second-factor.ts';
 import type { SessionUsage } from './identity/session-usage.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
 import { SCIM_PREFIX, scimFormat } from './scim/scim-error.view.ts';
@@ -39,6 +40,7 @@ export interface AppParts {
     | 'CORS_ORIGINS'
     | 'CORS_CREDENTIALS'
     | 'QUERY_TOKENS'
+    | 'REAUTHENTICATION_MINUTES'
     | 'MARKETPLACE_PORT'
     | 'SMTP_URL'
     | 'EMAIL_CONFIRMATION'
@@ -48,6 +50,7 @@ export interface AppParts {
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly sessionUsage: Pick<SessionUsage, 'note'>;
+  readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
   readonly relations: Relations;
   readonly brake: Brake;
   /** If other processes serve the same ports. */
@@ -89,7 +92,11 @@ export function createApp(parts: AppParts) {
   });
   if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'platform'));
-  const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
+  const admission = createAdmission({
+    ...parts,
+    queryTokens: config.QUERY_TOKENS,
+    provenMs: config.REAUTHENTICATION_MINUTES * 60_000,
+  });
   const noticeMs = Math.max(...config.TOKEN_NOTICE_DAYS) * DAY_MS;
   const book = createRouteBook(app, ({ path, access }) =>
     createGate(access, admission(access), count, metrics.requests.of(path), noticeMs),

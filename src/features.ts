@@ -7,6 +7,7 @@ import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
 import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
+import { wireFactors } from './factors/factors.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
@@ -34,6 +35,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const factors = wireFactors(infrastructure, identity, users, brake);
   const providers = wireProviders(infrastructure, identity, users);
   const devices = wireDevices(infrastructure, identity);
   const tokens = wireTokens(infrastructure, identity, authz);
@@ -52,13 +54,27 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const events = wireEvents(infrastructure, identity, authz.judge);
   const search = wireSearch(infrastructure, identity, authz.judge);
   const scim = wireScim(infrastructure);
-  const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
+  const wired = [
+    authz,
+    roles,
+    users,
+    factors,
+    tokens,
+    credentials,
+    buckets,
+    bus,
+    orders,
+    organizations,
+    clusters,
+    contracts,
+  ];
   return {
     /** The rules by noun, for commands and the demo. */
     features: {
       users: users.users,
       emails: users.emails,
       follows: users.follows,
+      factors: factors.factors,
       organizations: organizations.organizations,
       teams: organizations.teams,
       members: organizations.members,

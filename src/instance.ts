@@ -89,7 +89,10 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
-  const identity = wireIdentity(db, revisions, room, keys.derive('token'), config.PASSWORDS === 'on');
+  const identity = wireIdentity(db, revisions, room, keys, {
+    policy: config.SECOND_FACTOR,
+    hasPasswords: config.PASSWORDS === 'on',
+  });
   const metrics = createMetrics(() => revisions.queries);
   const spans =
     collector === undefined
@@ -117,6 +120,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
+    secondFactors: identity.secondFactors,
     tokenUsage: identity.tokenUsage,
     sessionUsage: identity.sessionUsage,
     tracing: spans && { ratio: config.OTEL_TRACES_SAMPLER_ARG, note: spans.add },

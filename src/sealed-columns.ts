@@ -1,6 +1,7 @@
 import { BUS_USER_SEEDS } from './bus/bus-users.store.ts';
 import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
 import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
+import { TOTP_SECRETS } from './factors/totp.store.ts';
 import { IDEMPOTENT_RESPONSES } from './idempotency/idempotency.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
 import { SESSION_ID_TOKENS } from './providers/provider-logout.store.ts';
@@ -16,4 +17,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   IDEMPOTENT_RESPONSES,
   PROVIDER_SECRETS,
   SESSION_ID_TOKENS,
+  TOTP_SECRETS,
 ];

@@ -62,6 +62,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       CORS_ORIGINS: [],
       CORS_CREDENTIALS: false,
       QUERY_TOKENS: false,
+      REAUTHENTICATION_MINUTES: 15,
       MARKETPLACE_PORT: undefined,
       SMTP_URL: undefined,
       TOKEN_NOTICE_DAYS: [0],
@@ -78,6 +79,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     callers: createCallers(createCallerStore(db), revisions, keys.derive('token')),
     tokenUsage: { note: () => undefined },
     sessionUsage: { note: () => undefined },
+    secondFactors: { isMissing: async () => false },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [], scim: [] },
   };

@@ -101,6 +101,44 @@ export const USER_REQUESTS: Requests = {
       body: { username: 'ann', password: atrium.world.users.ann?.password },
     }),
   },
+  'POST /api/v1/user/signin/factor': { as: 'POST /api/v1/user/signin', because: 'checks a code instead of a password' },
+  'POST /api/v1/user/signin/passkey': { as: 'POST /api/v1/user/signin', because: 'checks a signature, no password' },
+  'POST /api/v1/user/signin/passkey/options': {
+    what: 'a challenge, which is signed and not stored',
+    shot: () => ({ path: '/user/signin/passkey/options' }),
+  },
+  'POST /api/v1/user/reauthenticate': { as: 'POST /api/v1/user/signin', because: 'checks a password as well' },
+  'POST /api/v1/user/reauthenticate/options': {
+    as: 'POST /api/v1/user/signin/passkey/options',
+    because: 'signs the same, and reads at most 20 passkeys',
+  },
+  'GET /api/v1/user/factors': get('at most 20 passkeys', '/user/factors'),
+  'POST /api/v1/user/factors/passkeys': { as: 'GET /api/v1/user/factors', because: 'counts at most 20, adds one' },
+  'POST /api/v1/user/factors/passkeys/options': {
+    as: 'POST /api/v1/user/signin/passkey/options',
+    because: 'signs the same, and reads at most 20 passkeys',
+  },
+  'PATCH /api/v1/user/factors/passkeys/:id': oneRow,
+  'DELETE /api/v1/user/factors/passkeys/:id': oneRow,
+  'POST /api/v1/user/factors/totp': {
+    as: 'POST /api/v1/user/signin/passkey/options',
+    because: 'signs a secret instead of a challenge',
+  },
+  'PUT /api/v1/user/factors/totp': oneRow,
+  'DELETE /api/v1/user/factors/totp': oneRow,
+  'POST /api/v1/user/factors/recovery_codes': { as: 'GET /api/v1/user/factors', because: 'replaces ten rows' },
+  'GET /api/v1/admin/factors': get('the last page of all users', '/admin/factors?limit=50&page=1000', 'root'),
+  'GET /api/v1/admin/users/:username/factors': { as: 'GET /api/v1/user/factors', because: 'reads the same list' },
+  'DELETE /api/v1/admin/users/:username/factors': {
+    as: 'DELETE /api/v1/user/sessions',
+    because: 'ends all sessions, and removes at most 20 passkeys',
+  },
+  'GET /api/v1/orgs/:org/second_factor': oneRow,
+  'PUT /api/v1/orgs/:org/second_factor': oneRow,
+  'GET /api/v1/orgs/:org/second_factor/members': get(
+    'the last page of the largest organization',
+    '/orgs/acme/second_factor/members?missing=true&limit=50&page=900',
+  ),
   'GET /api/v1/user/signout': { as: 'DELETE /api/v1/user/sessions', because: 'ends one session, not all' },
 
   'GET /api/v1/user/clusters': [

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { command } from '../command.ts';
 import { misuse, refused } from '../failure.ts';
@@ -19,16 +20,16 @@ interface Signed {
 export const login = command({
   summary: 'sign in to a server and save it',
   details:
-    'Asks for an access token, or for a user name and password to create one. With --device, shows a code that ' +
-    'you approve in a browser, however you sign in there. Secrets are no arguments: ' +
-    'the shell would keep them in its history, and other users could see them.',
+    'Asks for an access token, or for a user name and password to create one, and for a code if the account has a ' +
+    'second factor. With --device, shows a code that you approve in a browser, however you sign in there. Secrets ' +
+    'are no arguments: the shell would keep them in its history, and other users could see them.',
   args: { url: { about: 'address of the server', optional: true } },
   options: {
     name: { about: 'name of the new context; the host name by default', value: 'NAME' },
     device: { about: 'sign in in a browser, on this machine or another one, with a code' },
     'token-stdin': { about: 'read an access token from standard input' },
     user: { about: 'sign in with a password as this user', value: 'USER', short: 'u' },
-    'password-stdin': { about: 'read the password from standard input' },
+    'password-stdin': { about: 'read the password from standard input, and a second factor from its second line' },
     scope: { about: 'scope of the new token; all by default', value: 'SCOPE', many: true },
   },
   examples: [
@@ -85,8 +86,7 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
   if (ways.device) return await signInByCode(session, url, ways.scope);
   if (ways['token-stdin']) return { token: tokenIn(await readInput('-')) };
   if (ways['password-stdin'] && ways.user === undefined) throw misuse('--password-stdin needs --user NAME');
-  if (ways['password-stdin'])
-    return await makeToken(session, url, ways.user ?? '', firstLine(await readInput('-')), ways.scope);
+  if (ways['password-stdin']) return await makeToken(session, url, ways.user ?? '', await readInput('-'), ways.scope);
   if (!isInteractive)
     throw misuse('this is not a terminal; add --token-stdin, --device, or --user NAME --password-stdin');
   if (ways.user === undefined) {
@@ -125,18 +125,43 @@ async function makeToken(
   session: Session,
   url: string,
   user: string,
-  password: string,
+  given: string,
   scopes: readonly string[],
 ): Promise<Signed> {
+  const [password = '', code] = given.split(/\r?\n/);
   if (user === '' || password === '') throw misuse('a user name and a password are required');
   if (user.includes(':')) throw misuse('a user name cannot contain a colon');
   const headers = { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
   const day = new Date().toISOString().slice(0, 10);
-  const made = await session.connect({ url, headers }).call('POST /users/{username}/tokens', {
-    path: { username: user },
-    body: { name: `atrium on ${hostname()}, ${day}`, ...(scopes.length > 0 && { scopes: asScopes(scopes) }) },
+  const body = { name: `atrium on ${hostname()}, ${day}`, ...(scopes.length > 0 && { scopes: asScopes(scopes) }) };
+  const create = async (client: Client, username: string): Promise<Signed> => {
+    const made = await client.call('POST /users/{username}/tokens', { path: { username }, body });
+    return { token: made.sha1, tokenId: String(made.id) };
+  };
+  return await create(session.connect({ url, headers }), user).catch(async (error: unknown) => {
+    if (!isSecondFactorNeeded(error)) throw error;
+    const client = session.connect({ url, keepsCookies: true });
+    await client.call('POST /user/signin', { body: { username: user, password } }).catch((needed: unknown) => {
+      if (!isSecondFactorNeeded(needed)) throw needed;
+    });
+    const { login } = await client.call('POST /user/signin/factor', { body: await secondFactor(session, code) });
+    // The session is only for this one token.
+    return await create(client, login).finally(() => client.call('GET /user/signout').catch(() => undefined));
   });
-  return { token: made.sha1, tokenId: String(made.id) };
+}
+
+/** A code of six digits is of an app; anything else is a recovery code. Passkeys need a browser. */
+async function secondFactor(session: Session, given: string | undefined) {
+  const typed = given?.trim() || undefined;
+  if (typed === undefined && !session.screen.isInteractive) {
+    throw misuse('this account has a second factor; add the code as a second line of standard input, or use a token');
+  }
+  const text = typed ?? (await ask('Code of your authenticator app, or a recovery code: ')).trim();
+  return /^[\d ]{6,7}$/.test(text) ? { code: text } : { recovery_code: text };
+}
+
+function isSecondFactorNeeded(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'second_factor_required';
 }
 
 function tokenIn(text: string): string {

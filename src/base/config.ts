@@ -243,6 +243,15 @@ export const SETTINGS = {
     '20',
     'Wrong passwords per name and address (IPv6: /64) before further attempts must wait. Ten times as many per address.',
   ),
+  SECOND_FACTOR: oneOf(
+    'optional',
+    'administrators',
+    'everyone',
+  )('optional', 'Who must have a second factor. Organizations can require one of their members in any case.'),
+  REAUTHENTICATION_MINUTES: whole(1, 10_080)(
+    '15',
+    'How long after a sign-in a session may do what is sensitive, before its user has to prove again who they are.',
+  ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
   CORS_ORIGINS: origins('', 'Origins whose pages may call the API from a browser. By default, none; * means any.'),
   CORS_CREDENTIALS: flag('false', 'Pages of CORS_ORIGINS may also send cookies. Not with *.'),

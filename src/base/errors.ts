@@ -36,6 +36,8 @@ export interface ErrorDetail {
   readonly relation?: string;
   /** The guardrail that a change would violate, and by whom, as far as the caller may know. */
   readonly guardrail?: ViolatedGuardrail;
+  /** What a user can finish signing in with. */
+  readonly secondFactor?: readonly string[];
   /** What was wrong with which field. Sent only with `malformed`. */
   readonly errors?: readonly FieldFault[];
   /** Seconds after which a retry makes sense. */

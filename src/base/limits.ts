@@ -104,6 +104,7 @@ export const LIMITS = {
     'sessions',
     'sign out first',
   ]),
+  passkeysPerUser: limit('LIMIT_PASSKEYS_PER_USER', 20, 'passkeys of a user.', [USER, 'passkeys', 'remove one first']),
   emailsPerUser: limit('LIMIT_EMAILS_PER_USER', 20, 'email addresses of a user.', [
     USER,
     'email addresses',

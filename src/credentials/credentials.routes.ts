@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { actorOf, callerOf, signedIn } from '../http/access.ts';
+import { actorOf, callerOf, requireProven, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged, versionTag } from '../http/etag.ts';
 import { NoBody, named, shownAs, timestamp } from '../http/schemas.ts';
@@ -64,6 +64,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function credentialRoutes(scope: Scope, credentials: Credentials): void {
   const tags = ['credentials'];
   const access = signedIn('credential');
+  const revealing = signedIn('credential', { proven: true });
 
   scope.get(
     '/user/credentials',
@@ -90,6 +91,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
         const summaries = (await credentials.summaries(id, filter)).map(presentSummary);
         return reply.type(JSON_TYPE).send(JSON.stringify(summaries));
       }
+      requireProven(callerOf(request), new Date());
       const found = await credentials.list(id, filter);
       return reply.type(JSON_TYPE).send(`[${found.map(present).join(',')}]`);
     },
@@ -98,7 +100,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
   scope.get(
     '/user/credentials/:credName',
     {
-      config: { access },
+      config: { access: revealing },
       schema: { summary: 'Get a cloud credential', tags, params: Name, etag: true, response: { 200: Form } },
     },
     async (request, reply) => {

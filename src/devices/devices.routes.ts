@@ -124,7 +124,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, begun, guesses }:
   scope.post(
     '/user/device/:code',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Approve or deny the program that waits under a code',

@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
+import type { SessionMethod } from '../identity/proof-kinds.ts';
+import { reauthenticationNeeded } from '../identity/reauthentication.ts';
 import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
 import type { MaybeLimits } from '../identity/token-limits.ts';
 
@@ -48,7 +50,7 @@ interface AccessOptions {
   readonly robots?: boolean | 'only';
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
-  /** Only with Basic authentication. */
+  /** Only with Basic authentication, or in a session. */
   readonly basic?: boolean;
   /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
@@ -56,6 +58,10 @@ interface AccessOptions {
   readonly isPublic?: boolean;
   /** The response lasts, so the caller can be admitted again while it does. */
   readonly lasts?: boolean;
+  /** In a session, the user must have proven lately who they are. Tokens are not concerned. */
+  readonly proven?: boolean;
+  /** Also for users who must add a second factor before anything else. */
+  readonly enrolling?: boolean;
   /**
    * What a token needs, whatever the method and the area. `all`: the route hands out something that may do everything.
    * `any`: the route is about the token itself.
@@ -112,7 +118,7 @@ export const holds = (
 export const holdsIn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { readonly limited?: 'filtered' } = {},
+  options: { readonly limited?: 'filtered'; readonly proven?: boolean } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -124,7 +130,7 @@ export const holdsIn = (
 export const holdsOn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { robots?: boolean; limited?: 'whole' } = {},
+  options: { robots?: boolean; limited?: 'whole'; proven?: boolean } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -146,6 +152,17 @@ declare module 'fastify' {
   }
 }
 
+export interface CallerSession {
+  readonly id: bigint;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** How the user last proved who they are, and when. */
+  readonly method: SessionMethod;
+  readonly provenAt: Date;
+  /** From then on they must do so again, before anything sensitive. */
+  readonly provenUntil: Date;
+}
+
 /** The user behind a request, and how far the request may use the user's rights. */
 export interface Caller {
   readonly person: Person;
@@ -158,8 +175,8 @@ export interface Caller {
   readonly owner?: Person;
   /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
-  /** The session that the request came with, when it was opened, and when it ends. */
-  readonly session?: { readonly id: bigint; readonly createdAt: Date; readonly expiresAt: Date };
+  /** The session that the request came with. */
+  readonly session?: CallerSession;
   /** Set if the route asks for one. */
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */
@@ -182,6 +199,11 @@ export function seesAsAdmin({ person, scopes }: Caller): boolean {
 /** Whether the caller sees what is for this user alone. */
 export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
   return person.id === id && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** In a session whose user has not proven lately who they are, this throws. */
+export function requireProven({ session }: Caller, now: Date): void {
+  if (session !== undefined && session.provenUntil <= now) throw reauthenticationNeeded();
 }
 
 export function callerOf(request: FastifyRequest): Caller {

@@ -21,11 +21,21 @@ import {
   refuseUnusable,
   type TokenGrant,
 } from '../identity/callers.ts';
+import { waysOf } from '../identity/proof-kinds.ts';
 import { includesScope, scopesAllow } from '../identity/scopes.ts';
+import type { SecondFactors } from '../identity/second-factor.ts';
 import type { SessionUsage } from '../identity/session-usage.ts';
 import { reachesInto, reachesObject, reachesOrganization } from '../identity/token-limits.ts';
 import type { TokenUsage } from '../identity/token-usage.ts';
-import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
+import {
+  type Access,
+  type Caller,
+  isSafe,
+  neededScope,
+  type Relations,
+  requireProven,
+  type SignedAccess,
+} from './access.ts';
 import type { Brake } from './brake.ts';
 import { type Credential, isBasic, readCredential } from './credential.ts';
 
@@ -36,6 +46,9 @@ interface Options {
   readonly sessionUsage: Pick<SessionUsage, 'note'>;
   readonly brake: Brake;
   readonly queryTokens: boolean;
+  readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
+  /** How long a proof of who somebody is counts, for what is sensitive. */
+  readonly provenMs: number;
 }
 
 /** Calls back once the caller of a request is known, or with the rejection. */
@@ -50,7 +63,8 @@ interface Shown {
 const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
 /** Creates the admission check of each route. */
-export function createAdmission({ callers, relations, tokenUsage, sessionUsage, brake, queryTokens }: Options) {
+export function createAdmission(options: Options) {
+  const { callers, relations, tokenUsage, sessionUsage, brake, queryTokens, secondFactors, provenMs } = options;
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
@@ -134,7 +148,7 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
 
   async function slowly(request: FastifyRequest, access: SignedAccess): Promise<void> {
     const credential = readCredential(request, queryTokens && access.queryToken === true);
-    if (access.basic && credential.kind !== 'none' && !isBasic(credential)) {
+    if (access.basic && credential.kind === 'token' && !isBasic(credential)) {
       throw new AppError('unauthenticated', 'this call needs Basic authentication');
     }
     const shown = await identify(credential, request, access);
@@ -145,6 +159,8 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     if (access.robots === 'only' && shown.robotId === undefined) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
     }
+    if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
+    if (access.proven) requireProven(shown, new Date());
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
@@ -233,6 +249,8 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
       case 'password': {
         const { login, password } = credential;
         const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
+        // Not before the password is right: nobody else learns that there is a second factor.
+        if (person.secondFactors.length > 0) throw passwordIsNotEnough(person);
         return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'], until: null };
       }
       case 'session': {
@@ -240,9 +258,10 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
         if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
-        const { person, csrf, token, sessionId, createdAt, expiresAt } = grant;
+        const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
+        const provenUntil = new Date(provenAt.getTime() + provenMs);
         sessionUsage.note(sessionId, now);
-        const session = { id: sessionId, createdAt, expiresAt };
+        const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
         const known = {
           person,
           via: 'session',
@@ -272,6 +291,24 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     }
     return organization;
   }
+}
+
+/** A provider that asks for a second factor is enough, and so is a token. */
+function mustEnroll({ via, session }: Caller): boolean {
+  return via !== 'token' && session?.method !== 'trusted_provider';
+}
+
+function enrollFirst(): AppError {
+  const message = 'a second factor is required: add one (POST /user/factors/…) before anything else';
+  return new AppError('forbidden', message, { reason: 'second_factor_enrollment' });
+}
+
+function passwordIsNotEnough({ login, secondFactors }: Person): AppError {
+  const message = `the password of ${login} is not enough, because there is a second factor: use an access token`;
+  return new AppError('unauthenticated', message, {
+    reason: 'second_factor_required',
+    secondFactor: waysOf(secondFactors),
+  });
 }
 
 /** For the audit log: which organization a caller was kept from, if it exists. The caller does not learn that. */

@@ -114,6 +114,19 @@ export const ErrorBody = named(
       description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
     }),
     relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
+    second_factor: Type.Optional(
+      named(
+        'SecondFactorNeeded',
+        Type.Object(
+          {
+            methods: Type.Array(Type.String({ enum: ['passkey', 'totp', 'recovery_code'] }), {
+              description: 'What the user can finish signing in with.',
+            }),
+          },
+          { description: 'How to go on, if reason is second_factor_required.' },
+        ),
+      ),
+    ),
     guardrail: Type.Optional(ViolatedGuardrail),
     errors: Type.Optional(
       Type.Array(named('FieldError', Type.Object({ field: Type.String(), message: Type.String() }))),

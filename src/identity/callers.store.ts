@@ -3,6 +3,7 @@ import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
+import type { SessionMethod } from './proof-kinds.ts';
 import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './token.rows.ts';
 
 interface TokenRow extends PersonRow {
@@ -18,6 +19,8 @@ interface SessionRow extends PersonRow {
   csrf: string;
   opened_at: Date;
   expires_at: Date;
+  method: SessionMethod;
+  proven_at: Date;
   token_id: bigint | null;
   token_expires_at: Date | null;
 }
@@ -29,7 +32,9 @@ const BY_TOKEN = sql(
 );
 const BY_SESSION = sql(
   'callers.bySession',
-  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at, s.token_id, k.expires_at as token_expires_at
+  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at,
+          coalesce(s.method, case when s.token_id is null then 'password' else 'token' end) as method,
+          coalesce(s.proven_at, s.created_at) as proven_at, s.token_id, k.expires_at as token_expires_at
      from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
           left join account a on a.id = s.account_id ${DETAILS}`,
 );
@@ -38,6 +43,10 @@ const BY_LOGIN = sql(
   `select ${PERSON} from revision r left join account a on a.kind = 'user' and (a.name_key = $1
      or a.id = (select v.account_id from email v where v.address_key = $1 and v.verified)) ${DETAILS}`,
 );
+const BY_ID = sql(
+  'callers.byId',
+  `select ${PERSON} from revision r left join account a on a.kind = 'user' and a.id = $1 ${DETAILS}`,
+);
 const ORGANIZATION = sql(
   'callers.organization',
   `select r.value as revision, r.stamp, a.id, a.name from revision r
@@ -45,7 +54,7 @@ const ORGANIZATION = sql(
 );
 
 export function createCallerStore(db: Db): CallerStore {
-  return { byToken, bySession, byLogin, organization };
+  return { byToken, bySession, byLogin, byId, organization };
 
   async function byToken(hash: Buffer): Promise<Loaded<TokenGrant>> {
     const rows = await db.query<TokenRow>(BY_TOKEN, [hash]);
@@ -67,12 +76,19 @@ export function createCallerStore(db: Db): CallerStore {
       csrf: found.csrf,
       createdAt: found.opened_at,
       expiresAt: found.expires_at,
+      method: found.method,
+      provenAt: found.proven_at,
       token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
     }));
   }
 
   async function byLogin(login: string): Promise<Loaded<Person>> {
     const rows = await db.query<PersonRow>(BY_LOGIN, [login]);
+    return loaded(rows, toPerson);
+  }
+
+  async function byId(id: bigint): Promise<Loaded<Person>> {
+    const rows = await db.query<PersonRow>(BY_ID, [id]);
     return loaded(rows, toPerson);
   }
 

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
+import type { FactorKind, SessionMethod } from './proof-kinds.ts';
 import type { MaybeLimits, TokenLimits } from './token-limits.ts';
 import { hashSecret, isTokenText } from './token-text.ts';
 
@@ -27,6 +28,8 @@ export interface Person {
   /** Organization → the highest permission among the user's teams there. */
   readonly organizations: ReadonlyMap<bigint, Permission>;
   readonly inClientOrganization: boolean;
+  /** What the user has besides a password. If there is any, the password alone is not enough. */
+  readonly secondFactors: readonly FactorKind[];
 }
 
 export interface TokenGrant {
@@ -44,6 +47,9 @@ export interface SessionGrant {
   readonly csrf: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** How the user last proved who they are, and when. */
+  readonly method: SessionMethod;
+  readonly provenAt: Date;
   /** The token that opened the session, if one did. */
   readonly token: { readonly id: bigint; readonly expiresAt: Date | null } | null;
 }
@@ -58,6 +64,7 @@ export interface CallerStore {
   bySession(hash: Buffer): Promise<Loaded<SessionGrant>>;
   /** By login name, or by a verified email address. */
   byLogin(login: string): Promise<Loaded<Person>>;
+  byId(id: bigint): Promise<Loaded<Person>>;
   organization(name: string): Promise<Loaded<Organization>>;
 }
 
@@ -112,6 +119,8 @@ export function createCallers(
     bySession,
     byPassword,
     personNamed,
+    personSigningIn,
+    personWithId,
     organizationNamed,
     tokenName,
     /** For code that does not need a promise: from the callback on, what is remembered is exact for the request. */
@@ -160,6 +169,17 @@ export function createCallers(
     const login = name.toLowerCase();
     const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login) : undefined;
     return person?.login.toLowerCase() === login ? person : undefined;
+  }
+
+  /** For a request whose caller is not known yet, but whose user proves themselves in another way. */
+  async function personSigningIn(name: string): Promise<Person | undefined> {
+    await revisions.current();
+    return await personNamed(name);
+  }
+
+  /** For a request whose caller is not known yet, but whom a provider has proven to own this account. */
+  async function personWithId(id: bigint): Promise<Person | undefined> {
+    return (await store.byId(id)).value;
   }
 
   /** For a request whose caller is known already. */

@@ -1,12 +1,17 @@
+import type { Keys } from '../base/keys.ts';
+import { createSignedTexts } from '../base/signed-text.ts';
 import type { Revisions } from '../changes/revision.ts';
 import type { Room } from '../changes/room.store.ts';
 import type { Db } from '../db/db.ts';
 import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
+import { createSecondFactorStore } from './second-factor.store.ts';
+import { createSecondFactors, type SecondFactorPolicy } from './second-factor.ts';
 import { createSessionUsageStore } from './session-usage.store.ts';
 import { createSessionUsage } from './session-usage.ts';
 import { createSessionStore } from './sessions.store.ts';
 import { createSessions } from './sessions.ts';
+import { createSignInTickets } from './sign-in-ticket.ts';
 import { createTokenIssuerStore, expireSuperseded } from './token-issuer.store.ts';
 import { createTokenIssuer } from './token-issuer.ts';
 import { createTokenUsageStore } from './token-usage.store.ts';
@@ -15,13 +20,22 @@ import { createTokenUsage } from './token-usage.ts';
 export type Identity = ReturnType<typeof wireIdentity>;
 
 /** Who a caller is, and how they prove it. */
-export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer, hasPasswords = true) {
+export function wireIdentity(
+  db: Db,
+  revisions: Revisions,
+  room: Room,
+  keys: Pick<Keys, 'derive'>,
+  { policy = 'optional', hasPasswords = true }: { policy?: SecondFactorPolicy; hasPasswords?: boolean } = {},
+) {
+  const secretKey = keys.derive('token');
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
   revisions.addExpirer(expireSuperseded);
   return {
     callers: createCallers(createCallerStore(db), revisions, secretKey, hasPasswords),
     sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),
     sessionUsage,
+    secondFactors: createSecondFactors(createSecondFactorStore(db), revisions, policy),
+    tickets: createSignInTickets(createSignedTexts(keys.derive('sign-in'))),
     tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, room), secretKey),
     tokenUsage: createTokenUsage(createTokenUsageStore(db)),
   };

@@ -3,14 +3,14 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { type Person, passwordsOff, wrongCredential } from './callers.ts';
 import { requirePassword } from './new-password.ts';
 import { hashPassword, verifyAbsentPassword, verifyPassword } from './passwords.ts';
+import type { SessionMethod } from './proof-kinds.ts';
+import { reauthenticationNeeded } from './reauthentication.ts';
 
 /** What a request says about how its caller was identified. */
 export interface Proof {
   readonly via: 'token' | 'password' | 'session';
   /** The session of the request. It survives the change. */
-  readonly session?: { readonly id: bigint; readonly createdAt: Date } | undefined;
-  /** The token that was used, or that the session was opened with. */
-  readonly tokenId?: bigint | undefined;
+  readonly session?: { readonly id: bigint; readonly provenAt: Date; readonly method: SessionMethod } | undefined;
 }
 
 export interface PasswordRequest {
@@ -49,6 +49,8 @@ export function createPasswordChange(store: PasswordChangeStore, guarded: Guard,
     if (!hasPasswords) throw passwordsOff();
     const { person, proof, current, wanted, address, actor } = request;
     requirePassword(wanted, 'new');
+    // Whoever knows only the password must not be able to keep others out with a new one.
+    if (person.secondFactors.length > 0 && !isProven(proof, now)) throw reauthenticationNeeded();
     if (current !== undefined) await prove(person, current, address);
     else if (person.passwordHash !== null && !isProven(proof, now)) throw currentNeeded(proof);
     const expected = person.passwordHash;
@@ -74,18 +76,18 @@ export function createPasswordChange(store: PasswordChangeStore, guarded: Guard,
 }
 
 /**
- * Whether the password itself was proven just now: with the request, or to open its session. A session that was opened
- * with a token proves only the token, and a token must not become a password. The clock of another replica, which
- * opened the session, may be ahead.
+ * Whether the user was there just now: with the request, or in its session. A session that was opened with a token
+ * proves only the token, and a token must not become a password. The clock of another replica, which opened the
+ * session, may be ahead.
  */
-function isProven({ via, session, tokenId }: Proof, now: Date): boolean {
+function isProven({ via, session }: Proof, now: Date): boolean {
   if (via === 'password') return true;
-  if (via === 'token' || session === undefined || tokenId !== undefined) return false;
-  return Math.abs(now.getTime() - session.createdAt.getTime()) < FRESH_MS;
+  if (via === 'token' || session === undefined || session.method === 'token') return false;
+  return Math.abs(now.getTime() - session.provenAt.getTime()) < FRESH_MS;
 }
 
-function currentNeeded({ via, tokenId }: Proof): AppError {
-  const isOld = via === 'session' && tokenId === undefined;
+function currentNeeded({ via, session }: Proof): AppError {
+  const isOld = via === 'session' && session?.method !== 'token';
   const why = isOld ? 'you signed in more than 10 minutes ago' : 'a token does not prove that you know it';
   return invalidField('current', `the current password is required, because ${why}`, 'wrong_password');
 }

@@ -1,5 +1,6 @@
 import type { Moment } from '../changes/revision.ts';
 import type { Permission, Person } from './callers.ts';
+import { FACTOR_KINDS } from './proof-kinds.ts';
 
 export interface PersonRow extends Moment {
   id: bigint | null;
@@ -19,12 +20,16 @@ export interface PersonRow extends Moment {
   organization_ids: bigint[] | null;
   permissions: Permission[] | null;
   in_client_organization: boolean;
+  has_passkey: boolean;
+  has_totp: boolean;
 }
 
 /** The user with their teams, and the moment of the same snapshot. */
 export const PERSON = `r.value as revision, r.stamp, a.id, a.name, a.full_name, e.address as email, a.language, a.location,
   a.website, a.description, a.is_admin, a.active, a.prohibit_login, a.last_login_at, a.created_at, a.password_hash,
-  m.organization_ids, m.permissions, coalesce(m.in_client_organization, false) as in_client_organization`;
+  m.organization_ids, m.permissions, coalesce(m.in_client_organization, false) as in_client_organization,
+  exists (select 1 from passkey f where f.account_id = a.id) as has_passkey,
+  exists (select 1 from totp f where f.account_id = a.id) as has_totp`;
 /** Joins for the revision `r` and an account `a`; conditions may follow. */
 export const DETAILS = `
   left join email e on e.account_id = a.id and e.is_primary
@@ -54,6 +59,7 @@ export function toPerson(row: PersonRow & { id: bigint }): Person {
     passwordHash: row.password_hash,
     organizations: highest(row.organization_ids ?? [], row.permissions ?? []),
     inClientOrganization: row.in_client_organization,
+    secondFactors: FACTOR_KINDS.filter((kind) => (kind === 'passkey' ? row.has_passkey : row.has_totp)),
   };
 }
 

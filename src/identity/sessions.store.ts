@@ -6,8 +6,9 @@ import type { SessionCard, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
   'sessions.insert',
-  `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip)
-   values ($1, $2, $3, $4, $4, $5, $6, $7, $8) returning id`,
+  `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip,
+                        method)
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9) returning id`,
 );
 const INSERT_PROVIDER = sql(
   'sessions.insertProvider',
@@ -33,6 +34,12 @@ const DELETE_OLDEST = sql(
                                        order by created_at desc, hash offset $3 - 1) returning account_id`,
 );
 const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
+// A second factor at a provider goes on to count.
+const PROVE = sql(
+  'sessions.prove',
+  `update session set method = case method when 'trusted_provider' then method else $3 end, proven_at = $4
+    where account_id = $1 and id = $2`,
+);
 const COUNT = sql(
   'sessions.count',
   'select count(*)::integer as total from session where account_id = $1 and expires_at > $2',
@@ -74,7 +81,8 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
-        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip];
+        const place = [draft.userAgent, draft.ip];
+        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, draft.method];
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         if (provider) {
           const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
@@ -90,6 +98,13 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
       await write(async (query, touch) => {
         const [row] = await query<{ account_id: bigint }>(DELETE, [hash]);
         if (row) touch({ kind: 'account', id: row.account_id });
+      });
+    },
+
+    async prove(accountId, id, method, now) {
+      await write(async (query, touch) => {
+        await query(PROVE, [accountId, id, method, now]);
+        touch({ kind: 'account', id: accountId });
       });
     },
 

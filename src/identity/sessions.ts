@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { wrongCredential } from './callers.ts';
+import type { SessionMethod } from './proof-kinds.ts';
 import { hashSecret } from './token-text.ts';
 
 export interface SessionDraft {
@@ -15,6 +16,7 @@ export interface SessionDraft {
   readonly ip: string;
   readonly passwordHash: string | undefined;
   readonly tokenId: bigint | undefined;
+  readonly method: SessionMethod;
   readonly provider: SessionProvider | undefined;
 }
 
@@ -37,6 +39,8 @@ export interface Opening {
   readonly token?: { readonly id: bigint; readonly expiresAt: Date | null };
   readonly browser?: Browser;
   readonly provider?: SessionProvider;
+  /** By default, a token if there is one, and a password otherwise. */
+  readonly method?: SessionMethod;
 }
 
 /** Where a session was opened. */
@@ -57,6 +61,8 @@ export interface SessionStore {
   /** False if the account's password is no longer the one that was given, or if the token is gone. */
   create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
+  /** The user of a session has proven who they are once more. */
+  prove(accountId: bigint, id: bigint, method: SessionMethod, now: Date): Promise<void>;
   /** Those that have not expired, the one that was used last first. */
   list(accountId: bigint, now: Date, request: PageRequest): Promise<Page<SessionCard>>;
   /** False if the account has no such session. */
@@ -81,16 +87,16 @@ const MAX_USER_AGENT = 200;
 
 /** Sessions of browsers. The text of the cookie is stored only as a keyed hash, like tokens. */
 export function createSessions(store: SessionStore, key: Buffer, flushUsage: () => Promise<void>) {
-  return { open, close, list, end, endOthers: store.endOthers };
+  return { open, close, prove: store.prove, list, end, endOthers: store.endOthers };
 
   async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
-    const { passwordHash, token, browser, provider } = opening;
+    const { passwordHash, token, browser, provider, method = token ? 'token' : 'password' } = opening;
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
     const end = now.getTime() + (remember ? REMEMBERED : SHORT);
     const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
     const place = { userAgent: browser?.userAgent.slice(0, MAX_USER_AGENT) ?? '', ip: browser?.ip ?? '' };
-    const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id };
+    const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id, method };
     const draft = { accountId, createdAt: now, expiresAt, provider, ...place, ...secrets };
     if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };

@@ -98,6 +98,16 @@ export const SERVER_COMMANDS = {
     },
     inServer: async (args) => (await import('./commands/recover-command.ts')).recoverIn(args),
   },
+  'second-factor': {
+    help: {
+      summary: 'remove the second factors of a user who has lost them, and end their sessions',
+      subcommands: ['remove'],
+      usage: ['second-factor remove USER'],
+      options: [],
+      examples: ['atrium second-factor remove ann'],
+    },
+    inServer: async (args) => (await import('./commands/second-factor-command.ts')).secondFactorIn(args),
+  },
   bus: {
     help: {
       summary: 'print the configuration of a NATS server',

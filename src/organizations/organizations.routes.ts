@@ -219,7 +219,7 @@ export function organizationRoutes(
   scope.delete(
     '/orgs/:org',
     {
-      config: { access: holdsIn('delete:org', 'organization') },
+      config: { access: holdsIn('delete:org', 'organization', { proven: true }) },
       schema: {
         summary: 'Delete an organization and everything it owns',
         tags,

@@ -80,7 +80,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
   scope.post(
     '/user/linked_accounts',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Begin to link an account at a provider: where to sign in there',
@@ -106,7 +106,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
   scope.delete(
     '/user/linked_accounts/:id',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Unlink an account at a provider, and end the sessions that were opened with it',
@@ -139,7 +139,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
   scope.post(
     '/user/link_request',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Link the account at the provider to the account of the session',
@@ -160,7 +160,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
   scope.post(
     '/user/signout',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { enrolling: true }) },
       schema: {
         ...common,
         summary: 'Sign out: end the browser session, and say where to sign out at the provider',

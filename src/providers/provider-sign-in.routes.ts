@@ -10,6 +10,8 @@ import { STATUS, toAppError } from '../http/error-format.ts';
 import { named } from '../http/schemas.ts';
 import { logOf, type Scope } from '../http/server.ts';
 import type { Callers } from '../identity/callers.ts';
+import { waysOf } from '../identity/proof-kinds.ts';
+import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
 import type { ProviderLogout } from './provider-logout.ts';
 import type { ProviderSignIn } from './provider-sign-in.ts';
@@ -106,6 +108,10 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
         browserCookies.give(reply, LINK_COOKIE, finished.ticket, finished.seconds);
         return reply.redirect(LINK_PAGE, 302);
       }
+      if (finished.kind === 'half signed in') {
+        cookies.giveTicket(reply, finished.half);
+        return reply.redirect(secondStepPage(finished.half, finished.returnTo), 302);
+      }
       if (finished.kind === 'signed in') cookies.give(reply, finished.session, finished.remember);
       return reply.redirect(finished.returnTo, 302);
     }),
@@ -189,3 +195,9 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
 }
 
 const MAX_FORM = 64 * 1024;
+
+/** Where the console asks for the second factor. */
+function secondStepPage({ factors }: HalfSignedIn, returnTo: string): string {
+  const query = new URLSearchParams({ methods: waysOf(factors).join(','), return_to: returnTo });
+  return `/signin?${query}`;
+}

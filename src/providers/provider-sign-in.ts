@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { SealedTexts } from '../base/sealed-text.ts';
 import type { Browser, Session } from '../identity/sessions.ts';
-import type { ProviderSignIn as ProvenSignIn } from '../users/sign-in.ts';
+import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
+import type { Opened, ProviderSignIn as ProvenSignIn } from '../users/sign-in.ts';
 import type { GroupSync } from './group-sync.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
@@ -69,6 +70,7 @@ export interface Finish {
 
 export type Finished =
   | { readonly kind: 'signed in'; readonly session: Session; readonly remember: boolean; readonly returnTo: string }
+  | { readonly kind: 'half signed in'; readonly half: HalfSignedIn; readonly returnTo: string }
   | { readonly kind: 'linked'; readonly returnTo: string }
   | { readonly kind: 'ask'; readonly ticket: string; readonly seconds: number };
 
@@ -89,8 +91,8 @@ interface Parts {
   readonly sealed: SealedTexts;
   /** Seals the ID token of a session. */
   readonly sealIdToken: (accountId: bigint, subject: string, idToken: string) => Promise<Buffer>;
-  /** The one way to open a session. */
-  readonly openSession: (request: ProvenSignIn, now: Date) => Promise<Session>;
+  /** The one way to open a session, unless a second factor is needed. */
+  readonly openSession: (request: ProvenSignIn, now: Date) => Promise<Opened | HalfSignedIn>;
 }
 
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
@@ -150,7 +152,7 @@ export function createProviderSignIn(parts: Parts) {
     }
     const { accountId } = found;
     await syncGroups(known.provider, accountId, identity.groups, actor);
-    const session = await openSession(
+    const opened = await openSession(
       {
         accountId,
         provider: await sessionProvider(known, identity, accountId),
@@ -160,7 +162,9 @@ export function createProviderSignIn(parts: Parts) {
       },
       now,
     );
-    return { kind: 'signed in', session, remember: pending.remember, returnTo: pending.returnTo };
+    const { remember, returnTo } = pending;
+    if ('ticket' in opened) return { kind: 'half signed in', half: opened, returnTo };
+    return { kind: 'signed in', session: opened.session, remember, returnTo };
   }
 
   async function sessionProvider({ provider }: KnownProvider, identity: ProviderIdentity, accountId: bigint) {

@@ -46,7 +46,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => 
   scope.post(
     '/robots/:id/tokens',
     {
-      config: { access: holdsOn('edit:robot_ac', 'organization'), creates: true },
+      config: { access: holdsOn('edit:robot_ac', 'organization', { proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         ...common,
@@ -70,7 +70,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => 
   scope.post(
     '/robots/:id/tokens/:token/rotate',
     {
-      config: { access: holdsOn('edit:robot_ac', 'organization'), creates: true },
+      config: { access: holdsOn('edit:robot_ac', 'organization', { proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         ...common,

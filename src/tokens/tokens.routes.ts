@@ -41,10 +41,10 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
   scope.post(
     '/users/:username/tokens',
     {
-      config: { access: signedIn('user', { basic: true }), creates: true },
+      config: { access: signedIn('user', { basic: true, proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
-        summary: 'Create an access token; requires Basic authentication',
+        summary: 'Create an access token; requires Basic authentication, or a session',
         tags,
         extension: true,
         params: Type.Object(Owner),
@@ -66,7 +66,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
   scope.post(
     '/users/:username/tokens/:token/rotate',
     {
-      config: { access: signedIn('user', { basic: true }), creates: true },
+      config: { access: signedIn('user', { basic: true, proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         summary:

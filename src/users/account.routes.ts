@@ -19,7 +19,7 @@ const NewPassword = named(
       Type.String({
         maxLength: 1024,
         description:
-          'The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago.',
+          'The present password. Not needed if there is none, with Basic authentication, or in a session whose user has proven less than 10 minutes ago who they are.',
       }),
     ),
     new: Type.String({
@@ -48,7 +48,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
   scope.get(
     '/user',
     {
-      config: { access: signedIn('user', { limited: 'filtered' }) },
+      config: { access: signedIn('user', { limited: 'filtered', enrolling: true }) },
       schema: {
         summary: 'Get the signed-in user',
         tags: ['user'],
@@ -94,7 +94,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
     '/user/password',
     {
       preValidation: dropAbsent('current'),
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', { scope: 'all', enrolling: true }) },
       schema: {
         summary: 'Set the password of the caller',
         tags: ['user'],
@@ -104,14 +104,14 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
       },
     },
     async (request, reply) => {
-      const { person, via, session, tokenId, sudoBy } = callerOf(request);
+      const { person, via, session, sudoBy } = callerOf(request);
       // An administrator sets the password of another user under /admin/users, where the audit log says so.
       if (sudoBy !== undefined) {
         const message = 'a password cannot be set on behalf of another user';
         throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
       }
       const { current, new: wanted } = request.body;
-      const proof = { via, session, tokenId };
+      const proof = { via, session };
       await changePassword(
         { person, proof, current, wanted, address: request.ip, actor: actorOf(request) },
         new Date(),

@@ -6,7 +6,8 @@ import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
 import { maybe, NoBody, named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { asUnknown, type SignIn } from './sign-in.ts';
+import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
+import { asUnknown, type SignIn, secondFactorNeeded } from './sign-in.ts';
 import { presentSelf, User } from './user.view.ts';
 
 const Credentials = named(
@@ -42,7 +43,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
         tags: ['user'],
         extension: true,
         body: Credentials,
-        errors: [403, 404],
+        errors: [401, 403, 404],
         response: { 200: User },
       },
     },
@@ -51,23 +52,29 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       const remember = request.body.remember ?? false;
       const { ip } = request;
       const browser = { ip, userAgent: request.headers['user-agent'] ?? '' };
+      let half: HalfSignedIn;
       try {
-        const { person, session } =
+        const opened =
           'token' in proof
             ? await brake.token(ip, () => signIn.openWithToken({ ...proof, remember, browser }, new Date()))
             : await brake.password(proof.username, ip, () => signIn.open({ ...proof, remember, browser }, new Date()));
-        cookies.give(reply, session, remember);
-        return presentSelf(person, baseUrl());
+        if ('session' in opened) {
+          cookies.give(reply, opened.session, remember);
+          return presentSelf(opened.person, baseUrl());
+        }
+        half = opened;
       } catch (error) {
         throw asUnknown('token' in proof ? 'token' : 'user', error);
       }
+      cookies.giveTicket(reply, half);
+      throw secondFactorNeeded(half);
     },
   );
 
   scope.get(
     '/user/signout',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { enrolling: true }) },
       schema: { summary: 'Sign out: end the browser session', tags: ['user'], response: { 200: NoBody } },
     },
     async (request, reply) => {

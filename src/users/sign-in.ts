@@ -1,7 +1,9 @@
 import { AppError } from '../base/errors.ts';
-import { type Callers, type Person, refuseUnusable } from '../identity/callers.ts';
+import { type Callers, type Person, refuseUnusable, wrongCredential } from '../identity/callers.ts';
+import { waysOf } from '../identity/proof-kinds.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import type { Browser, Session, SessionProvider, Sessions } from '../identity/sessions.ts';
+import type { Browser, Opening, Session, SessionProvider, Sessions } from '../identity/sessions.ts';
+import type { HalfSignedIn, SignInTickets } from '../identity/sign-in-ticket.ts';
 import type { Users } from './users.ts';
 
 export interface SignInRequest {
@@ -27,7 +29,7 @@ export interface ProviderSignIn {
   readonly browser: Browser;
 }
 
-interface Opened {
+export interface Opened {
   readonly person: Person;
   readonly session: Session;
 }
@@ -36,17 +38,37 @@ export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Browser sessions: opened with a password, a token or a provider, and ended permanently by signing out. */
 export function createSignIn(
-  callers: Pick<Callers, 'byPassword' | 'byToken'>,
+  callers: Pick<Callers, 'byPassword' | 'byToken' | 'personWithId'>,
   users: Pick<Users, 'signedIn'>,
-  sessions: Sessions,
+  sessions: Pick<Sessions, 'open' | 'close'>,
+  tickets: Pick<SignInTickets, 'make'>,
 ) {
-  return { open, openWithToken, openWithProvider, close: sessions.close };
+  return { open, openWithToken, openWithProvider, enter, close: sessions.close };
 
-  async function open(request: SignInRequest, now: Date): Promise<Opened> {
+  async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
     refuseUnusable(person);
-    const opening = { passwordHash: person.passwordHash ?? '', browser: request.browser };
-    return await signedIn(person, await sessions.open(person.id, request.remember, now, opening), now);
+    const { remember, browser } = request;
+    if (person.secondFactors.length > 0) return tickets.make(person, 'password', remember, now);
+    return await enter(person, remember, { passwordHash: person.passwordHash ?? '', browser }, now);
+  }
+
+  async function openWithProvider(request: ProviderSignIn, now: Date): Promise<Opened | HalfSignedIn> {
+    const { accountId, provider, hasSecondFactor, remember, browser } = request;
+    const person = await callers.personWithId(accountId);
+    if (!person) throw wrongCredential();
+    refuseUnusable(person);
+    if (person.secondFactors.length > 0 && !hasSecondFactor) return tickets.make(person, provider, remember, now);
+    const method = hasSecondFactor ? 'trusted_provider' : 'provider';
+    return await enter(person, remember, { provider, method, browser }, now);
+  }
+
+  /** Where every sign-in ends, after its second step if there is one: opens the session. */
+  async function enter(person: Person, remember: boolean, opening: Opening, now: Date): Promise<Opened> {
+    refuseUnusable(person);
+    const session = await sessions.open(person.id, remember, now, opening);
+    await users.signedIn(person.id, now);
+    return { person: { ...person, lastLoginAt: now }, session };
   }
 
   /** A session may do everything, so a token that may do less cannot open one. */
@@ -63,22 +85,16 @@ export function createSignIn(
     if (limits) {
       throw new AppError('forbidden', 'signing in requires a token without limits', { reason: 'token_limited' });
     }
-    const opening = { token: { id: tokenId, expiresAt }, browser };
-    return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);
+    return await enter(person, remember, { token: { id: tokenId, expiresAt }, browser }, now);
   }
+}
 
-  /** Whether the account may be used at all was decided when it was found. Every request decides that again. */
-  async function openWithProvider(request: ProviderSignIn, now: Date): Promise<Session> {
-    const { accountId, provider, remember, browser } = request;
-    const session = await sessions.open(accountId, remember, now, { provider, browser });
-    await users.signedIn(accountId, now);
-    return session;
-  }
-
-  async function signedIn(person: Person, session: Session, now: Date): Promise<Opened> {
-    await users.signedIn(person.id, now);
-    return { person: { ...person, lastLoginAt: now }, session };
-  }
+/** The answer to a first factor that is right, if it is not enough. */
+export function secondFactorNeeded({ factors }: HalfSignedIn): AppError {
+  return new AppError('unauthenticated', 'a second factor is needed: finish with POST /user/signin/factor', {
+    reason: 'second_factor_required',
+    secondFactor: waysOf(factors),
+  });
 }
 
 /** Clients of this API family get a 404 if the name or the password is wrong, and so do those that send a token. */

@@ -28,7 +28,7 @@ import { userRoutes } from './users.routes.ts';
 import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
 
-export function wireUsers(infrastructure: Infrastructure, { callers, sessions }: Identity, brake: Brake) {
+export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
   const { config, keys, db, revisions, room, log, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
@@ -41,7 +41,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions }:
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
   const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
   const follows = createFollows(createFollowStore(db, room));
-  const signIn = createSignIn(callers, users, sessions);
+  const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
   return { users, emails, follows, signIn, cookies, isDomainAllowed, mount, mountRoot };
 

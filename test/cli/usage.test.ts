@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Cli, cliAs, configFile, openCli, openCliProcess } from '../support/cli.ts';
+import { newUser, PASSWORD } from '../support/own-account.ts';
 import { freePort } from '../support/ports.ts';
+import { addApp, firstStep } from '../support/second-factors.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 describe('Usage errors', () => {
@@ -143,6 +145,26 @@ describe('Signing in with the CLI', () => {
     assert.match((await cli('token list')).stdout, /atrium on /);
     assert.equal((await cli('logout')).stdout, 'signed out of bobs and revoked its token\n');
     assert.equal((await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
+  });
+
+  it('atrium login with a password needs the code too, if there is a second factor', async () => {
+    const { login } = await newUser(atrium);
+    const { app, codes } = await addApp((await firstStep(atrium, login)).browser);
+    const signIn = (input: string) => cli(`login ${atrium.url} --name two --user ${login} --password-stdin`, { input });
+    const without = await signIn(`${PASSWORD}\n`);
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /this account has a second factor; add the code as a second line/);
+    const wrong = await signIn(`${PASSWORD}\n${app.wrong()}\n`);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /the code is wrong/);
+    for (const code of [app.code(), codes?.[0]]) {
+      const signedIn = await signIn(`${PASSWORD}\n${code}\n`);
+      assert.equal(signedIn.code, 0, signedIn.stderr);
+      assert.match((await cli('whoami')).stdout, new RegExp(`^login: +${login}$`, 'm'));
+      assert.equal((await cli('logout')).code, 0);
+    }
+    const { body } = await atrium.as('root')('GET', `/admin/users/${login}/sessions`);
+    assert.equal(body.length, 1, 'the sessions of the command line have ended');
   });
 
   it('Several contexts can be saved, and the current or named one is used', async () => {

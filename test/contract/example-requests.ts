@@ -1,4 +1,4 @@
-import type { Answer } from '../support/server.ts';
+import type { Answer, Call } from '../support/server.ts';
 
 /** What a request needs to know of the demo world, and of the requests before it. */
 export interface Known {
@@ -8,6 +8,8 @@ export interface Known {
   readonly installers: { readonly cloudA: string; readonly cloudB: string; readonly cloudC: string };
   readonly claim: string;
   readonly confirmationKey: string;
+  /** What browsers call the server. */
+  readonly origin: string;
   /** What earlier requests created. */
   readonly created: Record<string, string | number>;
 }
@@ -20,10 +22,14 @@ export interface ExampleRequest {
   readonly withPassword?: true;
   /** A token to send instead. */
   readonly token?: string | number | undefined;
+  /** In the browser of the story, which keeps its cookies. */
+  readonly inBrowser?: true;
+  /** What else this browser does first. */
+  readonly before?: (browser: Call) => Promise<unknown>;
   readonly path?: Values;
   readonly query?: Values;
   readonly body?: unknown;
-  readonly note?: (answer: Answer, created: Record<string, string | number>) => void;
+  readonly note?: (answer: Pick<Answer, 'body'>, created: Record<string, string | number>) => void;
 }
 
 /** The name of the operation, and its request. */
@@ -33,7 +39,7 @@ export const PAGE = { page: 1, limit: 2 };
 export const ORG = { org: 'acme' };
 export const noteId =
   (name: string) =>
-  ({ body }: Answer, created: Record<string, string | number>) => {
+  ({ body }: Pick<Answer, 'body'>, created: Record<string, string | number>) => {
     created[name] = body.id;
   };
 const PERMISSIONS = [{ namespace: 'cluster_mgmt', action: 'view clusters' }];
@@ -125,7 +131,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['revokeUserToken', () => ({ as: 'ann', path: { username: 'ann', token: 'laptop' } })],
   ['getMyToken', () => ({ as: 'ann' })],
   ['getMyTokenPolicy', () => ({ as: 'ann' })],
-  ['signIn', () => ({ body: { username: 'ann', password: 'an example password', remember: true } })],
+  ['signIn', () => ({ inBrowser: true, body: { username: 'ann', password: 'an example password', remember: true } })],
   [
     'listMySessions',
     () => ({

@@ -11,11 +11,13 @@ import { openRing } from '../../src/vault/ring.ts';
 import { numbersOf } from '../support/authz.ts';
 import { createExampleValues, isAlike, shorten } from '../support/example-values.ts';
 import { openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
+import { createBrowser, originOf, type TestBrowser } from '../support/second-factors.ts';
 import { type Answer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { statement } from '../support/statement.ts';
 import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
 import { ADMIN_REQUESTS, HOSTED_REQUESTS, WRITTEN_EXAMPLES } from './example-requests-admin.ts';
+import { FACTOR_REQUESTS } from './example-requests-factors.ts';
 
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -55,12 +57,14 @@ describe('Examples of the API documentation', () => {
   let market: TestMarketplace;
   let hosted: TestServer;
   let known: Known;
+  let browser: TestBrowser;
   let values: ReturnType<typeof createExampleValues>;
   before(async () => {
     market = await openMarketplace();
     hosted = await sharedServer('hosted');
     values = createExampleValues(market.url);
     known = await knownOf(market);
+    browser = createBrowser(market);
     await market.as('root')('PATCH', '/admin/users/ann', { password: PASSWORD });
     const linked = `insert into linked_account (account_id, provider, issuer, subject, email)
       select id, 'company', 'https://login.example.com/realms/company', 'f81d4fae', 'ann@example.com' from account where name = 'ann'`;
@@ -70,13 +74,17 @@ describe('Examples of the API documentation', () => {
   });
   after(() => market.close());
 
+  // The second factors come after the sign-in that they are added in.
+  const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
+  const STORY = [...USER_REQUESTS.slice(0, at), ...FACTOR_REQUESTS, ...USER_REQUESTS.slice(at), ...ADMIN_REQUESTS];
+
   it('Every operation has exactly one example, and every example an operation', () => {
-    const names = [...USER_REQUESTS, ...ADMIN_REQUESTS, ...HOSTED_REQUESTS].map(([name]) => name);
+    const names = [...STORY, ...HOSTED_REQUESTS].map(([name]) => name);
     assert.deepEqual([...names, ...Object.keys(WRITTEN_EXAMPLES)].sort(), [...OPERATIONS.keys()].sort());
   });
 
   it('Each example request gets the documented status, and a response of the documented form', async () => {
-    for (const named of [...USER_REQUESTS, ...ADMIN_REQUESTS]) await tryExample(market, named);
+    for (const named of STORY) await tryExample(market, named);
     for (const named of HOSTED_REQUESTS) await tryExample(hosted, named);
     assert.deepEqual(faults, []);
     for (const [name, { parameters, body, response }] of Object.entries(WRITTEN_EXAMPLES)) {
@@ -142,6 +150,8 @@ describe('Examples of the API documentation', () => {
     const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
     const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
     const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
+    await request.before?.(browser);
+    if (request.inBrowser) return await browser(method, target.replace(/^\/api\/v1/, ''), request.body);
     return await atrium.call(method, target, request.body, token ? { Authorization } : {});
   }
 });
@@ -194,6 +204,7 @@ async function knownOf(market: TestMarketplace): Promise<Known> {
     secrets: market.demo.secrets,
     installers: market.demo.installers,
     claim: market.demo.claims.claimable,
+    origin: originOf(market),
     confirmationKey: new URL(link).searchParams.get('key') ?? '',
     created: {},
   };

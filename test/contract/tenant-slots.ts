@@ -46,6 +46,24 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'PATCH /user': '.full_name .language .location .website .description',
   'PUT /user/password': '.current:secret .new:secret',
   'POST /user/signin': '.username .password:secret .token:secret .remember',
+  'POST /user/signin/factor':
+    '.code:secret .recovery_code:secret .passkey.id:secret .passkey.response.clientDataJSON:secret .passkey.response.authenticatorData:secret .passkey.response.signature:secret .passkey.response.userHandle:secret',
+  'POST /user/signin/passkey/options': '.second_step',
+  'POST /user/signin/passkey':
+    '.passkey.id:secret .passkey.response.clientDataJSON:secret .passkey.response.authenticatorData:secret .passkey.response.signature:secret .passkey.response.userHandle:secret .remember',
+  'POST /user/reauthenticate':
+    '.password:secret .code:secret .passkey.id:secret .passkey.response.clientDataJSON:secret .passkey.response.authenticatorData:secret .passkey.response.signature:secret .passkey.response.userHandle:secret',
+  'POST /user/factors/passkeys':
+    '.name .response.clientDataJSON:secret .response.attestationObject:secret .response.transports[]',
+  'PATCH /user/factors/passkeys/:id': 'id:passkey .name',
+  'DELETE /user/factors/passkeys/:id': 'id:passkey',
+  'PUT /user/factors/totp': '.enrollment:secret .code:secret',
+  'GET /orgs/:org/second_factor': 'org',
+  'PUT /orgs/:org/second_factor': 'org .required',
+  'GET /orgs/:org/second_factor/members': 'org ?missing PAGE',
+  'GET /admin/factors': '?missing PAGE',
+  'GET /admin/users/:username/factors': 'username',
+  'DELETE /admin/users/:username/factors': 'username',
   'POST /user/emails': '.emails[]',
   'DELETE /user/emails': '.emails[]',
   'GET /user/emails/confirm': '?key:secret',

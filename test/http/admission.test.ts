@@ -18,7 +18,14 @@ import { createAdmission } from '../../src/http/admission.ts';
 import { createCallers } from '../../src/identity/callers.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { mintToken } from '../../src/identity/token-text.ts';
-import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/caller-store.ts';
+import {
+  CALLER_KEY,
+  createMemoryCallers,
+  personRow,
+  STILL,
+  sessionGrant,
+  tokenGrant,
+} from '../support/caller-store.ts';
 
 const ACME = { id: 20n, name: 'acme' };
 const ANN = toPerson(personRow({ organization_ids: [ACME.id], permissions: ['write'] }));
@@ -55,8 +62,9 @@ const TOKENS = new Map([
 ]);
 const OPENED = { sessionId: 7n, csrf: 'right', createdAt: new Date(0), expiresAt: UNTIL };
 const SESSIONS = new Map([
-  ['plain', { ...OPENED, person: ANN, token: null }],
-  ['by-token', { ...OPENED, person: ANN, token: { id: 54n, expiresAt: UNTIL } }],
+  ['plain', sessionGrant(ANN, OPENED)],
+  ['fresh', sessionGrant(ANN, { ...OPENED, provenAt: new Date() })],
+  ['by-token', sessionGrant(ANN, { ...OPENED, method: 'token', token: { id: 54n, expiresAt: UNTIL } })],
 ]);
 
 type Who = keyof typeof texts;
@@ -76,10 +84,11 @@ describe('Admission', () => {
   let required: string[];
   let asked: readonly string[];
   let door: ReturnType<typeof createAdmission>;
+  let isMissing = false;
   beforeEach(() => open());
 
   function open(queryTokens = true): void {
-    [used, guarded, required] = [[], [], []];
+    [used, guarded, required, isMissing] = [[], [], [], false];
     const memory = createMemoryCallers({
       people: [ANN, EVE, ROOT],
       tokens: TOKENS,
@@ -113,6 +122,8 @@ describe('Admission', () => {
         },
       },
       queryTokens,
+      secondFactors: { isMissing: async () => isMissing },
+      provenMs: 900_000,
     });
   }
 
@@ -218,12 +229,12 @@ describe('Admission', () => {
     assert.equal(await loginOf(query, { as: 'eve', query: { token: texts.ann } }), 'eve');
   });
 
-  it('A route that needs Basic authentication accepts nothing else', async () => {
+  it('A route that needs Basic authentication accepts a session besides, and no token in another way', async () => {
     const access = signedIn('user', { basic: true });
     const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     assert.equal(await loginOf(access, { headers: basic(`ann:${texts.ann}`) }), 'ann');
     await assert.rejects(call(access, { as: 'ann' }), /needs Basic authentication/);
-    await assert.rejects(call(access, { headers: { cookie: 'atrium_session=plain' } }), /needs Basic authentication/);
+    assert.equal(await loginOf(access, { headers: { cookie: 'atrium_session=plain' } }), 'ann');
     await assert.rejects(call(access, {}), /token is required/);
     await assert.rejects(call(access, { headers: basic('ann:wrong') }), { kind: 'unauthenticated' });
     assert.deepEqual(guarded.slice(-2), ['ann', 'ann']);
@@ -240,7 +251,10 @@ describe('Admission', () => {
       credentialKey: 'p1',
       scopes: ['all'],
       csrf: 'right',
-      session: { id: 7n, createdAt: new Date(0), expiresAt: UNTIL },
+      session: {
+        ...{ id: 7n, createdAt: new Date(0), expiresAt: UNTIL, method: 'password', provenAt: new Date(0) },
+        provenUntil: new Date(900_000),
+      },
       until: null,
     });
     assert.deepEqual(used, ['session 7', 'session 7']);
@@ -251,6 +265,23 @@ describe('Admission', () => {
     }
     const byToken = (await call(signedIn('user'), cookie('by-token'))).caller;
     assert.deepEqual([byToken?.tokenId, byToken?.until], [54n, UNTIL]);
+  });
+
+  it('A session whose user was last seen too long ago may do nothing sensitive, and a token may', async () => {
+    const access = signedIn('user', { proven: true });
+    const needed = { kind: 'forbidden', detail: { reason: 'reauthentication_required' } };
+    await assert.rejects(call(access, { headers: { cookie: 'atrium_session=plain' } }), needed);
+    assert.equal(await loginOf(access, { headers: { cookie: 'atrium_session=fresh' } }), 'ann');
+    assert.equal(await loginOf(access, { as: 'ann' }), 'ann');
+  });
+
+  it('Without a required second factor, a session may only add one, and a token is not concerned', async () => {
+    isMissing = true;
+    const cookie = { headers: { cookie: 'atrium_session=fresh' } };
+    const needed = { kind: 'forbidden', detail: { reason: 'second_factor_enrollment' } };
+    await assert.rejects(call(signedIn('user'), cookie), needed);
+    assert.equal(await loginOf(signedIn('user', { enrolling: true }), cookie), 'ann');
+    assert.equal(await loginOf(signedIn('user'), { as: 'ann' }), 'ann');
   });
 
   it('Only site administrators act in the name of others, and an empty name is nobody', async () => {

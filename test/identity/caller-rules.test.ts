@@ -4,7 +4,14 @@ import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '..
 import { hashPassword } from '../../src/identity/passwords.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
-import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/caller-store.ts';
+import {
+  CALLER_KEY,
+  createMemoryCallers,
+  personRow,
+  STILL,
+  sessionGrant,
+  tokenGrant,
+} from '../support/caller-store.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const WRONG = { kind: 'unauthenticated', message: 'invalid username, password or token' };
@@ -19,9 +26,7 @@ const KNOWN = {
     [TOKEN, tokenGrant(ANN)],
     [EXPIRING, tokenGrant(ANN, { tokenId: 2n, expiresAt: NOW })],
   ]),
-  sessions: new Map([
-    ['cookie', { person: ANN, sessionId: 1n, csrf: 'x', createdAt: NOW, expiresAt: NOW, token: null }],
-  ]),
+  sessions: new Map([['cookie', sessionGrant(ANN, { sessionId: 1n, csrf: 'x', createdAt: NOW, expiresAt: NOW })]]),
   organizations: [{ id: 2n, name: 'acme' }],
 };
 

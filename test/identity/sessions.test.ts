@@ -22,6 +22,7 @@ function create({ accepts = true, has = true } = {}) {
       done.push('list');
       return { items: [], total: 0 };
     },
+    prove: async () => undefined,
     end: async () => has,
     endOthers: async () => undefined,
   };
@@ -63,6 +64,7 @@ describe('Sessions', () => {
       ip: '192.0.2.1',
       passwordHash: 'hash',
       tokenId: 7n,
+      method: 'token',
     });
     await sessions.close(session.text);
     assert.deepEqual(done, [`remove ${draft?.hash.toString('hex')}`]);

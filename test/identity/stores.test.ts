@@ -59,6 +59,7 @@ describe('Stores of tokens and sessions', () => {
     passwordHash: undefined,
     tokenId: undefined,
     provider: undefined,
+    method: 'password',
     ...changed,
   });
   const token = (changed: Partial<TokenDraft> = {}): TokenDraft => ({

@@ -36,6 +36,8 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
     sessionUsage: { note: () => undefined },
     brake: createBrake(20),
     queryTokens,
+    secondFactors: atrium.instance.identity.secondFactors,
+    provenMs: 900_000,
   });
   const durations = createMetrics(() => 0).requests.of('annex');
   createRouteBook(app, ({ access }) => createGate(access, admission(access), () => undefined, durations));

@@ -9,6 +9,7 @@ export const CALLER_KEY = Buffer.alloc(32, 1);
 export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: bigint } {
   const texts = { full_name: '', language: '', location: '', website: '', description: '' };
   const flags = { is_admin: false, active: true, prohibit_login: false, in_client_organization: false };
+  const factors = { has_passkey: false, has_totp: false };
   const nothing = { email: null, last_login_at: null, password_hash: null, organization_ids: null, permissions: null };
   const id = changes.id ?? 1n;
   return {
@@ -18,6 +19,7 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
     created_at: new Date(0),
     ...texts,
     ...flags,
+    ...factors,
     ...nothing,
     ...changes,
     id,
@@ -27,6 +29,13 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
 /** A token of this user that may do everything and never expires, unless `changes` says otherwise. */
 export function tokenGrant(person: Person, changes: Partial<TokenGrant> = {}): TokenGrant {
   return { person, tokenId: person.id, robotId: null, scopes: ['all'], limits: undefined, expiresAt: null, ...changes };
+}
+
+/** A session of this user that was opened with a password long ago, unless `changes` says otherwise. */
+export function sessionGrant(person: Person, changes: Partial<SessionGrant> = {}): SessionGrant {
+  const opened = changes.createdAt ?? new Date(0);
+  const moments = { createdAt: opened, provenAt: opened, expiresAt: opened };
+  return { person, sessionId: person.id, csrf: '', method: 'password', token: null, ...moments, ...changes };
 }
 
 interface Known {
@@ -58,6 +67,11 @@ export function createMemoryCallers({
       found(
         login,
         people.find((person) => [person.login.toLowerCase(), person.email].includes(login)),
+      ),
+    byId: (id) =>
+      found(
+        String(id),
+        people.find((person) => person.id === id),
       ),
     organization: (name) =>
       found(

@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['history'],
   ['authz'],
   ['users', 'guardrails'],
-  ['organizations'],
+  ['organizations', 'factors'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
   ['robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
   ['app', 'features', 'sealed-columns'],

@@ -2,6 +2,7 @@ import { type ClientOptions, createClient, type Fetch } from '../../../client/cl
 import { createCsrf } from '../../../client/session.ts';
 import { notify } from '../parts/toast.tsx';
 import { harmlessBody, recordCall } from './calls.ts';
+import { isEnrollmentNeeded, reasonIn, waitForProof } from './proof.ts';
 import { noteServerTime } from './server-time.ts';
 import { isSignedOut, me, signedOut, waitForSignIn } from './session.ts';
 import { clearView, lockedAnswer, viewHeaders, viewing } from './view-as.ts';
@@ -40,8 +41,13 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     requestId: response.headers.get('x-request-id') ?? '',
     body: harmlessBody(path, init.body),
   });
-  if (isStream || path.endsWith('/user/signin') || isOwn) return response;
+  if (isStream || /\/user\/signin\b/.test(path) || isOwn) return response;
   if (response.status === 401) return await again(response, url, init, waits);
+  if (response.status === 403 && viewing.value === undefined) {
+    const reason = await reasonIn(response);
+    if (reason === 'second_factor_enrollment') isEnrollmentNeeded.value = true;
+    if (reason === 'reauthentication_required' && (await waitForProof())) return await send(url, init, waits);
+  }
   if (response.status === 429 && waits < MAX_WAITS) {
     const seconds = Math.min(Number(response.headers.get('retry-after') ?? 1) || 1, MAX_WAIT_SECONDS);
     notify({ kind: 'info', text: `There were too many requests. Continuing in ${seconds} s.`, seconds });

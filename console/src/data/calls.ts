@@ -24,5 +24,6 @@ export function recordCall(call: Omit<ApiCall, 'id'>): void {
 
 /** Bodies with secrets never reach the drawer. */
 export function harmlessBody(path: string, body: string | undefined): string | undefined {
-  return /\/(signin|password|credentials|tokens|secrets|providers)\b/.test(path) ? undefined : body;
+  const isSecret = /\/(signin|password|credentials|tokens|secrets|providers|factors|reauthenticate)\b/.test(path);
+  return isSecret ? undefined : body;
 }

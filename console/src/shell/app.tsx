@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { noteRevision, useLiveData } from '../data/events.ts';
 import { placeOf } from '../data/org.ts';
+import { isEnrollmentNeeded, isProofNeeded } from '../data/proof.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
 import { stopViewing, viewing } from '../data/view-as.ts';
@@ -18,6 +19,8 @@ import { LinkAccountPage, PAGES, WelcomePage } from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
+const Prove = lazy(async () => ({ default: (await import('../pages/factors/prove.tsx')).Prove }));
+const EnrollPage = lazy(async () => ({ default: (await import('../pages/doors/enroll.tsx')).EnrollPage }));
 
 export function App() {
   return (
@@ -48,7 +51,7 @@ function Inside() {
         signedInAs(user);
       },
       (error: unknown) => {
-        if (isSignedOut.value) return;
+        if (isSignedOut.value || isEnrollmentNeeded.value) return;
         failed.value = error;
         setTimeout(askWho, RETRY_MS);
       },
@@ -57,6 +60,14 @@ function Inside() {
   useEffect(askWho, []);
   useLiveData();
   if (isSignedOut.value) return <SignInPage />;
+  if (isEnrollmentNeeded.value) {
+    return (
+      <>
+        <EnrollPage />
+        {isProofNeeded.value && <Prove />}
+      </>
+    );
+  }
   if (me.value === undefined) {
     return failed.value === undefined ? (
       <Loading rows={0} />
@@ -86,6 +97,7 @@ function Inside() {
           </Page>
         )}
       </ErrorBoundary>
+      {isProofNeeded.value && <Prove />}
       {isSignInNeeded.value && (
         <Dialog title="Your session has ended" isRequired onClose={() => undefined}>
           <p>Sign in again to go on. Nothing that you typed is lost.</p>

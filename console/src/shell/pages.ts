@@ -33,6 +33,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/me', async () => (await import('../pages/me/profile.tsx')).ProfilePage),
   page('/me/emails', async () => (await import('../pages/me/emails.tsx')).EmailsPage),
   page('/me/password', async () => (await import('../pages/me/password.tsx')).PasswordPage),
+  page('/me/security', async () => (await import('../pages/me/security.tsx')).SecurityPage),
   page('/me/sessions', async () => (await import('../pages/me/sessions.tsx')).SessionsPage),
   page('/me/device', async () => (await import('../pages/me/device.tsx')).DevicePage),
   page('/me/linked-accounts', async () => (await import('../pages/me/linked-accounts.tsx')).LinkedAccountsPage),

@@ -7,6 +7,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   installers: 'an installer',
   orders: 'an order: its uid',
   linked_accounts: 'a linked account',
+  passkeys: 'a passkey',
   robots: 'a robot account',
   roles: 'a role',
   sessions: 'a browser session',

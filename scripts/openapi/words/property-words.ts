@@ -385,4 +385,13 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'UserReference.id': 'ID of the user.',
   'UserReference.name': 'Login name of the user.',
   'UserSearchResult.data': 'The users of this page.',
+  'FactorHolder.full_name': 'Full name of the user; empty if unknown.',
+  'FactorHolder.is_admin': 'Whether the user is a site administrator.',
+  'Factors.passkeys': 'The passkeys, oldest first.',
+  'Passkey.name': 'What the user calls it.',
+  'PasskeyCreation.transports': 'How the browser reaches the authenticator, as it says.',
+  'PasskeyAssertion.response': 'The response of the browser.',
+  'NewAuthenticatorApp.expires_at': 'Until when the first code must have been sent.',
+  'Reauthentication.password': 'The password of the caller.',
+  'PasskeySignIn.remember': 'If true, the session outlives the browser.',
 };

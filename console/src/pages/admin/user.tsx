@@ -13,6 +13,7 @@ import { When } from '../../parts/when.tsx';
 import { AdminOnly } from './admin-only.tsx';
 import { DeleteUser } from './delete-user.tsx';
 import { EditUser, SetPassword } from './edit-user.tsx';
+import { UserFactors } from './user-factors.tsx';
 import { UserFlags } from './user-flags.tsx';
 import { UserOrgs } from './user-orgs.tsx';
 import { UserSignIns } from './user-sign-ins.tsx';
@@ -103,11 +104,15 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
       {isMe ? (
         <Card title="Tokens and sessions">
           <p>
-            Yours are with your account: <a href="/me/tokens">tokens</a> and <a href="/me/sessions">sessions</a>.
+            Yours are with your account: <a href="/me/security">second factors</a>, <a href="/me/tokens">tokens</a> and{' '}
+            <a href="/me/sessions">sessions</a>.
           </p>
         </Card>
       ) : (
-        <UserSignIns login={login} />
+        <>
+          <UserFactors login={login} />
+          <UserSignIns login={login} />
+        </>
       )}
       {dialog.value === 'edit' && <EditUser user={user} etag={etag} onClose={close} />}
       {dialog.value === 'password' && <SetPassword login={login} onClose={close} />}

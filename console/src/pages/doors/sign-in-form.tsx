@@ -1,15 +1,26 @@
 import { useSignal } from '@preact/signals';
+import { lazy } from 'preact-iso';
 import { ApiError } from '../../../../client/errors.ts';
 import { api } from '../../data/api.ts';
 import { pageData } from '../../data/page-data.ts';
+import { hasPasskeys, showPasskey } from '../../data/passkey.ts';
 import { signedInAs } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { messageOf } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { ProviderButtons } from './provider-buttons.tsx';
 
-/** A name and a password, or a token. Used by the page, and by the dialog that covers a page whose session has ended. */
-export function SignInForm({ username = '', hasProviders = true }: { username?: string; hasProviders?: boolean }) {
+const SecondStep = lazy(async () => ({ default: (await import('./second-step.tsx')).SecondStep }));
+
+interface SignInFormProps {
+  readonly username?: string;
+  readonly hasProviders?: boolean;
+  /** What the second step can be, if a provider was the first. */
+  readonly secondStep?: readonly string[] | undefined;
+}
+
+/** A name and a password, a passkey, or a token. Used by the page, and by the dialog that covers a page whose session has ended. */
+export function SignInForm({ username = '', hasProviders = true, secondStep }: SignInFormProps) {
   const way = useSignal<'password' | 'token'>(pageData.features.passwords ? 'password' : 'token');
   const name = useSignal(username);
   const password = useSignal('');
@@ -17,6 +28,8 @@ export function SignInForm({ username = '', hasProviders = true }: { username?: 
   const remember = useSignal(false);
   const isRunning = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
+  /** What the second step can be, if there is one. */
+  const methods = useSignal(secondStep);
   const isToken = way.value === 'token';
 
   async function signIn(): Promise<void> {
@@ -29,12 +42,36 @@ export function SignInForm({ username = '', hasProviders = true }: { username?: 
       token.value = '';
       signedInAs(user);
     } catch (error) {
-      problem.value = describeSignIn(error, way.value);
+      if (error instanceof ApiError && error.reason === 'second_factor_required') methods.value = error.secondFactor;
+      else problem.value = describeSignIn(error, way.value);
     } finally {
       isRunning.value = false;
     }
   }
 
+  async function signInWithPasskey(): Promise<void> {
+    problem.value = undefined;
+    try {
+      const passkey = await showPasskey(await api.call('POST /user/signin/passkey/options', { body: {} }));
+      if (passkey === undefined) return;
+      const body = { passkey, remember: remember.value };
+      signedInAs(await api.call('POST /user/signin/passkey', { body }));
+    } catch (error) {
+      problem.value = describeSignIn(error, 'passkey');
+    }
+  }
+
+  if (methods.value !== undefined) {
+    return (
+      <SecondStep
+        methods={methods.value}
+        onExpired={() => {
+          methods.value = undefined;
+          problem.value = 'That took too long. Sign in again.';
+        }}
+      />
+    );
+  }
   return (
     <form
       class="stack"
@@ -81,6 +118,7 @@ export function SignInForm({ username = '', hasProviders = true }: { username?: 
       <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Signing in">
         Sign in
       </Button>
+      {hasPasskeys() && !isToken && <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>}
       {hasProviders && <ProviderButtons remember={remember.value} />}
       {pageData.features.passwords && (
         <p>
@@ -101,8 +139,9 @@ export function SignInForm({ username = '', hasProviders = true }: { username?: 
 }
 
 /** The API answers 404 for a wrong name, a wrong password and a wrong token. */
-export function describeSignIn(error: unknown, way: 'password' | 'token'): string {
+export function describeSignIn(error: unknown, way: 'password' | 'token' | 'passkey'): string {
   if (!(error instanceof ApiError)) return messageOf(error);
+  if (way === 'passkey' && error.status === 401) return 'This passkey is not known here, or it was not unlocked.';
   if (error.status === 404 || error.status === 401) {
     return way === 'token' ? 'This token does not exist, or it has expired.' : 'The username or the password is wrong.';
   }

@@ -6,7 +6,7 @@ import { SignInForm } from './sign-in-form.tsx';
 export function SignInPage() {
   return (
     <Door title="Sign in" lead="Who may do what, and why.">
-      <SignInForm />
+      <SignInForm secondStep={new URLSearchParams(location.search).get('methods')?.split(',')} />
     </Door>
   );
 }

@@ -10,6 +10,7 @@ const TABS: readonly Tab[] = [
   { href: '/me', title: 'Profile' },
   { href: '/me/emails', title: 'Emails' },
   { href: '/me/password', title: 'Password' },
+  { href: '/me/security', title: 'Security' },
   { href: '/me/sessions', title: 'Sessions' },
   { href: '/me/linked-accounts', title: 'Linked accounts' },
   { href: '/me/tokens', title: 'Tokens' },

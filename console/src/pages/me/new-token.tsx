@@ -1,11 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useList } from '../../data/resource.ts';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { basicOf } from '../../parts/rotate-token.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
 import { type Levels, ScopeMatrix, scopesOf } from './scope-matrix.tsx';
 
@@ -15,11 +13,10 @@ interface NewTokenProps {
   readonly onCreated: (text: string) => void;
 }
 
-/** The server creates tokens only for callers who prove their password, so a forgotten browser cannot make one. */
+/** If the sign-in is too long ago, the user proves first who they are, so a forgotten browser cannot make one. */
 export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
   const name = useSignal('');
   const days = useSignal('30');
-  const password = useSignal('');
   const organization = useSignal('');
   const organizations = useList('GET /user/orgs', { query: { limit: 50 } });
   const places = (organizations.data ?? []).map(({ username: org }) => ({ value: org, label: `only in ${org}` }));
@@ -29,7 +26,6 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
   const create = useAction(async () => {
     const token = await api.call('POST /users/{username}/tokens', {
       path: { username },
-      headers: { Authorization: basicOf(username, password.value) },
       body: {
         name: name.value.trim(),
         scopes,
@@ -37,15 +33,13 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
         ...(organization.value !== '' && { limits: { organizations: [organization.value] } }),
       },
     });
-    password.value = '';
     onCreated(token.sha1);
   });
-  const isWrong = create.error instanceof ApiError && create.error.status === 401;
   return (
     <FormDialog
       title="New access token"
       verb="Create token"
-      action={isWrong ? { ...create, error: undefined } : create}
+      action={create}
       fields={['name', 'scopes', 'expires_at', 'limits']}
       disabledBecause={scopes.length === 0 ? 'Choose what the token may do.' : undefined}
       onClose={onClose}
@@ -76,15 +70,6 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
         error={create.fieldError('limits')}
       />
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
-      <TextField
-        label="Your password"
-        type="password"
-        value={password}
-        isRequired
-        autoComplete="current-password"
-        hint="To confirm that it is you."
-        error={isWrong ? 'The password is wrong.' : undefined}
-      />
     </FormDialog>
   );
 }

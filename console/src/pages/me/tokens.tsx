@@ -6,7 +6,7 @@ import { me } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
-import { basicOf, RotateToken } from '../../parts/rotate-token.tsx';
+import { RotateToken } from '../../parts/rotate-token.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { TokenTable } from '../../parts/token-table.tsx';
 import { MePage } from './me-page.tsx';
@@ -63,11 +63,9 @@ export function TokensPage() {
       {rotated.value && (
         <RotateToken
           name={rotated.value.name}
-          needsPassword
-          rotate={(hours, password) =>
+          rotate={(hours) =>
             api.call('POST /users/{username}/tokens/{token}/rotate', {
               path: { username, token: rotated.value?.id ?? 0n },
-              headers: { Authorization: basicOf(username, password) },
               body: { overlap_hours: hours },
             })
           }

@@ -13,6 +13,7 @@ import { Form } from '../../parts/form.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { changedFields, ORG_FIELDS, OrgFields, useOrgFields } from './org-fields.tsx';
+import { OrgSecondFactor } from './org-second-factor.tsx';
 
 export function OrgSettingsPage() {
   const { org } = useOrg();
@@ -51,6 +52,7 @@ function Settings({ details, etag }: { details: Answer<'GET /orgs/{org}'>; etag:
           nameHint="Renaming breaks links and scripts that use the old name. Only owners can do it."
         />
       </Form>
+      <OrgSecondFactor />
       <Card title="Delete the organization">
         <p>Deletes its teams, roles, clusters, contracts and robot accounts. This cannot be undone.</p>
         <div>

@@ -97,7 +97,6 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       {rotated.value && (
         <RotateToken
           name={rotated.value.name}
-          needsPassword={false}
           rotate={(hours) =>
             api.call('POST /robots/{id}/tokens/{token}/rotate', {
               path: { id: robot.id, token: rotated.value?.id ?? 0n },

@@ -1,0 +1,86 @@
+import { useSignal } from '@preact/signals';
+import { api } from '../../data/api.ts';
+import { hasPasskeys, showPasskey } from '../../data/passkey.ts';
+import { proven } from '../../data/proof.ts';
+import { useResource } from '../../data/resource.ts';
+import { me } from '../../data/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { messageOf } from '../../parts/fault.tsx';
+import { TextField } from '../../parts/field.tsx';
+
+/** Before something sensitive, if the sign-in is too long ago. The request that was refused goes on afterwards. */
+export function Prove() {
+  const factors = useResource('GET /user/factors', {});
+  const password = useSignal('');
+  const code = useSignal('');
+  const isRunning = useSignal(false);
+  const problem = useSignal<{ field: 'password' | 'code' | 'passkey'; text: string } | undefined>(undefined);
+  const errorOf = (field: string) => (problem.value?.field === field ? problem.value.text : undefined);
+
+  async function prove(field: 'password' | 'code' | 'passkey'): Promise<void> {
+    isRunning.value = true;
+    problem.value = undefined;
+    try {
+      const body = await proofOf(field);
+      if (body === undefined) return;
+      await api.call('POST /user/reauthenticate', { body });
+      proven(true);
+    } catch (error) {
+      problem.value = { field, text: messageOf(error) };
+    } finally {
+      isRunning.value = false;
+    }
+  }
+
+  async function proofOf(field: 'password' | 'code' | 'passkey') {
+    if (field === 'password') return { password: password.value };
+    if (field === 'code') return { code: code.value };
+    const passkey = await showPasskey(await api.call('POST /user/reauthenticate/options'));
+    return passkey && { passkey };
+  }
+
+  return (
+    <Dialog title="Is it still you?" onClose={() => proven(false)}>
+      <p>You signed in a while ago. Prove that it is you, and what you wanted to do goes on.</p>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void prove(code.value === '' ? 'password' : 'code');
+        }}
+      >
+        <input type="text" name="username" autoComplete="username" value={me.value?.login} hidden readOnly />
+        <TextField
+          label="Your password"
+          type="password"
+          value={password}
+          autoComplete="current-password"
+          autoFocus
+          error={errorOf('password')}
+        />
+        {factors.data?.totp && (
+          <TextField
+            label="Or the code of your authenticator app"
+            value={code}
+            autoComplete="one-time-code"
+            error={errorOf('code')}
+          />
+        )}
+        {errorOf('passkey') !== undefined && (
+          <p class="problem" role="alert">
+            {errorOf('passkey')}
+          </p>
+        )}
+        <div class="line end">
+          {hasPasskeys() && (factors.data?.passkeys.length ?? 0) > 0 && (
+            <Button onClick={() => void prove('passkey')}>Use a passkey</Button>
+          )}
+          <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Checking">
+            Continue
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { actorOf, callerIn, callerOf, holdsIn, siteAdmin } from '../http/access.ts';
+import { flag, PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody, named } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Users } from '../users/users.ts';
+import type { Factors, HolderSearch } from './factors.ts';
+import { FactorList, Holder, presentFactors, presentHolder } from './factors.view.ts';
+import type { Passkeys } from './passkeys.ts';
+
+interface Parts {
+  readonly factors: Factors;
+  readonly passkeys: Pick<Passkeys, 'isAvailable'>;
+  readonly users: Pick<Users, 'person' | 'idOf'>;
+  readonly baseUrl: () => string;
+}
+
+const Requirement = named(
+  'SecondFactorRequirement',
+  Type.Object({ required: Type.Boolean({ description: 'Whether all members must have a second factor.' }) }),
+);
+const Missing = {
+  missing: Type.Optional(flag('If true, only those who have no second factor.')),
+  ...PageQuery,
+};
+
+/** Who has a second factor, who must have one, and what administrators do for whoever has lost theirs. */
+export function requiredFactorRoutes(scope: Scope, { factors, passkeys, users, baseUrl }: Parts): void {
+  const tags = ['administration'];
+  const Org = Type.Object({ org: Type.String() });
+  const Username = Type.Object({ username: Type.String() });
+
+  scope.get(
+    '/orgs/:org/second_factor',
+    {
+      config: { access: holdsIn('edit:org', 'organization') },
+      schema: {
+        summary: 'Get whether an organization requires a second factor of its members',
+        tags,
+        extension: true,
+        params: Org,
+        response: { 200: Requirement },
+      },
+    },
+    async (request) => ({ required: await factors.isRequiredIn(callerIn(request).organization.id) }),
+  );
+
+  scope.put(
+    '/orgs/:org/second_factor',
+    {
+      config: { access: holdsIn('edit:org', 'organization', { proven: true }) },
+      schema: {
+        summary: 'Require a second factor of all members of an organization, or stop requiring it',
+        tags,
+        extension: true,
+        params: Org,
+        body: Requirement,
+        errors: [409],
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { organization, person } = callerIn(request);
+      await factors.require(organization.id, request.body.required, person.secondFactors, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+
+  scope.get(
+    '/orgs/:org/second_factor/members',
+    {
+      config: { access: holdsIn('edit:org', 'organization') },
+      schema: {
+        summary: 'List which second factors the members of an organization have',
+        tags,
+        extension: true,
+        params: Org,
+        querystring: Type.Object(Missing),
+        response: { 200: Type.Array(Holder) },
+      },
+    },
+    async (request, reply) => await list(request, reply, { organizationId: callerIn(request).organization.id }),
+  );
+
+  scope.get(
+    '/admin/factors',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'List which second factors users have',
+        tags,
+        extension: true,
+        querystring: Type.Object(Missing),
+        response: { 200: Type.Array(Holder) },
+      },
+    },
+    async (request, reply) => await list(request, reply, {}),
+  );
+
+  scope.get(
+    '/admin/users/:username/factors',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'List the second factors of a user',
+        tags,
+        extension: true,
+        params: Username,
+        response: { 200: FactorList },
+      },
+    },
+    async (request) => {
+      const { person } = await users.person(request.params.username);
+      const isRequired = await factors.isRequired(person);
+      return presentFactors(await factors.summary(person.id), { isRequired, isAvailable: passkeys.isAvailable() });
+    },
+  );
+
+  scope.delete(
+    '/admin/users/:username/factors',
+    {
+      config: { access: siteAdmin('admin', { proven: true }) },
+      schema: {
+        summary: 'Remove all second factors of a user who has lost them, and end their sessions',
+        tags,
+        extension: true,
+        params: Username,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await factors.reset(await users.idOf(request.params.username), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+
+  async function list(request: ListRequest, reply: FastifyReply, search: Omit<HolderSearch, 'isMissing'>) {
+    callerOf(request);
+    const page = readPage(request.query);
+    const isMissing = request.query.missing === 'true';
+    const { items, total } = await factors.holders({ ...search, isMissing }, page);
+    showPage(request, reply, baseUrl(), page, total);
+    return items.map(presentHolder);
+  }
+}
+
+type ListRequest = FastifyRequest<{ Querystring: { missing?: string; page?: unknown; limit?: unknown } }>;
