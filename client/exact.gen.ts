@@ -99,7 +99,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /user/credentials/{credName}': { int64: [], open: true },
   'POST /user/deploy/orders': { int64: [], open: true },
   'GET /user/deploy/orders/{id}/render/resources': { int64: [], open: true },
-  'POST /user/device/token': { int64: ['id'] },
+  'POST /user/device/token': { int64: ['id', 'limits.organizations.*.id', 'limits.objects.*.id', 'replaces', 'replaced_by'] },
   'GET /user/followers': { int64: ['*.id'] },
   'GET /user/following': { int64: ['*.id'] },
   'GET /user/linked_accounts': { int64: ['*.id'] },
