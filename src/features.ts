@@ -35,8 +35,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const providers = wireProviders(infrastructure, identity, users);
-  const devices = wireDevices(infrastructure, identity);
   const tokens = wireTokens(infrastructure, identity, authz);
+  const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
   const robots = wireRobots(infrastructure, identity, authz.judge, tokens);
