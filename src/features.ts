@@ -37,8 +37,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const factors = wireFactors(infrastructure, identity, users, brake);
   const providers = wireProviders(infrastructure, identity, users);
-  const devices = wireDevices(infrastructure, identity);
   const tokens = wireTokens(infrastructure, identity, authz);
+  const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
   const robots = wireRobots(infrastructure, identity, authz.judge, tokens);

@@ -43,13 +43,15 @@ const CONTROL = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]+/g;
 interface Parts {
   readonly devices: Devices;
   readonly baseUrl: () => string;
+  /** Tokens that end until then end soon. */
+  readonly soon: () => Date;
   /** Requests that one network begins. */
   readonly begun: Allowance;
   /** Codes that one user has tried and that nobody waits under. */
   readonly guesses: Allowance;
 }
 
-export function deviceRoutes(scope: Scope, { devices, baseUrl, begun, guesses }: Parts): void {
+export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, guesses }: Parts): void {
   const common = { tags: ['tokens'], extension: true };
 
   scope.post(
@@ -100,7 +102,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, begun, guesses }:
     },
     async (request) => {
       const token = await devices.poll(request.body.device_code, request.id, new Date());
-      return presentToken(token, token.text);
+      return presentToken(token, { text: token.text, soon: soon() });
     },
   );
 
@@ -147,7 +149,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, begun, guesses }:
       const now = new Date();
       return await guarded(request, async () => {
         const found = await devices.find(code, now);
-        await devices.decide(code, person.id, request.body.approve, now);
+        await devices.decide(code, person, request.body.approve, now);
         return present(found);
       });
     },

@@ -26,7 +26,7 @@ const POLL = sql(
   'devices.poll',
   `select d.id, d.state, d.account_id, a.name as login, d.user_code, d.name, d.scopes, d.expires_at,
           coalesce(d.polled_at > $2::timestamptz - d.interval_s * interval '1 second', false) as is_too_soon
-     from device_request d left join account a on a.id = d.account_id
+     from device_request d left join account a on a.id = d.account_id and a.active and not a.prohibit_login
     where d.hash = $1 and d.expires_at > $2::timestamptz for update of d`,
 );
 const NOTE = sql(

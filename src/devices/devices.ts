@@ -1,9 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { SCOPES } from '../identity/scopes.ts';
+import type { Person } from '../identity/callers.ts';
 import type { IssuedToken, NewToken } from '../identity/token-issuer.ts';
+import { readTokenRequest } from '../identity/token-request.ts';
 import { hashSecret } from '../identity/token-text.ts';
+import { latestEnd, type TokenPolicies } from '../tokens/token-policy.ts';
 
 /** A request of a program to act for whoever approves it. */
 export interface DeviceRequest {
@@ -26,7 +28,7 @@ export interface Polled {
   readonly state: DeviceState;
   readonly isTooSoon: boolean;
   readonly request: DeviceRequest;
-  /** Who has approved it. */
+  /** Who has approved it, unless the account is gone or may not be used any more. */
   readonly person: Pick<Actor, 'id' | 'name'> | undefined;
 }
 
@@ -50,6 +52,7 @@ interface Parts {
   readonly store: DeviceStore;
   readonly key: Buffer;
   readonly issue: (token: NewToken) => Promise<IssuedToken>;
+  readonly policies: Pick<TokenPolicies, 'rulesForUsers' | 'requireCreator'>;
 }
 
 export type Devices = ReturnType<typeof createDevices>;
@@ -60,14 +63,21 @@ export const INTERVAL_S = 5;
 /** No vowels, so that no words come out, and nothing that looks like something else. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const MAX_TRIES = 5;
+const DAY_MS = 86_400_000;
+/** The life of a token in days if it must have an end, and nobody has said which. */
+const USUAL_DAYS = 90;
 
-/** Device authorization, as RFC 8628 describes it: a program shows a code, and its user approves it in a browser. */
-export function createDevices({ store, key, issue }: Parts) {
+/**
+ * Device authorization, as RFC 8628 describes it: a program shows a code, and its user approves it in a browser. The
+ * token policy of the deployment holds: whoever approves must be allowed to create tokens, and since a program asks for
+ * no end, its token gets the latest one that the policy allows.
+ */
+export function createDevices({ store, key, issue, policies }: Parts) {
   return { start, find, decide, poll };
 
-  async function start(name: string, scopes: readonly string[], now: Date): Promise<StartedDevice> {
-    const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-    if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
+  async function start(name: string, wanted: readonly string[], now: Date): Promise<StartedDevice> {
+    const terms = { held: ['all'], heldUntil: null, unsaid: ['all'], now };
+    const { scopes } = readTokenRequest({ name, scopes: wanted, expiresAt: null }, terms);
     const deviceCode = randomBytes(32).toString('base64url');
     const expiresAt = new Date(now.getTime() + LIFETIME_S * 1000);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -85,8 +95,9 @@ export function createDevices({ store, key, issue }: Parts) {
     return found;
   }
 
-  async function decide(userCode: string, accountId: bigint, isApproved: boolean, now: Date): Promise<void> {
-    if (!(await store.decide(plainCode(userCode), accountId, isApproved, now))) throw notFound();
+  async function decide(userCode: string, person: Person, isApproved: boolean, now: Date): Promise<void> {
+    if (isApproved) await policies.requireCreator(person);
+    if (!(await store.decide(plainCode(userCode), person.id, isApproved, now))) throw notFound();
   }
 
   /** The token, as soon as somebody has approved the request. */
@@ -97,13 +108,16 @@ export function createDevices({ store, key, issue }: Parts) {
     if (state === 'denied') throw pollFault('access_denied', 'the request was denied');
     if (isTooSoon) throw pollFault('slow_down', 'this was too soon: wait five seconds longer than before');
     if (state === 'pending') throw pollFault('authorization_pending', 'nobody has approved the request yet');
-    if (!person) throw pollFault('access_denied', 'whoever approved the request is gone');
+    if (!person) throw pollFault('access_denied', 'whoever approved the request is gone, or may not sign in');
     const { name, scopes, userCode } = request;
     const day = now.toISOString().slice(0, 10);
+    const rules = await policies.rulesForUsers();
+    const usual = rules.expiryRequired && rules.maxDays === null ? new Date(now.getTime() + USUAL_DAYS * DAY_MS) : null;
     return await issue({
       accountId: person.id,
       name: `${name}, ${day}, ${userCode}`,
       scopes,
+      expiresAt: latestEnd(rules, usual, now),
       actor: { ...person, requestId },
     });
   }

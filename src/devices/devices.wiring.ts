@@ -2,6 +2,7 @@ import { createAllowance } from '../http/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import type { TokensWired } from '../tokens/tokens.wiring.ts';
 import { deviceRoutes } from './devices.routes.ts';
 import { createDeviceStore } from './devices.store.ts';
 import { createDevices } from './devices.ts';
@@ -11,12 +12,17 @@ const BEGUN = 100;
 const GUESSES = 20;
 
 /** Signing in programs that cannot show a browser. */
-export function wireDevices({ keys, db, baseUrl }: Infrastructure, { tokens }: Identity) {
-  const devices = createDevices({ store: createDeviceStore(db), key: keys.derive('device'), issue: tokens.issue });
+export function wireDevices(
+  { keys, db, baseUrl }: Infrastructure,
+  { tokens: issuer }: Identity,
+  { policies, soon }: Pick<TokensWired, 'policies' | 'soon'>,
+) {
+  const [store, key] = [createDeviceStore(db), keys.derive('device')];
+  const devices = createDevices({ store, key, issue: issuer.issue, policies });
   return {
     mount(scope: Scope): void {
       const [begun, guesses] = [createAllowance(BEGUN, WINDOW_MS), createAllowance(GUESSES, WINDOW_MS)];
-      deviceRoutes(scope, { devices, baseUrl, begun, guesses });
+      deviceRoutes(scope, { devices, baseUrl, soon, begun, guesses });
     },
   };
 }

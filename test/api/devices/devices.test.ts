@@ -113,10 +113,78 @@ describe('Signing in a program with a code', () => {
     assert.deepEqual(outcome(forced), [403, 'sudo_forbidden']);
   });
 
+  it('A token with limits can neither look at a code nor approve it', async () => {
+    const { user_code } = await begin();
+    const { id } = await newUser(atrium);
+    const acme = atrium.world.orgs.acme ?? assert.fail('no acme');
+    const limits = { organizations: [{ id: acme.id, name: 'acme' }], objects: [] };
+    const { text } = await atrium.instance.identity.tokens.issue({
+      accountId: id,
+      name: 'narrow',
+      scopes: ['all'],
+      limits,
+    });
+    const headers = { Authorization: `token ${text}` };
+    const path = `/user/device/${user_code}`;
+    assert.deepEqual(outcome(await atrium.as()('GET', path, undefined, headers)), [403, 'token_limited']);
+    assert.deepEqual(outcome(await atrium.as()('POST', path, { approve: true }, headers)), [403, 'token_limited']);
+  });
+
+  it('The token ends when the token policy says so, and only those may approve who may create tokens', async (t) => {
+    const wait = clock(t);
+    const setPolicy = async (policy: object) => {
+      const answer = await atrium.as('root')('PUT', '/admin/token_policy', policy);
+      assert.equal(answer.status, 200, answer.text);
+    };
+    const free = { max_days: null, expiry_required: false, personal_tokens: 'everyone' };
+    const { signIn } = await newUser(atrium);
+    const browser = await signIn();
+    const daysOf = async (policy: object) => {
+      await setPolicy({ ...free, ...policy });
+      const { device_code, user_code } = await begin();
+      assert.equal((await decide(browser, user_code, true)).status, 200);
+      wait(5);
+      const { body, status, text } = await poll(device_code);
+      assert.equal(status, 200, text);
+      return body.expires_at && Math.round((Date.parse(body.expires_at) - Date.now()) / 86_400_000);
+    };
+    try {
+      assert.equal(await daysOf({}), null);
+      assert.equal(await daysOf({ max_days: 7 }), 7);
+      assert.equal(await daysOf({ max_days: 365, expiry_required: true }), 365);
+      assert.equal(await daysOf({ expiry_required: true }), 90);
+      await setPolicy({ ...free, personal_tokens: 'members' });
+      const { device_code, user_code } = await begin();
+      assert.deepEqual(outcome(await decide(browser, user_code, true)), [403, 'token_policy']);
+      wait(5);
+      assert.deepEqual(outcome(await poll(device_code)), [400, 'authorization_pending'], 'nothing was decided');
+      assert.equal((await decide(browser, user_code, false)).status, 200, 'anybody may deny');
+    } finally {
+      await setPolicy(free);
+    }
+  });
+
+  it('Whoever is deactivated after approving gets no token', async (t) => {
+    const wait = clock(t);
+    const { login, signIn } = await newUser(atrium);
+    const { device_code, user_code } = await begin();
+    assert.equal((await decide(await signIn(), user_code, true)).status, 200);
+    assert.equal((await atrium.as('root')('PATCH', `/admin/users/${login}`, { active: false })).status, 200);
+    wait(5);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'access_denied']);
+    // The request is gone: it does not wait until the account is active again.
+    assert.equal((await atrium.as('root')('PATCH', `/admin/users/${login}`, { active: true })).status, 200);
+    wait(5);
+    assert.deepEqual(outcome(await poll(device_code)), [400, 'expired_token']);
+  });
+
   it('Wrong codes, unknown scopes and wrong bodies are rejected, and guesses are counted', async () => {
     const browser = await (await newUser(atrium)).signIn();
     assert.deepEqual(outcome(await poll('nonsense')), [400, 'expired_token']);
     assert.equal((await atrium.as()('POST', '/user/device', { scopes: ['write:everything'] })).status, 400);
+    for (const scopes of [['scim'], ['all', 'scim'], []]) {
+      assert.equal((await atrium.as()('POST', '/user/device', { scopes })).status, 422, scopes.join());
+    }
     assert.equal((await atrium.as()('POST', '/user/device', { name: 'x'.repeat(101) })).status, 422);
     assert.equal((await atrium.as()('POST', '/user/device/token', {})).status, 422);
     const { user_code } = await begin();

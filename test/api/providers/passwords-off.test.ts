@@ -72,6 +72,14 @@ describe('A deployment without passwords', () => {
     assert.deepEqual([entries.at(-1)?.action, entries.at(-1)?.actor_name], ['token.create', 'atrium']);
   });
 
+  it('A token policy does not keep anybody from recovering', async () => {
+    const free = { max_days: null, expiry_required: false, personal_tokens: 'everyone' };
+    const strict = { max_days: 1, expiry_required: true, personal_tokens: 'administrators' };
+    assert.equal((await atrium.as('root')('PUT', '/admin/token_policy', strict)).status, 200);
+    assert.match((await run('recover', 'root')).join('\n'), /atr_/);
+    assert.equal((await atrium.as('root')('PUT', '/admin/token_policy', free)).status, 200);
+  });
+
   it('Only an active site administrator can be recovered', async () => {
     await assert.rejects(run('recover', 'ann'), /ann is not a site administrator/);
     await assert.rejects(run('recover', 'nobody'), /user does not exist/);

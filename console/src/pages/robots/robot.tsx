@@ -39,7 +39,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
   const dialog = useSignal<'edit' | 'delete' | 'token' | undefined>(undefined);
   const created = useSignal<CreatedToken | undefined>(undefined);
   const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
-  const rotated = useSignal<{ id: bigint; name: string } | undefined>(undefined);
+  const rotated = useSignal<{ id: bigint; name: string; scopes: readonly string[] } | undefined>(undefined);
   const close = () => (dialog.value = undefined);
   return (
     <Page
@@ -104,7 +104,9 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
             })
           }
           onClose={() => (rotated.value = undefined)}
-          onCreated={(text) => (created.value = text)}
+          onCreated={(text) => {
+            created.value = { text, isForScim: rotated.value?.scopes.includes('scim') === true };
+          }}
         />
       )}
       {created.value !== undefined && (
