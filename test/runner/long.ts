@@ -1,15 +1,6 @@
 import { COUNTS } from '../counts.ts';
-
-/** A part of `npm run test:long`. */
-export interface Lane {
-  readonly name: string;
-  readonly what: string;
-  readonly files: readonly string[];
-  /** On two quiet cores. */
-  readonly minutes: number;
-  /** Runs only if it is named, and why. */
-  readonly onDemand?: string;
-}
+import type { Lane } from './lane.ts';
+import { ON_DEMAND } from './on-demand.ts';
 
 const roleKills = COUNTS.roleKillsOnPostgres + COUNTS.roleKillsOnPglite;
 
@@ -259,6 +250,7 @@ export const LANES: readonly Lane[] = [
     name: 'cli',
     what: 'every command line in a process of its own',
     files: [
+      'test/cli/device-login.test.ts',
       'test/cli/completion.test.ts',
       'test/cli/declarations.test.ts',
       'test/cli/export.test.ts',
@@ -294,38 +286,10 @@ export const LANES: readonly Lane[] = [
     minutes: 4,
   },
   {
-    name: 'openfga',
-    what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
-    files: ['test/long/openfga.test.ts'],
-    minutes: 8,
-    onDemand: 'building OpenFGA alone takes some minutes',
-  },
-  {
-    name: 'openfga-engine',
-    what: `the authorization suite with a real OpenFGA as the engine, ${COUNTS.openFgaPairs} revoke and ask pairs, ${COUNTS.openFgaFaults} faults`,
-    files: ['test/long/openfga-engine.test.ts'],
-    minutes: 6,
-    onDemand: 'building OpenFGA alone takes some minutes',
-  },
-  {
     name: 'packages',
     what: 'atrium and @atrium/client packed, installed and run',
     files: ['test/long/packages.test.ts'],
     minutes: 1,
-  },
-  {
-    name: 'deploy',
-    what: 'deploy/ with helm, kubeconform, hadolint, systemd-analyze, promtool, nginx and Caddy, fetched on first use',
-    files: ['test/long/deploy.test.ts', 'test/long/proxies.test.ts', 'test/long/image.test.ts'],
-    minutes: 8,
-    onDemand: 'building helm alone takes some minutes',
-  },
-  {
-    name: 'mutation',
-    what: `${COUNTS.mutants} small changes of the code of vault and tokens, ${COUNTS.sampledMutants} of authorization and the engine, which tests must notice`,
-    files: ['test/long/mutation.test.ts'],
-    minutes: 60,
-    onDemand: 'a change that no test notices costs all tests of its area',
   },
   {
     name: 'clients',
@@ -344,13 +308,6 @@ export const LANES: readonly Lane[] = [
     what: 'clients for Go, Python, Java and TypeScript, generated from the OpenAPI document, compiled and used',
     files: ['test/long/generators.test.ts'],
     minutes: 4,
-  },
-  {
-    name: 'schemathesis',
-    what: `at least ${COUNTS.schemathesisCases} cases of Schemathesis, with a written list of exceptions`,
-    files: ['test/long/schemathesis.test.ts'],
-    minutes: 10,
-    onDemand: 'it takes as long as all other lanes about the API together',
   },
   {
     name: 'scim',
@@ -382,23 +339,10 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
-    name: 'upgrades',
-    what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases`,
-    files: ['test/long/upgrade.test.ts'],
-    minutes: 4,
-    onDemand: 'it installs an earlier release from the history of the repository',
-  },
-  {
     name: 'soak',
     what: `${COUNTS.soakSeconds} s of mixed load, with a bound on memory`,
     files: ['test/long/soak.test.ts'],
     minutes: 3,
   },
-  {
-    name: 'slow-clients',
-    what: `${COUNTS.slowClients} clients that send or read next to nothing, while others are served`,
-    files: ['test/long/slow-clients.test.ts'],
-    minutes: 1,
-    onDemand: 'it compares times, so it needs a machine without other work',
-  },
+  ...ON_DEMAND,
 ];
