@@ -6,9 +6,11 @@
  *    team gets there, and at which it loses that member too, are looked at by themselves.
  * 2. People who are alike but for the ends of their memberships are not alike here. The representative of their group
  *    stands in for each of them.
+ * 3. Whoever may assign roles decides how much ends, so the work is limited: what would take seconds is rejected.
  */
+import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
-import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
+import { assignmentsOf, membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { allowedMany } from '../rebac/engine.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { roleTuples } from '../roles/role-preview.ts';
@@ -34,6 +36,9 @@ export interface Somebody {
 }
 
 const NOTHING: Lasting = new Map();
+/** Tuples that are stated anew, and ten for each object that is asked about: about a second. */
+const MAX_WORK = 1_000_000;
+const WORK_OF_QUESTION = 10;
 
 type Moment = 'before' | 'after';
 type State = Pick<Scene, 'teams' | 'roles'>;
@@ -60,6 +65,7 @@ export async function outlooksOf(
   people: readonly Somebody[],
 ): Promise<Map<string, Outlook>> {
   const pace = createPace();
+  let work = 0;
   const before = await lastingOf('before');
   await enter('after');
   const after = await lastingOf('after');
@@ -79,25 +85,47 @@ export async function outlooksOf(
     const state = moment === 'before' ? scene : world;
     const known = new Map<string, Lasting>();
     const found = new Map<string, Lasting>();
+    const ending = [...state.roles.values()].filter(({ teamExpiries }) => teamExpiries.size > 0);
+    // What ends is stated apart from the rest, so that little has to be stated anew for each time.
+    for (const role of ending) {
+      const lasting = role.teamIds.filter((id) => !role.teamExpiries.has(id));
+      restate(`role:${role.id}`, roleTuples(scene.organizationId, role.id, { ...role, teamIds: lasting }));
+      restateEnding(role, endingTeams(role));
+      await pace();
+    }
     for (const somebody of people) {
       const timeline = timelineOf(state, somebody);
       const key = `${somebody.group.representative} ${timeline.key}`;
-      const lasting = known.get(key) ?? lastingIn(moment, state, somebody, timeline.times);
+      const lasting = known.get(key) ?? (await lastingIn(moment, state, somebody, timeline.times));
       known.set(key, lasting);
       found.set(somebody.user, lasting);
+    }
+    for (const role of ending) {
+      restate(`role:${role.id}`, roleTuples(scene.organizationId, role.id, role));
+      scene.graph.replaceSource(endingSource(role), []);
       await pace();
     }
     return found;
   }
 
-  function lastingIn(moment: Moment, state: State, { user, group }: Somebody, times: readonly Time[]): Lasting {
+  async function lastingIn(
+    moment: Moment,
+    state: State,
+    { user, group }: Somebody,
+    times: readonly Time[],
+  ): Promise<Lasting> {
     const { graph, organizationId } = scene;
     const { representative, teamIds } = group;
     const own = objects ? objects.ownOf(teamIds, new Set(teamIds)) : [];
     const asked = [`organization:${organizationId}`, ...samples, ...own];
     const roles = [...state.roles.values()].filter(({ teamExpiries }) => teamIds.some((id) => teamExpiries.has(id)));
     const owners = ownerTeams(state).filter((team) => flipsOf(team).length > 0);
-    const now = heldAt(undefined);
+    /** What the graph says by now, by source. */
+    const stated = new Map([
+      ...roles.map((role) => [endingSource(role), endingTeams(role).join()] as const),
+      ...owners.map((team) => [`team:${team.id}`, String(team.members.size)] as const),
+    ]);
+    const now = await heldAt(undefined);
     const ends = now.map(
       (relations) => new Map(relations.map((relation) => [relation, undefined as Date | undefined])),
     );
@@ -107,15 +135,15 @@ export async function outlooksOf(
       // From one flip up to the next, only less is held.
       const isBoundary = place + 1 === times.length || times[place + 1]?.isFlip;
       if (!isBoundary) continue;
-      open = search(start, place, open);
+      open = await search(start, place, open);
       start = place + 1;
     }
-    reset();
+    await heldAt(undefined);
     return new Map(asked.map((object, place) => [object, ends[place] ?? new Map()]));
 
     /** Finds what of these ends at one of these times. The rest lasts longer. */
-    function search(first: number, last: number, candidates: Open): Open {
-      const held = heldAt(times[last]?.moment);
+    async function search(first: number, last: number, candidates: Open): Promise<Open> {
+      const held = await heldAt(times[last]?.moment);
       const kept = candidates.map((relations, place) => relations.intersection(new Set(held[place])));
       const gone = candidates.map((relations, place) => relations.difference(kept[place] ?? new Set()));
       if (gone.every(({ size }) => size === 0)) return kept;
@@ -126,19 +154,30 @@ export async function outlooksOf(
         return kept;
       }
       const middle = Math.floor((first + last - 1) / 2);
-      search(middle + 1, last, search(first, middle, gone));
+      await search(middle + 1, last, await search(first, middle, gone));
       return kept;
     }
 
-    function heldAt(time: Date | undefined): string[][] {
+    async function heldAt(time: Date | undefined): Promise<string[][]> {
+      await pace();
       const isThere = (end: Date | undefined) => end === undefined || time === undefined || end > time;
       for (const role of roles) {
-        const left = role.teamIds.filter((id) => isThere(role.teamExpiries.get(id)));
-        graph.replaceSource(`role:${role.id}`, roleTuples(organizationId, role.id, { ...role, teamIds: left }));
+        const left = endingTeams(role).filter((id) => isThere(role.teamExpiries.get(id)));
+        if (isNews(endingSource(role), left.join())) restateEnding(role, left);
       }
-      for (const team of owners) enterTeam(team, sizeAt(team, time));
-      graph.replaceSource(representative, time ? tuplesAt(time, isThere) : group[moment]);
+      for (const team of owners) {
+        const size = sizeAt(team, time);
+        if (isNews(`team:${team.id}`, String(size))) enterTeam(team, size);
+      }
+      restate(representative, time ? tuplesAt(time, isThere) : group[moment]);
+      spend(asked.length * WORK_OF_QUESTION);
       return allowedMany(graph, representative, asked, SHOWN).map((relations) => [...relations]);
+    }
+
+    function isNews(source: string, text: string): boolean {
+      if (stated.get(source) === text) return false;
+      stated.set(source, text);
+      return true;
     }
 
     function tuplesAt(time: Date, isThere: (end: Date | undefined) => boolean): Tuple[] {
@@ -158,22 +197,38 @@ export async function outlooksOf(
     function enterTeam(team: TeamState, size: number): void {
       const name = `team:${team.id}`;
       const tuples = structureOf(organizationId, { ...team, members: { size } });
-      graph.replaceSource(name, tuples);
+      restate(name, tuples);
       const sample = objects?.kinOf.get(name)?.[moment];
       if (!sample) return;
       const about = tuples.filter(({ object }) => object === name);
-      graph.replaceSource(
+      restate(
         sample.sample,
         about.map((tuple) => ({ ...tuple, object: sample.sample })),
       );
     }
-
-    function reset(): void {
-      for (const role of roles) graph.replaceSource(`role:${role.id}`, roleTuples(organizationId, role.id, role));
-      for (const team of owners) enterTeam(team, team.members.size);
-      graph.replaceSource(representative, group[moment]);
-    }
   }
+
+  function restateEnding(role: RoleState, teamIds: readonly bigint[]): void {
+    restate(endingSource(role), assignmentsOf(scene.organizationId, role.id, [], teamIds));
+  }
+
+  function restate(source: string, tuples: readonly Tuple[]): void {
+    spend(tuples.length);
+    scene.graph.replaceSource(source, tuples);
+  }
+
+  function spend(more: number): void {
+    work += more;
+    if (work > MAX_WORK) throw tooMuch();
+  }
+}
+
+function tooMuch(): AppError {
+  return new AppError(
+    'malformed',
+    'too many memberships and assignments of this organization end at different times to say what lasts how long: ' +
+      'preview a change that affects fewer people',
+  );
 }
 
 /** Relations by the place of their object. */
@@ -203,6 +258,15 @@ function timelineOf(state: State, { user, group: { teamIds } }: Somebody) {
 
 function endsOf({ teamExpiries }: RoleState, teamIds: readonly bigint[]): number[] {
   return teamIds.flatMap((id) => teamExpiries.get(id)?.getTime() ?? []);
+}
+
+/** Those that the role is assigned to for some time. */
+function endingTeams({ teamIds, teamExpiries }: RoleState): bigint[] {
+  return teamIds.filter((id) => teamExpiries.has(id));
+}
+
+function endingSource({ id }: RoleState): string {
+  return `role:${id} for some time`;
 }
 
 function ownerTeams({ teams }: State): TeamState[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CATALOG } from '../../../src/roles/catalog.ts';
 import { orgPermission } from '../../support/authz.ts';
 import { inHours, openScene } from '../../support/expiry.ts';
 import { shownImpact } from '../../support/impact-moments.ts';
@@ -182,5 +183,26 @@ describe('Previews of what ends by itself', () => {
     const path = `/orgs/${org.name}/members/${other.name}`;
     const made = await atrium.as(third.name)('PUT', path, { team: 'Viewers', expires_at: SOON });
     assert.deepEqual([made.status, made.body.relation], [403, 'remove_member:team'], made.text);
+  });
+
+  it('A preview that would take too long because everything ends at another time is rejected', async () => {
+    const { atrium, org, call, put, ask } = await scene();
+    // Each permission ends with the last of its roles.
+    const roles = Array.from({ length: 300 }, (_, at) => {
+      const { namespace, action } = CATALOG[Math.floor((at * CATALOG.length) / 300)] ?? assert.fail();
+      const teams = [{ name: 'Viewers', expires_at: inHours(24 + at) }];
+      return { name: `r${at}`, permissions: { [namespace]: [action] }, teams };
+    });
+    const document = { apiVersion: 'atrium/v1', kind: 'Roles', organization: org.name, roles };
+    const imported = await call('PUT', `/authz/roles/import?org=${org.name}`, document);
+    assert.equal(imported.status, 200, imported.text);
+    const viewers = org.team('Viewers');
+    for (let at = 0; at < 30; at++) {
+      await put(`/teams/${viewers}/members/${(await makePerson(atrium)).name}`, { expires_at: inHours(400 + at) });
+    }
+    const [{ id }] = (await call('GET', `/teams/${viewers}/roles`)).body;
+    const answer = await ask([{ action: 'role.unassign', id, team: viewers }]);
+    assert.deepEqual([answer.status, answer.body.reason], [422, 'validation_failed'], answer.text);
+    assert.match(answer.body.message, /^too many memberships and assignments of this organization end/);
   });
 });
