@@ -26,7 +26,7 @@ interface Neighbors {
 }
 
 export function wireFactors(infrastructure: Infrastructure, identity: Identity, neighbors: Neighbors, brake: Brake) {
-  const { keys, db, revisions, room, vault, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, room, vault, baseUrl } = infrastructure;
   const { callers, sessions, secondFactors, tickets } = identity;
   const { users, signIn, cookies } = neighbors;
   const { write } = revisions;
@@ -48,6 +48,7 @@ export function wireFactors(infrastructure: Infrastructure, identity: Identity, 
   const secondStep = createSecondStep({
     ...{ callers, tickets, signIn, factors, passkeys, totps },
     useTicket: (proof, now) => db.transaction((query) => useOnce(query, proof, now)),
+    hasPasswords: config.PASSWORDS === 'on',
     guarded: brake.password,
     guardedPlace: brake.token,
   });

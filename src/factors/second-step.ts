@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Callers, type Person, wrongCredential } from '../identity/callers.ts';
+import { type Callers, type Person, passwordsOff, wrongCredential } from '../identity/callers.ts';
 import { verifyAbsentPassword, verifyPassword } from '../identity/passwords.ts';
 import type { SessionMethod } from '../identity/proof-kinds.ts';
 import type { Browser } from '../identity/sessions.ts';
@@ -36,6 +36,7 @@ interface Parts {
   readonly totps: Pick<Totps, 'check'>;
   /** False if the ticket was used before. */
   readonly useTicket: (proof: UsedProof, now: Date) => Promise<boolean>;
+  readonly hasPasswords: boolean;
   readonly guarded: Guard;
   /** The same by address alone, for whoever has given no name. */
   readonly guardedPlace: <T>(address: string, attempt: () => Promise<T>) => Promise<T>;
@@ -54,7 +55,7 @@ export type SecondStep = ReturnType<typeof createSecondStep>;
  * 3. A ticket works once, and so does each code, recovery code and challenge.
  */
 export function createSecondStep(parts: Parts) {
-  const { callers, tickets, signIn, factors, passkeys, totps, useTicket, guarded, guardedPlace } = parts;
+  const { callers, tickets, signIn, factors, passkeys, totps, useTicket, hasPasswords, guarded, guardedPlace } = parts;
   return { offerPasskey, finish, openWithPasskey, offerToCaller, prove };
 
   /** With a ticket: a passkey of its user, for the second step. Without one: any passkey, instead of a password. */
@@ -107,6 +108,7 @@ export function createSecondStep(parts: Parts) {
   /** Returns how they did. */
   async function prove(person: Person, given: Answer | { readonly password: string }, around: Around, now: Date) {
     if ('password' in given) {
+      if (!hasPasswords) throw passwordsOff();
       // Whoever has a stolen token and the password would get past the second factor.
       if (around.isTokenSession && person.secondFactors.length > 0) throw factorNeeded(person);
       await guarded(person.login, around.address, async () => {

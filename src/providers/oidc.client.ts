@@ -76,6 +76,7 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
         nonce: request.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(request.codeVerifier),
         code_challenge_method: 'S256',
+        ...(request.again && { prompt: 'login' }),
       });
       return url.href;
     });

@@ -74,12 +74,13 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
 
   scope.get<ProviderPath>('/user/signin/:provider', hidden, async (request, reply) =>
     asPage(request, reply, async () => {
-      const { return_to: returnTo, remember } = request.query;
+      const { return_to: returnTo, remember, again } = request.query;
       const { url, cookie } = await signIn.begin(
         {
           provider: request.params.provider,
           returnTo: typeof returnTo === 'string' ? returnTo : undefined,
           remember: remember === 'true',
+          again: again === 'true',
         },
         new Date(),
       );

@@ -17,7 +17,10 @@ export interface SignInChecks {
   readonly codeVerifier: string;
 }
 
-export type AuthorizationRequest = SignInChecks;
+export interface AuthorizationRequest extends SignInChecks {
+  /** The provider is to ask again who it is, also if it knows. */
+  readonly again?: boolean;
+}
 
 /** A logout token that has been checked. */
 export interface LogoutNotice {
@@ -53,6 +56,8 @@ export interface Begin {
   readonly provider: string;
   readonly returnTo: string | undefined;
   readonly remember: boolean;
+  /** Somebody who is signed in proves again who they are. */
+  readonly again?: boolean;
   /** The account that somebody who is signed in links, instead of signing in. */
   readonly linkTo?: bigint;
 }
@@ -118,7 +123,7 @@ export function createProviderSignIn(parts: Parts) {
   async function begin(request: Begin, now: Date): Promise<{ readonly url: string; readonly cookie: PendingCookie }> {
     const known = await providers.known(request.provider);
     const checks = { state: random(), nonce: random(), codeVerifier: random() };
-    const url = await client.authorizationUrl(known, checks);
+    const url = await client.authorizationUrl(known, { ...checks, again: request.again ?? false });
     const { remember, linkTo } = request;
     const pending: Pending = {
       provider: request.provider,

@@ -4,6 +4,7 @@ import { runInServer } from '../../../src/operations/server-commands.ts';
 import { auditOf } from '../../support/audit.ts';
 import { ANY_DRIVER, migrated, newPlace } from '../../support/db.ts';
 import { basic } from '../../support/own-account.ts';
+import { createBrowser } from '../../support/second-factors.ts';
 import { openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
 
 const PROVIDER = { name: 'company', issuer: 'https://login.example.com', client_id: 'atrium' };
@@ -51,6 +52,13 @@ describe('A deployment without passwords', () => {
     const user = { username: 'bare', email: 'bare@example.com' };
     assert.equal((await atrium.as('root')('POST', '/admin/users', user)).status, 201);
     assert.equal((await atrium.as('root')('PATCH', '/admin/users/bare', { full_name: 'Bare' })).status, 200);
+  });
+
+  it('A password does not prove again who somebody is', async () => {
+    const browser = createBrowser(atrium);
+    assert.equal((await browser('POST', '/user/signin', { token: ann().token })).status, 200);
+    const { status, body } = await browser('POST', '/user/reauthenticate', { password: ann().password });
+    assert.deepEqual([status, body.reason], [403, 'passwords_off']);
   });
 
   it('The sign-in page does not offer a password', async () => {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
+import { pageData } from '../../data/page-data.ts';
 import { hasPasskeys, showPasskey } from '../../data/passkey.ts';
 import { proven } from '../../data/proof.ts';
 import { useResource } from '../../data/resource.ts';
@@ -12,6 +13,8 @@ import { TextField } from '../../parts/field.tsx';
 /** Before something sensitive, if the sign-in is too long ago. The request that was refused goes on afterwards. */
 export function Prove() {
   const factors = useResource('GET /user/factors', {});
+  const linked = useResource('GET /user/linked_accounts');
+  const hasPasswords = pageData.features.passwords;
   const password = useSignal('');
   const code = useSignal('');
   const isRunning = useSignal(false);
@@ -47,21 +50,23 @@ export function Prove() {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void prove(code.value === '' ? 'password' : 'code');
+          void prove(code.value === '' && hasPasswords ? 'password' : 'code');
         }}
       >
         <input type="text" name="username" autoComplete="username" value={me.value?.login} hidden readOnly />
-        <TextField
-          label="Your password"
-          type="password"
-          value={password}
-          autoComplete="current-password"
-          autoFocus
-          error={errorOf('password')}
-        />
+        {hasPasswords && (
+          <TextField
+            label="Your password"
+            type="password"
+            value={password}
+            autoComplete="current-password"
+            autoFocus
+            error={errorOf('password')}
+          />
+        )}
         {factors.data?.totp && (
           <TextField
-            label="Or the code of your authenticator app"
+            label={hasPasswords ? 'Or the code of your authenticator app' : 'The code of your authenticator app'}
             value={code}
             autoComplete="one-time-code"
             error={errorOf('code')}
@@ -76,10 +81,23 @@ export function Prove() {
           {hasPasskeys() && (factors.data?.passkeys.length ?? 0) > 0 && (
             <Button onClick={() => void prove('passkey')}>Use a passkey</Button>
           )}
-          <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Checking">
-            Continue
-          </Button>
+          {(hasPasswords || factors.data?.totp) && (
+            <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Checking">
+              Continue
+            </Button>
+          )}
         </div>
+        {(linked.data ?? []).map(({ id, provider }) => (
+          // The provider sends the browser back, and what was not saved is gone.
+          <p key={id}>
+            <a
+              target="_top"
+              href={`/api/v1/user/signin/${provider}?${new URLSearchParams({ return_to: location.pathname + location.search, again: 'true' })}`}
+            >
+              {`Or sign in again with ${provider}`}
+            </a>
+          </p>
+        ))}
       </form>
     </Dialog>
   );
