@@ -63,6 +63,7 @@ describe('Sessions', () => {
       ip: '192.0.2.1',
       passwordHash: 'hash',
       tokenId: 7n,
+      provider: undefined,
     });
     await sessions.close(session.text);
     assert.deepEqual(done, [`remove ${draft?.hash.toString('hex')}`]);
