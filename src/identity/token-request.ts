@@ -64,6 +64,9 @@ export function readTokenRequest(wanted: TokenRequest, terms: Terms) {
   if (!limitsCover(heldLimits, limits)) {
     throw new AppError('forbidden', 'cannot create an access token that reaches further than the authenticating token');
   }
+  if (scopes.includes(SCIM) && limits !== undefined) {
+    throw invalidField('limits', 'a token with the scope scim is for its whole organization, and cannot have limits');
+  }
   const canRotate = wanted.canRotate ?? false;
   if (canRotate && heldUntil) {
     const why = 'it could outlive the authenticating token';

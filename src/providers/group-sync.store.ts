@@ -22,6 +22,12 @@ const OTHERS = sql(
   'groupSync.others',
   'select provider from provider_membership where account_id = $1 and team_id = $2 and provider <> $3',
 );
+// Whoever was deactivated by SCIM has no membership in the organization, whatever their groups are.
+const IS_DEACTIVATED = sql(
+  'groupSync.isDeactivated',
+  `select 1 from scim_user s join team t on t.organization_id = s.organization_id
+    where s.account_id = $1 and t.id = $2 and not s.active`,
+);
 const MARK = sql(
   'groupSync.mark',
   'insert into provider_membership (provider, account_id, team_id) values ($3, $1, $2) on conflict do nothing',
@@ -65,6 +71,7 @@ export function createGroupSyncStore(db: Db, write: Write, room: Room): GroupSyn
           const key = [accountId, teamId, provider];
           const change = { teamId, accountId, condition: () => undefined, actor };
           const isShared = (await query(OTHERS, key)).length > 0;
+          if (isWanted && (await query(IS_DEACTIVATED, [accountId, teamId])).length > 0) continue;
           if (isWanted) {
             const outcome = await joinTeam(transaction, room, change);
             // A membership that nobody's groups gave stays in the hands of those who gave it.

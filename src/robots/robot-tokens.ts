@@ -109,7 +109,7 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
   /** Whoever has a token with the scope `scim` can make anybody an owner. */
   async function requireOwner({ person, ownerId }: AskedRobot): Promise<void> {
     if (await judge.holds(person.id, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
-    throw missingRelation('owner:org', ': only an owner can create a token with the scope scim');
+    throw missingRelation('owner:org', ': only an owner can create or rotate a token with the scope scim');
   }
 
   async function requireRelation({ person, ownerId }: AskedRobot, what: string): Promise<void> {

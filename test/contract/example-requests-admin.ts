@@ -308,6 +308,9 @@ export const WRITTEN_EXAMPLES: Readonly<
       created_at: '2026-01-01T00:00:00Z',
       last_used_at: '1970-01-01T00:00:00Z',
       expires_at: null,
+      expires_soon: false,
+      can_rotate: false,
+      beyond_policy: [],
     },
   },
   setDeviceDecision: {

@@ -65,6 +65,7 @@ describe('Sessions', () => {
       passwordHash: 'hash',
       tokenId: 7n,
       method: 'token',
+      provider: undefined,
     });
     await sessions.close(session.text);
     assert.deepEqual(done, [`remove ${draft?.hash.toString('hex')}`]);

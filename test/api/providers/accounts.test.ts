@@ -222,6 +222,22 @@ describe('Accounts of people who sign in with a provider', () => {
     const token = await alice.token();
     assert.equal((await token('POST', '/user/linked_accounts', { provider: 'ask' })).status, 403);
     assert.equal((await token('POST', '/user/link_request')).status, 403);
+    const acme = { id: atrium.world.orgs.acme?.id ?? 0n, name: 'acme' };
+    const { text } = await atrium.instance.identity.tokens.issue({
+      accountId: alice.id,
+      name: 'narrow',
+      scopes: ['all'],
+      limits: { organizations: [acme], objects: [] },
+    });
+    for (const [method, path] of [
+      ['GET', '/user/linked_accounts'],
+      ['POST', '/user/linked_accounts'],
+      ['DELETE', '/user/linked_accounts/1'],
+    ] as const) {
+      const body = method === 'POST' ? { provider: 'ask' } : undefined;
+      const answer = await atrium.as()(method, path, body, { Authorization: `token ${text}` });
+      assert.deepEqual([answer.status, answer.body.reason], [403, 'token_limited'], answer.text);
+    }
     const browser = openWebBrowser();
     await call(browser, 'POST', '/user/signin', { username: alice.login, password: PASSWORD });
     assert.equal((await call(browser, 'POST', '/user/linked_accounts', { provider: 'nobody' })).status, 404);

@@ -4,7 +4,11 @@ import { auditOf } from '../../support/audit.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
 import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
 import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
+import { newScimToken, patch, scimCaller, user } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
+
+const OF_PROVIDER = statement('select id from session_provider where account_id = $1');
 
 /** Groups at a provider that mean teams here. */
 describe('Groups of people who sign in with a provider', () => {
@@ -13,7 +17,7 @@ describe('Groups of people who sign in with a provider', () => {
   let org: Awaited<ReturnType<typeof makeOrganization>>;
   before(async () => {
     provider = await startRealProvider();
-    atrium = await openTestServer({ env: { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+    atrium = await openTestServer({ env: { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8', SCIM_DOMAINS: 'acme:acme.example' } });
     await provider.serve(atrium.url, 'company', 'second');
     org = await makeOrganization(atrium, 'ann');
     const mapping = (group: string, team: string, organization = org.name) => ({ group, organization, team });
@@ -85,6 +89,44 @@ describe('Groups of people who sign in with a provider', () => {
     await signIn(['readers', 'writers']);
     await signIn([]);
     assert.deepEqual(await teamsOf(subject), ['Viewers']);
+  });
+
+  it('Groups do not bring back whom SCIM has deactivated in the organization', async () => {
+    const { subject, signIn } = newcomer();
+    const id = await signIn(['readers']);
+    const scim = scimCaller(atrium, await newScimToken(atrium, org.name, 'ann'));
+    const activate = async (value: boolean) => {
+      const answer = await scim('PATCH', `/Users/${id}`, patch({ op: 'replace', path: 'active', value }));
+      assert.equal(answer.status, 200, answer.text);
+    };
+    await activate(false);
+    assert.deepEqual(await teamsOf(subject), []);
+    await signIn(['readers', 'writers']);
+    assert.deepEqual(await teamsOf(subject), []);
+    await activate(true);
+    await signIn(['readers', 'writers']);
+    assert.deepEqual(await teamsOf(subject), ['Editors', 'Viewers']);
+  });
+
+  it('Whom SCIM has created signs in with a provider that links by a rule, and is out with the next request', async () => {
+    const scim = scimCaller(atrium, await newScimToken(atrium, 'acme', 'ann'));
+    const email = 'hire@acme.example';
+    const made = await scim('POST', '/Users', user(email));
+    assert.equal(made.status, 201, made.text);
+    const signIn = () => signInWith(atrium, provider, 'company', ['hire', { email, email_verified: true }]);
+    const status = async (one: Awaited<ReturnType<typeof signIn>>) =>
+      (await callIn(one.browser, atrium.url, 'GET', '/user')).status;
+    const sessions = async () => (await atrium.instance.db.query(OF_PROVIDER, [BigInt(made.body.id)])).length;
+    const activate = (value: boolean) =>
+      scim('PATCH', `/Users/${made.body.id}`, patch({ op: 'replace', path: 'active', value }));
+    const first = await signIn();
+    assert.deepEqual([first.page.url, await status(first), await sessions()], [`${atrium.url}/me`, 200, 1]);
+    assert.equal((await activate(false)).status, 200);
+    assert.deepEqual([await status(first), await sessions()], [401, 0]);
+    assert.equal((await signIn()).page.status, 403);
+    assert.equal((await activate(true)).status, 200);
+    assert.equal(await status(first), 401);
+    assert.equal(await status(await signIn()), 200);
   });
 
   it('A membership that two providers gave lasts until both take it away', async () => {

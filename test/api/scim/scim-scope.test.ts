@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SignedAccess } from '../../../src/http/access.ts';
 import { SCOPES } from '../../../src/identity/scopes.ts';
+import type { TokenLimits } from '../../../src/identity/token-limits.ts';
 import { assertScimError, newScimToken, scimCaller } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -32,24 +33,27 @@ describe('The scope scim', () => {
       if (answer.status !== 403) open.push(path);
     }
     assert.ok(open.length >= 20);
+    // What a token may ask about itself shows nothing else.
     assert.deepEqual(
       open.filter((path) => !path.startsWith('/scim/v2/')),
-      [],
+      ['/api/v1/user/token'],
     );
     const signIn = await atrium.as()('POST', '/user/signin', { token: scim });
     assert.ok([401, 403, 404].includes(signIn.status), signIn.text);
   });
 
-  it('Nothing else opens /scim/v2: no other scope, no person, no session, no password', async () => {
+  it('Nothing else opens /scim/v2: no other scope, no limits, no person, no session, no password', async () => {
     const routes = atrium.instance.routes.filter(({ path }) => path.startsWith('/scim/v2'));
-    const issue = (accountId: bigint, scopes: readonly string[], robotId?: bigint) =>
+    const issue = (accountId: bigint, scopes: readonly string[], robotId?: bigint, limits?: TokenLimits) =>
       atrium.instance.identity.tokens.issue({
         accountId,
-        name: `scim ${scopes.join()} ${robotId}`,
+        name: `scim ${scopes.join()} ${robotId} ${limits !== undefined}`,
         scopes,
+        limits,
         ...(robotId && { robotId }),
       });
     const [root, acme] = [atrium.world.users.root?.id ?? 0n, atrium.world.orgs.acme?.id ?? 0n];
+    const within = { organizations: [{ id: acme, name: 'acme' }], objects: [] };
     const credentials = [
       '',
       `Bearer ${(await issue(root, ['all'])).text}`,
@@ -65,6 +69,7 @@ describe('The scope scim', () => {
         ).text
       }`,
       `Bearer ${(await issue(acme, ['scim', 'all'], BigInt(robot))).text}`,
+      `Bearer ${(await issue(acme, ['scim'], BigInt(robot), within)).text}`,
       `Basic ${Buffer.from(`root:${atrium.world.users.root?.password}`).toString('base64')}`,
     ];
     for (const credential of credentials) {
@@ -90,6 +95,9 @@ describe('The scope scim', () => {
       const both = await atrium.as('ann')('POST', `/robots/${robot}/tokens`, { name: 'x', scopes });
       assert.equal(both.status, 422, both.text);
     }
+    const limits = { organizations: ['acme'] };
+    const limited = await atrium.as('ann')('POST', `/robots/${robot}/tokens`, { name: 'x', scopes: ['scim'], limits });
+    assert.deepEqual([limited.status, limited.body.errors?.[0].field], [422, 'limits'], limited.text);
   });
 
   it('Only an owner creates a token with the scope scim, because it can make anybody an owner', async () => {
@@ -103,6 +111,40 @@ describe('The scope scim', () => {
     assert.equal(plain.status, 201, plain.text);
     const root = await atrium.as('root')('POST', `/robots/${robot}/tokens`, { name: 'by root', scopes: ['scim'] });
     assert.equal(root.status, 201, root.text);
+  });
+
+  it('A token for SCIM rotates itself only if an owner has created it for that', async () => {
+    const own = (token: string) => atrium.as()('POST', '/user/token/rotate', {}, { Authorization: `Bearer ${token}` });
+    assert.equal((await own(scim)).status, 403);
+    const body = { name: 'renewing', scopes: ['scim'], can_rotate: true };
+    const made = await atrium.as('ann')('POST', `/robots/${robot}/tokens`, body);
+    const next = await own(made.body.sha1);
+    assert.deepEqual([next.status, next.body.scopes], [201, ['scim']], next.text);
+    assert.equal((await scimCaller(atrium, next.body.sha1)('GET', '/Users?count=0')).status, 200);
+  });
+
+  it('Only an owner rotates a token with the scope scim, and its successor can do the same', async () => {
+    const rotate = (name: string, token: string) =>
+      atrium.as(name)('POST', `/robots/${robot}/tokens/${token}/rotate`, { overlap_hours: 1 });
+    const other = await atrium.as('bob')('POST', `/robots/${robot}/tokens`, { name: 'clusters' });
+    assert.equal(other.status, 201, other.text);
+    assert.equal((await rotate('bob', 'clusters')).status, 201);
+    const bob = await rotate('bob', 'scim');
+    assert.deepEqual([bob.status, bob.body.relation], [403, 'owner:org'], bob.text);
+    assert.match(bob.body.message, /only an owner can create or rotate/);
+    const made = await rotate('ann', 'scim');
+    assert.deepEqual([made.status, made.body.scopes], [201, ['scim']], made.text);
+    for (const token of [made.body.sha1, scim]) {
+      assert.equal((await scimCaller(atrium, token)('GET', '/Users?count=0')).status, 200);
+    }
+  });
+
+  it('Responses to a token for SCIM say when it ends soon', async () => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const body = { name: 'ending', scopes: ['scim'], expires_at };
+    const { body: token } = await atrium.as('ann')('POST', `/robots/${robot}/tokens`, body);
+    const { headers } = await scimCaller(atrium, token.sha1)('GET', '/Users?count=0');
+    assert.equal(headers.get('x-token-expires-at'), token.expires_at);
   });
 
   it('Revoking the token ends SCIM with the next request', async () => {
