@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
 import { itLong } from '../support/long.ts';
-import { addProvider } from '../support/provider-visits.ts';
+import { addProvider, callIn, signInWith } from '../support/provider-visits.ts';
 import { startRealProvider } from '../support/real-provider.ts';
 import { lacks } from '../support/requirements.ts';
+import { appWith } from '../support/second-factors.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 describe('The doors of the console', { skip: lacks('chromium') }, () => {
@@ -71,6 +72,53 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
       await visit.page.waitForURL(`${provider.issuer}/**`);
       const faults = visit.faults.filter((fault) => !fault.startsWith(`another origin: ${provider.issuer}`));
       assert.deepEqual(faults, []);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  itLong('A second factor comes after the provider, and whoever has none can be asked by it again', async () => {
+    const provider = await startRealProvider();
+    try {
+      await provider.serve(atrium.url, 'office');
+      await addProvider(atrium, provider, 'office', { display_name: 'Office', create_accounts: true });
+      const person = (name: string) => ({
+        email: `${name}@example.com`,
+        email_verified: true,
+        preferred_username: name,
+      });
+      const { browser: first } = await signInWith(atrium, provider, 'office', ['olga', person('olga')]);
+      const call = (method: string, path: string, body?: unknown) => callIn(first, atrium.url, method, path, body);
+      const { body: proposed } = await call('POST', '/user/factors/totp');
+      const app = appWith(proposed.secret);
+      await call('PUT', '/user/factors/totp', { enrollment: proposed.enrollment, code: app.code(-1) });
+      const visit = await browser.visit(atrium);
+      const enter = visit.page.getByRole('link', { name: 'Sign in with Office', exact: true });
+      await visit.go('/me/tokens');
+      await enter.click();
+      await fill(visit, { 'Code of your authenticator app': app.code() });
+      await button(visit, 'Sign in').click();
+      await heading(visit, 'Access tokens').waitFor();
+      await visit.context.clearCookies();
+      provider.signInAs('pia', person('pia'));
+      await visit.go('/me/tokens');
+      await enter.click();
+      await heading(visit, 'Access tokens').waitFor();
+      const { sessions, callers } = atrium.instance.identity;
+      const { id } = (await callers.personSigningIn('pia')) ?? assert.fail('no pia');
+      const { items } = await sessions.list(id, new Date(), { offset: 0, limit: 1 });
+      await sessions.prove(id, items[0]?.id ?? 0n, 'provider', new Date(Date.now() - 3_600_000));
+      const create = async () => {
+        await button(visit, 'New token').first().click();
+        await fill(visit, { Name: 'laptop' });
+        await visit.page.getByLabel('Everything that you may do').check();
+        await button(visit, 'Create token').click();
+      };
+      await create();
+      await visit.page.getByRole('link', { name: 'Or sign in again with office' }).click();
+      await visit.page.waitForURL('**/me/tokens');
+      await create();
+      await visit.page.getByRole('dialog', { name: 'The new token' }).waitFor();
     } finally {
       await provider.close();
     }

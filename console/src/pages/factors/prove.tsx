@@ -15,6 +15,8 @@ export function Prove() {
   const factors = useResource('GET /user/factors', {});
   const linked = useResource('GET /user/linked_accounts');
   const hasPasswords = pageData.features.passwords;
+  const hasFactors = factors.data && (factors.data.totp || factors.data.passkeys.length > 0);
+  const providers = hasFactors === false ? (linked.data ?? []) : [];
   const password = useSignal('');
   const code = useSignal('');
   const isRunning = useSignal(false);
@@ -87,14 +89,14 @@ export function Prove() {
             </Button>
           )}
         </div>
-        {(linked.data ?? []).map(({ id, provider }) => (
+        {providers.map(({ id, provider }) => (
           // The provider sends the browser back, and what was not saved is gone.
           <p key={id}>
             <a
               target="_top"
               href={`/api/v1/user/signin/${provider}?${new URLSearchParams({ return_to: location.pathname + location.search, again: 'true' })}`}
             >
-              {`Or sign in again with ${provider}`}
+              {`${hasPasswords ? 'Or sign' : 'Sign'} in again with ${provider}`}
             </a>
           </p>
         ))}
