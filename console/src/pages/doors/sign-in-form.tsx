@@ -118,8 +118,10 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
       <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Signing in">
         Sign in
       </Button>
-      {hasPasskeys() && !isToken && <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>}
-      {hasProviders && <ProviderButtons remember={remember.value} />}
+      <div class="stack tight">
+        {hasPasskeys() && !isToken && <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>}
+        {hasProviders && <ProviderButtons remember={remember.value} />}
+      </div>
       {pageData.features.passwords && (
         <p>
           <button
