@@ -6,8 +6,12 @@ import type { SealedColumn } from '../../src/vault/rotation.ts';
 import { COUNTS } from '../counts.ts';
 import { DRIVERS } from '../support/db.ts';
 import { binding, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
+import { newUser } from '../support/own-account.ts';
 import { progress } from '../support/progress.ts';
+import { addProvider, signInWith } from '../support/provider-visits.ts';
 import { createRandom, SEED } from '../support/random.ts';
+import { startRealProvider } from '../support/real-provider.ts';
+import { addApp, firstStep } from '../support/second-factors.ts';
 
 const EACH = Math.ceil(COUNTS.sealedDamages / DRIVERS.length);
 /** Version and key ID. A value that names another key is found when it is opened, not when its key is replaced. */
@@ -26,7 +30,7 @@ for (const [place, driver] of DRIVERS.entries()) {
   describe(`Damaged secrets on ${driver}`, () => {
     it(`${EACH} flipped bits and swapped rows on ${driver} are refused and reported during key rotations, with seed ${SEED}`, async () => {
       const random = createRandom(SEED + place);
-      const atrium = await openMarketplace({ driver });
+      const atrium = await openMarketplace({ driver, env: { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8' } });
       await fill(atrium);
       let isOver = false;
       let written = 0;
@@ -132,4 +136,21 @@ async function fill(atrium: TestMarketplace): Promise<void> {
     const answer = await atrium.notify('A', binding(await atrium.installer('A'), { clusterId: name, options }));
     assert.equal(answer.status, 200, answer.text);
   }
+  await fillSignIns(atrium);
+}
+
+/** Secrets and ID tokens of providers, and keys of authenticator apps. */
+async function fillSignIns(atrium: TestMarketplace): Promise<void> {
+  const provider = await startRealProvider();
+  const names = ['one', 'two', 'three'];
+  await provider.serve(atrium.url, ...names);
+  for (const name of names) {
+    await addProvider(atrium, provider, name, { create_accounts: true });
+    const person = { email: `${name}@example.com`, email_verified: true };
+    const { page } = await signInWith(atrium, provider, name, [name, person]);
+    assert.equal(page.url, `${atrium.url}/me`, page.text);
+    const { login } = await newUser(atrium);
+    await addApp((await firstStep(atrium, login)).browser);
+  }
+  await provider.close();
 }
