@@ -87,10 +87,10 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     await visit.page.getByRole('img', { name: 'QR code with the key for the authenticator app' }).waitFor();
     const app = appWith(await visit.page.locator('.copy code').innerText());
     const dialog = visit.page.getByRole('dialog', { name: 'Add an authenticator app' });
-    await dialog.getByLabel('Code').fill(app.wrong());
+    await dialog.getByLabel('Code', { exact: true }).fill(app.wrong());
     await dialog.getByRole('button', { name: 'Add app' }).click();
     await dialog.getByText('is the clock of the app right', { exact: false }).waitFor();
-    await dialog.getByLabel('Code').fill(app.code(-1));
+    await dialog.getByLabel('Code', { exact: true }).fill(app.code(-1));
     await dialog.getByRole('button', { name: 'Add app' }).click();
     const codes = await visit.page.getByRole('dialog', { name: 'Your recovery codes' }).locator('pre').innerText();
     await button(visit, 'I have kept them').click();
@@ -163,6 +163,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     await addApp(session);
     const root = await browser.visit(atrium, 'root');
     await root.go(`/admin/users/${login}`);
+    await button(root, 'Show second factors').click();
     await button(root, 'Remove all factors').click();
     await root.page.getByRole('dialog').getByRole('button', { name: 'Remove all factors' }).click();
     await root.page.getByText(`The second factors of ${login} were removed.`).waitFor();

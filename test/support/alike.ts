@@ -3,7 +3,10 @@ import type { Answer } from './server.ts';
 /** Headers that differ between any two requests. */
 const OWN_TO_EACH = new Set(['date', 'x-request-id', 'content-length', 'set-cookie']);
 /** Members whose values are random, or are the time. */
-const RANDOM = /"(sha1|token_last_eight|age|hash|previous_hash|request_id|credentials|uid|jwt|seed)":("[^"]*"|null)/g;
+const RANDOM_MEMBERS =
+  'sha1|token_last_eight|age|hash|previous_hash|request_id|credentials|uid|jwt|seed|device_code|user_code|' +
+  'verification_uri_complete|secret|enrollment|uri|challenge';
+const RANDOM = new RegExp(`"(${RANDOM_MEMBERS})":("[^"]*"|null)`, 'g');
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
 /**

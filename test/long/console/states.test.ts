@@ -10,7 +10,16 @@ import { until } from '../../support/until.ts';
 const DATA = '**/api/v1/**';
 const EXPECTED = /^Failed to load resource: (the server responded with a status of [45]\d\d|net::ERR_)/;
 /** Forms that work without loading anything first. */
-const WITHOUT_DATA = ['/me', '/me/password', '/me/bus', '/orgs/new', '/orgs/:org/clusters/import', '/signin', '*'];
+const WITHOUT_DATA = [
+  '/me',
+  '/me/password',
+  '/me/bus',
+  '/me/device',
+  '/orgs/new',
+  '/orgs/:org/clusters/import',
+  '/signin',
+  '*',
+];
 const INSIDE = CONSOLE_ROUTES.filter((route) => personFor(route) !== undefined);
 const LOADING = INSIDE.filter((route) => !WITHOUT_DATA.includes(route));
 

@@ -7,8 +7,18 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Show } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
 
-/** What somebody has besides a password, and what helps if they have lost it. */
+/** What somebody has besides a password, and what helps if they have lost it. Few come for this, so it waits. */
 export function UserFactors({ login }: { login: string }) {
+  const isOpen = useSignal(false);
+  if (isOpen.value) return <OpenFactors login={login} />;
+  return (
+    <Card title="Second factors" actions={<Button onClick={() => (isOpen.value = true)}>Show second factors</Button>}>
+      <p class="quiet">Passkeys, authenticator apps, and what to do if they are lost.</p>
+    </Card>
+  );
+}
+
+function OpenFactors({ login }: { login: string }) {
   const factors = useResource('GET /admin/users/{username}/factors', { path: { username: login } });
   const isRemoving = useSignal(false);
   const hasNone = factors.data && factors.data.passkeys.length === 0 && factors.data.totp === undefined;
