@@ -38,13 +38,15 @@ const HELD = `from account a where a.kind = 'user' and a.active and not a.prohib
   and (not $2 or not (exists (select 1 from passkey p where p.account_id = a.id)
                    or exists (select 1 from totp o where o.account_id = a.id)))`;
 const HOLDER_COUNT = sql('factors.holderCount', `select count(*)::integer as total ${HELD}`);
+// What they have is counted for those on the page, not for those before it.
 const HOLDERS = sql(
   'factors.holders',
-  `select a.id, a.name, a.full_name, a.is_admin,
+  `with page as materialized (select a.id, a.name, a.full_name, a.is_admin ${HELD} order by a.id offset $3 limit $4)
+   select a.id, a.name, a.full_name, a.is_admin,
           (select count(*)::integer from passkey p where p.account_id = a.id) as passkeys,
           exists (select 1 from totp o where o.account_id = a.id) as has_totp,
           (select count(*)::integer from recovery_code c where c.account_id = a.id and c.used_at is null) as codes
-     ${HELD} order by a.id offset $3 limit $4`,
+     from page a order by a.id`,
 );
 // Those who add and remove factors of one user take turns, so that two of them never both see one that remains.
 const LOCK = sql('factors.lock', 'select name from account where id = $1 for no key update');

@@ -109,6 +109,7 @@ class Search {
   #visit(node: number, kind: number): void {
     const { type, relation = -1 } = this.#graph.model.kinds[kind] as Kind;
     for (const other of this.#reach.computedFrom(kind)) this.#add(node, type.firstUserset + other);
+    if (!this.#reach.leadsOn(kind)) return;
     const userset = this.#graph.nodes.findUserset(node, kind);
     if (userset !== -1) this.#outOf(userset);
     this.#outOf(node, type.relations[relation]?.name);
@@ -120,30 +121,40 @@ class Search {
    */
   #outOf(subject: number, inherited?: string): void {
     const { nodes, edges } = this.#graph;
+    // Most neighbors are alike: thousands of clusters have the same parent.
+    let last:
+      | { readonly type: TypeDef; readonly relations: readonly number[]; readonly kinds: readonly number[] }
+      | undefined;
     for (const list of [USES, REACHES]) {
       for (let edge = nodes.first(subject, list); edge !== -1; edge = edges.nextOut(edge)) {
         const object = edges.object(edge);
         const { type } = this.#graph.kind(object);
-        const targets = (relation: number): readonly number[] =>
-          this.#targets(type, relation, inherited).filter((target) => this.#useful[type.firstUserset + target] === 1);
         const restated = inherited === undefined ? this.#graph.restated?.get(edge) : undefined;
-        for (const relation of restated?.relations ?? edges.relations(edge)) {
-          for (const target of targets(relation)) this.#add(object, type.firstUserset + target);
+        const relations = restated?.relations ?? edges.relations(edge);
+        if (last?.type !== type || last.relations !== relations) {
+          last = { type, relations, kinds: relations.flatMap((relation) => this.#targets(type, relation, inherited)) };
         }
+        for (const kind of last.kinds) this.#add(object, kind);
         if (edges.conditional(edge) === 0) continue;
         for (const conditional of restated?.conditional ?? this.#graph.conditional(edge)) {
-          const reached = targets(conditional.relation);
-          if (reached.length === 0) continue;
+          const kinds = this.#targets(type, conditional.relation, inherited);
+          if (kinds.length === 0) continue;
           const value = this.#walk.weigh(conditional);
           if (value === FAULT) this.fault ??= this.#walk.lastFault;
-          if (value === YES) for (const target of reached) this.#add(object, type.firstUserset + target);
+          if (value === YES) for (const kind of kinds) this.#add(object, kind);
         }
       }
     }
   }
 
-  /** The relations of the object that a tuple of this relation contributes to. */
-  #targets(type: TypeDef, relation: number, inherited: string | undefined): readonly number[] {
+  /** The relations of the object that a tuple of this relation contributes to, if they can lead to the goal. */
+  #targets(type: TypeDef, relation: number, inherited: string | undefined): number[] {
+    return this.#contributions(type, relation, inherited)
+      .map((target) => type.firstUserset + target)
+      .filter((kind) => this.#useful[kind] === 1);
+  }
+
+  #contributions(type: TypeDef, relation: number, inherited: string | undefined): readonly number[] {
     if (inherited !== undefined) return this.#reach.inheriting(type, relation, inherited);
     return this.#reach.takesDirect(type.firstUserset + relation) ? [relation] : [];
   }

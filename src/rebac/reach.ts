@@ -26,6 +26,8 @@ export interface Reach {
   takesDirect(kind: number): boolean;
   /** Relations of the same type that are computed from it. */
   computedFrom(kind: number): readonly number[];
+  /** Whether relations of other objects can gain from it. */
+  leadsOn(kind: number): boolean;
   /** Relations of the child's type that gain from a relation of this name through this tupleset. */
   inheriting(child: TypeDef, tupleset: number, relation: string): readonly number[];
 }
@@ -46,6 +48,7 @@ function createReach(model: Model): Reach {
   const inherited = new Map<string, number[]>();
   const gains: number[][] = model.kinds.map(() => []);
   const direct = new Uint8Array(model.kinds.length);
+  const leading = new Uint8Array(model.kinds.length);
   for (const type of model.types) for (const relation of type.relations) read(type, relation);
 
   function read(type: TypeDef, relation: RelationDef): void {
@@ -56,17 +59,23 @@ function createReach(model: Model): Reach {
         gains[kind]?.push(type.firstUserset + leaf.relation);
       } else if (leaf.op === 'this') {
         direct[kind] = 1;
-        gains[kind]?.push(...[...relation.admits.keys()].filter((each) => model.kinds[each]?.relation !== undefined));
+        for (const each of relation.admits.keys()) if (model.kinds[each]?.relation !== undefined) gain(kind, each);
       } else {
         const key = `${type.index}:${leaf.tupleset}:${leaf.relation}`;
         inherited.set(key, [...(inherited.get(key) ?? []), relation.index]);
         for (const each of type.relations[leaf.tupleset]?.admits.keys() ?? []) {
           const parent = (model.kinds[each] as Kind).type;
           const theirs = parent.relationIndex.get(leaf.relation);
-          if (theirs !== undefined) gains[kind]?.push(parent.firstUserset + theirs);
+          if (theirs !== undefined) gain(kind, parent.firstUserset + theirs);
         }
       }
     }
+  }
+
+  /** From a relation of another object. */
+  function gain(kind: number, from: number): void {
+    gains[kind]?.push(from);
+    leading[from] = 1;
   }
 
   function below(kind: number): Uint8Array {
@@ -83,6 +92,7 @@ function createReach(model: Model): Reach {
   return {
     below,
     takesDirect: (kind) => direct[kind] === 1,
+    leadsOn: (kind) => leading[kind] === 1,
     computedFrom: (kind) => computed[kind] ?? [],
     inheriting: (child, tupleset, relation) => inherited.get(`${child.index}:${tupleset}:${relation}`) ?? [],
   };
