@@ -13,7 +13,7 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 /** Without a third number, a named lane takes the second. */
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
-  deliveryKills: [1, 15, 30],
+  deliveryKills: [1, 10, 30],
   /** Random lists of changes that are previewed, then made. */
   previewedPlans: [25, 200, 1000],
   /** The same while there are guardrails. */
@@ -53,26 +53,26 @@ const ALL_COUNTS = {
   /** Starts of the demo on a marketplace deployment, one after the other. */
   marketplaceDemoStarts: [0, 2],
   /** SIGKILLs of a process that writes roles, on each database. */
-  roleKillsOnPostgres: [1, 15, 30],
+  roleKillsOnPostgres: [1, 10, 30],
   roleKillsOnPglite: [1, 8],
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
-  keyedKills: [0, 10, 20],
+  keyedKills: [0, 6, 20],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [60, 3000, 20_000],
+  revokeAskPairs: [60, 2000, 20_000],
   /** Random changes on two servers while there are guardrails. */
   guardedChanges: [40, 250, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
-  sharedRequests: [800, 20_000],
+  sharedRequests: [800, 12_000, 20_000],
   /** Random changes, each of which is looked back on. */
   historyChanges: [6, 30, 120],
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
   historyCanaries: [40, 1500, 10_000],
   /** Odd requests to every route. */
-  oddRequestsPerRoute: [2, 30, 60],
+  oddRequestsPerRoute: [2, 20, 60],
   /** SIGKILLs of a process that writes to PGlite. */
-  pgliteKills: [1, 12],
+  pgliteKills: [1, 8, 12],
   /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
   walRounds: [0, 20],
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
@@ -81,10 +81,10 @@ const ALL_COUNTS = {
   soakSeconds: [0, 60],
   /** Clients that send or read next to nothing, while others are served. */
   slowClients: [0, 300, 2000],
-  rollingRestarts: [0, 8, 12],
+  rollingRestarts: [0, 5, 12],
   /** Rolling restarts of four workers under load, SIGKILLs of one of them, and of a server of the bus. */
   workerRolls: [0, 2, 12],
-  workerKills: [0, 3, 16],
+  workerKills: [0, 2, 16],
   busKills: [0, 3, 12],
   /** Revoke and ask pairs on two replicas of two releases. */
   upgradePairs: [0, 1000, 10_000],
@@ -92,11 +92,11 @@ const ALL_COUNTS = {
   backupWriters: [1, 3],
   keyRotations: [1, 3],
   /** SIGKILLs of a first start, each at another moment. */
-  firstStartKills: [1, 15],
+  firstStartKills: [1, 10, 15],
   /** Servers that start together on an empty database. */
   startingReplicas: [0, 5],
   /** Bits that are flipped in a backup file, one at a time. */
-  flippedBits: [16, 600],
+  flippedBits: [16, 400, 600],
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
@@ -144,7 +144,7 @@ const ALL_COUNTS = {
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 100_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
-  matrixQuestions: [12, 500, 10_000],
+  matrixQuestions: [12, 350, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 5000, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
