@@ -147,7 +147,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
 
 function requireEmail({ displayName, allowedDomains }: Provider, { email, isEmailVerified }: ProviderIdentity): string {
   if (email === undefined || !isAddress(email)) {
-    throw signInFault('email_unverified', `${displayName} did not tell your email address, so no account can be found`);
+    throw signInFault('email_unverified', `${displayName} did not send your email address, so no account can be found`);
   }
   if (!isEmailVerified) {
     throw signInFault('email_unverified', `${displayName} has not verified your email address ${email}`);

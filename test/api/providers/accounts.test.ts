@@ -317,8 +317,10 @@ describe('Accounts of people who sign in with a provider', () => {
       'https://evil.example',
       '/\\evil.example',
       '/\t/evil.example',
+      '/.//evil.example',
       'x',
       `/${'x'.repeat(2000)}`,
+      `/${'水'.repeat(900)}`,
     ]) {
       provider.signInAs('wanderer', verified('wanderer@example.com'));
       const query = new URLSearchParams({ return_to: path });
