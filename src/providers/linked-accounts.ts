@@ -22,7 +22,7 @@ export type Unlinking = 'done' | 'not found' | 'last way';
 
 export interface LinkedAccountStore {
   list(accountId: bigint): Promise<LinkedAccount[]>;
-  /** Ends the sessions that were opened with it. `hasOther`: there is another way to sign in than a password. */
+  /** Ends the sessions that were opened with it. `passwordsCount`: a password is a way to sign in. */
   remove(accountId: bigint, id: bigint, passwordsCount: boolean, actor: Actor): Promise<Unlinking>;
 }
 
