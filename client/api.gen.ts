@@ -2083,7 +2083,7 @@ export type NewPasskeyInput = {
 
 /** A new password, and the current one as proof. */
 export type NewPasswordInput = {
-  /** The present password. Not needed if there is none, with Basic authentication, or in a session whose user has proven less than 10 minutes ago who they are. */
+  /** The present password. Not needed with Basic authentication, in a session whose user has proven less than 10 minutes ago who they are, or if there is no password and no linked account. */
   readonly current?: string | undefined;
   /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
   readonly new: string;

@@ -35,8 +35,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
-  const factors = wireFactors(infrastructure, identity, users, brake);
   const providers = wireProviders(infrastructure, identity, users);
+  const { isOpen: isProviderOpen } = providers.providers;
+  const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);

@@ -88,7 +88,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request, reply) => {
-      const { person } = themselves(request);
+      const { person } = await themselves(request);
       const { options, challenge } = await passkeys.creation(person, new Date());
       cookies.giveCeremony(reply, { text: challenge.browser, expiresAt: challenge.expiresAt });
       return { publicKey: options as { challenge: string } };
@@ -109,7 +109,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request) => {
-      const { person, session } = themselves(request);
+      const { person, session } = await themselves(request);
       const shown = { browser: readCookie(request, CEREMONY_COOKIE), keptSession: session?.id };
       const wanted = readCreation(request.body);
       const { card, recoveryCodes } = await passkeys
@@ -135,7 +135,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request, reply) => {
-      const { person } = themselves(request);
+      const { person } = await themselves(request);
       const id = readId(request.params.id, 'passkey ID');
       await factors.rename(person, id, request.body.name, actorOf(request));
       return reply.code(204).send();
@@ -156,7 +156,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request, reply) => {
-      const { person } = themselves(request);
+      const { person } = await themselves(request);
       await factors.remove(person, readId(request.params.id, 'passkey ID'), actorOf(request));
       return reply.code(204).send();
     },
@@ -174,7 +174,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request) => {
-      const { secret, uri, enrollment, expiresAt } = totps.propose(themselves(request).person, new Date());
+      const { secret, uri, enrollment, expiresAt } = totps.propose((await themselves(request)).person, new Date());
       return { secret, uri, enrollment, expires_at: timestamp(expiresAt) };
     },
   );
@@ -192,7 +192,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request) => {
-      const { person, session } = themselves(request);
+      const { person, session } = await themselves(request);
       const codes = await totps.add(person, request.body, session?.id, actorOf(request), new Date());
       return codes === undefined ? {} : { recovery_codes: [...codes] };
     },
@@ -211,7 +211,7 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request, reply) => {
-      await factors.remove(themselves(request).person, 'totp', actorOf(request));
+      await factors.remove((await themselves(request)).person, 'totp', actorOf(request));
       return reply.code(204).send();
     },
   );
@@ -229,28 +229,29 @@ export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }
       },
     },
     async (request) => {
-      const codes = await factors.renewRecoveryCodes(themselves(request).person, actorOf(request));
+      const codes = await factors.renewRecoveryCodes((await themselves(request)).person, actorOf(request));
       return { recovery_codes: [...codes] };
     },
   );
-}
 
-/**
- * The user in person, not an administrator on their behalf, and not a program with their token: a stolen token must not
- * become a way to sign in. A session that was opened with a token counts once its user has proven more than that, if
- * there is more.
- */
-function themselves(request: FastifyRequest): Caller {
-  const caller = callerOf(request);
-  const { person, via, session, sudoBy } = caller;
-  if (sudoBy !== undefined) {
-    const message = 'second factors cannot be changed on behalf of another user';
-    throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
+  /**
+   * The user in person, not an administrator on their behalf, and not a program with their token: a stolen token must
+   * not become a way to sign in. A session that was opened with a token counts once its user has proven more than that,
+   * if there is more: a password, a second factor, or an account at a provider.
+   */
+  async function themselves(request: FastifyRequest): Promise<Caller> {
+    const caller = callerOf(request);
+    const { person, via, session, sudoBy } = caller;
+    if (sudoBy !== undefined) {
+      const message = 'second factors cannot be changed on behalf of another user';
+      throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
+    }
+    if (via === 'token') throw new AppError('forbidden', 'second factors are changed in a session, not with a token');
+    const hasMore = async () =>
+      person.passwordHash !== null || person.secondFactors.length > 0 || (await factors.isLinked(person.id));
+    if (session?.method === 'token' && (await hasMore())) throw reauthenticationNeeded();
+    return caller;
   }
-  if (via === 'token') throw new AppError('forbidden', 'second factors are changed in a session, not with a token');
-  const hasMore = person.passwordHash !== null || person.secondFactors.length > 0;
-  if (session?.method === 'token' && hasMore) throw reauthenticationNeeded();
-  return caller;
 }
 
 /** The caller is known, so an answer of the browser that is wrong is a fault of the body. */

@@ -87,6 +87,7 @@ const REQUIRE = sql(
       and requires_second_factor is distinct from $2 returning name`,
 );
 const IS_REQUIRED = sql('factors.isRequired', 'select requires_second_factor as required from account where id = $1');
+const IS_LINKED = sql('factors.isLinked', 'select id from linked_account where account_id = $1 limit 1');
 
 export function createFactorStore(db: Db, write: Write): FactorStore {
   return {
@@ -177,6 +178,10 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
     async isRequired(organizationId) {
       const [row] = await db.query<{ required: boolean }>(IS_REQUIRED, [organizationId]);
       return row?.required ?? false;
+    },
+
+    async isLinked(accountId) {
+      return (await db.query(IS_LINKED, [accountId])).length > 0;
     },
   };
 

@@ -57,6 +57,8 @@ export interface FactorStore {
   /** False if nothing changes. */
   setRequired(organizationId: bigint, isRequired: boolean, actor: Actor): Promise<boolean>;
   isRequired(organizationId: bigint): Promise<boolean>;
+  /** Whether the user can sign in with a provider. */
+  isLinked(accountId: bigint): Promise<boolean>;
 }
 
 export type Removal = 'done' | 'absent' | 'last';
@@ -86,6 +88,7 @@ export function createFactors(store: FactorStore, secondFactors: SecondFactors, 
     reset: store.reset,
     require,
     isRequiredIn: store.isRequired,
+    isLinked: store.isLinked,
   };
 
   async function rename({ id: accountId }: Person, id: bigint, name: string, actor: Actor): Promise<void> {

@@ -23,12 +23,13 @@ interface Neighbors {
   readonly users: Users;
   readonly signIn: SignIn;
   readonly cookies: Cookies;
+  readonly isProviderOpen: (name: string) => Promise<boolean>;
 }
 
 export function wireFactors(infrastructure: Infrastructure, identity: Identity, neighbors: Neighbors, brake: Brake) {
   const { config, keys, db, revisions, room, vault, baseUrl } = infrastructure;
   const { callers, sessions, secondFactors, tickets } = identity;
-  const { users, signIn, cookies } = neighbors;
+  const { users, signIn, cookies, isProviderOpen } = neighbors;
   const { write } = revisions;
   const factors = createFactors(createFactorStore(db, write), secondFactors, keys.derive('recovery code'));
   const passkeys = createPasskeys({
@@ -47,8 +48,9 @@ export function wireFactors(infrastructure: Infrastructure, identity: Identity, 
   });
   const secondStep = createSecondStep({
     ...{ callers, tickets, signIn, factors, passkeys, totps },
-    useTicket: (proof, now) => db.transaction((query) => useOnce(query, proof, now)),
+    useTicket: (proof) => db.transaction((query) => useOnce(query, proof)),
     hasPasswords: config.PASSWORDS === 'on',
+    isProviderOpen,
     guarded: brake.password,
     guardedPlace: brake.token,
   });

@@ -56,7 +56,7 @@ export function createPasskeyStore(db: Db, write: Write, room: Room): PasskeySto
       const { accountId, credentialId, publicKey, counter, transports, isSynced, name } = draft;
       try {
         return await write(async (query, touch, record) => {
-          if (!(await useOnce(query, proof, now))) return 'used';
+          if (!(await useOnce(query, proof))) return 'used';
           const isFirst = await welcomeFactor(query, accountId, recoveryHashes, keptSession);
           await room.require(query, { limit: 'passkeysPerUser', ownerId: accountId, count: ROOM });
           const values = [accountId, credentialId, publicKey, counter, [...transports], isSynced, name, now];
@@ -74,7 +74,7 @@ export function createPasskeyStore(db: Db, write: Write, room: Room): PasskeySto
     // Nothing that is remembered about the user changes, so no revision is taken.
     async use({ id, counter }, after, proof, now) {
       return await write(async (query) => {
-        if (!(await useOnce(query, proof, now))) return false;
+        if (!(await useOnce(query, proof))) return false;
         return (await query(USE, [id, counter, after.counter, after.isSynced, now])).length > 0;
       });
     },

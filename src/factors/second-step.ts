@@ -35,8 +35,10 @@ interface Parts {
   readonly passkeys: Passkeys;
   readonly totps: Pick<Totps, 'check'>;
   /** False if the ticket was used before. */
-  readonly useTicket: (proof: UsedProof, now: Date) => Promise<boolean>;
+  readonly useTicket: (proof: UsedProof) => Promise<boolean>;
   readonly hasPasswords: boolean;
+  /** Whether people can sign in with the provider of this name. */
+  readonly isProviderOpen: (name: string) => Promise<boolean>;
   readonly guarded: Guard;
   /** The same by address alone, for whoever has given no name. */
   readonly guardedPlace: <T>(address: string, attempt: () => Promise<T>) => Promise<T>;
@@ -55,7 +57,8 @@ export type SecondStep = ReturnType<typeof createSecondStep>;
  * 3. A ticket works once, and so does each code, recovery code and challenge.
  */
 export function createSecondStep(parts: Parts) {
-  const { callers, tickets, signIn, factors, passkeys, totps, useTicket, hasPasswords, guarded, guardedPlace } = parts;
+  const { callers, tickets, signIn, factors, passkeys, totps, useTicket, hasPasswords } = parts;
+  const { isProviderOpen, guarded, guardedPlace } = parts;
   return { offerPasskey, finish, openWithPasskey, offerToCaller, prove };
 
   /** With a ticket: a passkey of its user, for the second step. Without one: any passkey, instead of a password. */
@@ -69,19 +72,25 @@ export function createSecondStep(parts: Parts) {
     const ticket = tickets.read(shown.ticket, now);
     const person = await callers.personSigningIn(ticket.login);
     if (!ticket.fits(person)) throw signInExpired();
+    if (ticket.first !== 'password' && !(await isProviderOpen(ticket.first.provider))) throw signInExpired();
     const actor = { id: person.id, name: person.login, requestId };
     const bearer = { ...secondStepOf(ticket), browser: shown.ceremony };
     const method = await guarded(guardedName(person), from.ip, () =>
       check(person, answer, bearer, { isVerified: false, actor, now }),
     );
     const proof = { hash: createHash('sha256').update(`ticket ${ticket.id}`).digest(), expiresAt: ticket.expiresAt };
-    if (!(await useTicket(proof, now))) throw signInExpired();
+    if (!(await useTicket(proof))) throw signInExpired();
     const { first, remember } = ticket;
     const proven =
       first === 'password'
         ? { passwordHash: person.passwordHash ?? '' }
         : { provider: { ...first, sealedIdToken: undefined } };
-    const opened = await signIn.enter(person, remember, { ...proven, method, browser: from }, now);
+    const opened = await signIn
+      .enter(person, remember, { ...proven, method, browser: from }, now)
+      .catch((error: unknown) => {
+        // The first factor is gone since it was checked.
+        throw error instanceof AppError && error.kind === 'unauthenticated' ? signInExpired() : error;
+      });
     return { ...opened, remember };
   }
 

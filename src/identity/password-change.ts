@@ -29,11 +29,16 @@ export interface PasswordDraft {
   /** What the current password was compared with; null if there was none. */
   readonly expected: string | null;
   readonly keptSession: bigint | undefined;
+  /** Whether the user has proven who they are. */
+  readonly isProven: boolean;
 }
 
 export interface PasswordChangeStore {
-  /** False if the password is no longer the expected one. Ends all sessions but the kept one. */
-  change(draft: PasswordDraft, actor: Actor): Promise<boolean>;
+  /**
+   * Refuses if the password is no longer the expected one, and a first one of somebody who has proven nothing, but could
+   * have at a provider. Ends all sessions but the kept one.
+   */
+  change(draft: PasswordDraft, actor: Actor): Promise<'done' | 'changed meanwhile' | 'unproven'>;
 }
 
 /** Wraps an attempt to prove a password, and counts failures. */
@@ -55,7 +60,10 @@ export function createPasswordChange(store: PasswordChangeStore, guarded: Guard,
     else if (person.passwordHash !== null && !isProven(proof, now)) throw currentNeeded(proof);
     const expected = person.passwordHash;
     const draft = { accountId: person.id, passwordHash: await hashPassword(wanted), expected };
-    if (!(await store.change({ ...draft, keptSession: proof.session?.id }, actor))) {
+    const state = { keptSession: proof.session?.id, isProven: current !== undefined || isProven(proof, now) };
+    const outcome = await store.change({ ...draft, ...state }, actor);
+    if (outcome === 'unproven') throw signInFirst();
+    if (outcome === 'changed meanwhile') {
       throw new AppError('conflict', 'the password was changed at the same moment: try again');
     }
   };
@@ -84,6 +92,12 @@ function isProven({ via, session }: Proof, now: Date): boolean {
   if (via === 'password') return true;
   if (via === 'token' || session === undefined || session.method === 'token') return false;
   return Math.abs(now.getTime() - session.provenAt.getTime()) < FRESH_MS;
+}
+
+/** Whoever has signed in with a provider can do so again. A token that they have created must not become a password. */
+function signInFirst(): AppError {
+  const message = 'sign in with your provider again to set a first password';
+  return new AppError('forbidden', message, { reason: 'reauthentication_required' });
 }
 
 function currentNeeded({ via, session }: Proof): AppError {

@@ -1,14 +1,14 @@
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Room } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, only, sql } from '../db/db.ts';
-import type { SessionCard, SessionStore } from './sessions.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
+import type { SessionCard, SessionDraft, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
   'sessions.insert',
   `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip,
-                        method)
-   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9) returning id`,
+                        method, proven_at)
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10) returning id`,
 );
 const INSERT_PROVIDER = sql(
   'sessions.insertProvider',
@@ -23,6 +23,17 @@ const SAME_PASSWORD = sql(
 );
 // Waits for a revocation that is under way. One that comes later ends this session with the token.
 const SAME_TOKEN = sql('sessions.sameToken', 'select id from token where id = $1 and account_id = $2 for key share');
+// The same for an account at a provider that is unlinked.
+const SAME_LINK = sql(
+  'sessions.sameLink',
+  'select id from linked_account where account_id = $1 and issuer = $2 and subject = $3 for key share',
+);
+// Waits for a second factor that is being added. One that is added later ends this session with the others.
+const LOCK = sql('sessions.lock', 'select id from account where id = $1 for share');
+const FACTORS = sql(
+  'sessions.factors',
+  '(select id from passkey where account_id = $1 limit 1) union all (select id from totp where account_id = $1)',
+);
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
   'delete from session where account_id = $1 and expires_at < now()',
@@ -77,12 +88,15 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
       return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
         const isThere = tokenId === undefined || (await query(SAME_TOKEN, [tokenId, accountId])).length > 0;
-        if (!isSame || !isThere) return false;
+        const link = provider && [accountId, provider.issuer, provider.subject];
+        const isLinked = link === undefined || (await query(SAME_LINK, link)).length > 0;
+        if (!isSame || !isThere || !isLinked || (await needsMore(query, draft))) return false;
         await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
         const place = [draft.userAgent, draft.ip];
-        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, draft.method];
+        const proof = [draft.method, draft.provenAt ?? null];
+        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, ...proof];
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         if (provider) {
           const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
@@ -136,6 +150,13 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
       });
     },
   };
+}
+
+/** Whether the user has got a second factor since the first one was checked. */
+async function needsMore(query: Query, { accountId, method }: Pick<SessionDraft, 'accountId' | 'method'>) {
+  if (method !== 'password' && method !== 'provider') return false;
+  await query(LOCK, [accountId]);
+  return (await query(FACTORS, [accountId])).length > 0;
 }
 
 /** Like tokens, sessions are in the audit log of their user. */

@@ -17,6 +17,8 @@ export interface SessionDraft {
   readonly passwordHash: string | undefined;
   readonly tokenId: bigint | undefined;
   readonly method: SessionMethod;
+  /** By default, when it was created. */
+  readonly provenAt?: Date;
   readonly provider: SessionProvider | undefined;
 }
 
@@ -41,6 +43,8 @@ export interface Opening {
   readonly provider?: SessionProvider;
   /** By default, a token if there is one, and a password otherwise. */
   readonly method?: SessionMethod;
+  /** When the user last proved who they are. By default, now. */
+  readonly provenAt?: Date;
 }
 
 /** Where a session was opened. */
@@ -58,7 +62,10 @@ export interface SessionCard extends Browser {
 }
 
 export interface SessionStore {
-  /** False if the account's password is no longer the one that was given, or if the token is gone. */
+  /**
+   * False if what the session is opened with is no longer enough: the password is another one, the token or the linked
+   * account is gone, or there is a second factor by now.
+   */
   create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
   /** The user of a session has proven who they are once more. */
@@ -90,14 +97,15 @@ export function createSessions(store: SessionStore, key: Buffer, flushUsage: () 
   return { open, close, prove: store.prove, list, end, endOthers: store.endOthers };
 
   async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
-    const { passwordHash, token, browser, provider, method = token ? 'token' : 'password' } = opening;
+    const { passwordHash, token, browser, provider, method = token ? 'token' : 'password', provenAt } = opening;
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
     const end = now.getTime() + (remember ? REMEMBERED : SHORT);
     const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
     const place = { userAgent: browser?.userAgent.slice(0, MAX_USER_AGENT) ?? '', ip: browser?.ip ?? '' };
     const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id, method };
-    const draft = { accountId, createdAt: now, expiresAt, provider, ...place, ...secrets };
+    const proof = provenAt && { provenAt };
+    const draft = { accountId, createdAt: now, expiresAt, provider, ...place, ...secrets, ...proof };
     if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };
   }

@@ -5,6 +5,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
 import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { reauthenticationNeeded } from '../identity/reauthentication.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
 import type { LinkedAccounts } from './linked-accounts.ts';
 import type { ProviderLogout } from './provider-logout.ts';
@@ -180,13 +181,18 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
 
 type Request = Parameters<typeof callerOf>[0];
 
-/** Only a browser that is signed in can be sent to a provider and come back. Nobody links accounts for another user. */
+/**
+ * Only a browser that is signed in can be sent to a provider and come back. Nobody links accounts for another user. Nor
+ * does a session that was opened with a token, until its user has proven more: a stolen token must not become a way to
+ * sign in.
+ */
 function ownSession(request: Request) {
   const caller = callerOf(request);
   if (caller.via !== 'session') throw new AppError('forbidden', 'accounts are linked in a browser session');
   if (caller.sudoBy) {
     throw new AppError('forbidden', 'accounts cannot be linked for another user', { reason: 'sudo_forbidden' });
   }
+  if (caller.session?.method === 'token') throw reauthenticationNeeded();
   return caller;
 }
 

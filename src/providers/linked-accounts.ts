@@ -5,6 +5,7 @@ import type { Person } from '../identity/callers.ts';
 import type { LinkTicket, ProviderAccountStore } from './provider-accounts.ts';
 import { signInFault } from './provider-refusal.ts';
 import { linkRequestGone } from './provider-sign-in.ts';
+import type { Providers } from './providers.ts';
 
 /** A link as its user sees it. */
 export interface LinkedAccount {
@@ -21,7 +22,7 @@ export type Unlinking = 'done' | 'not found' | 'last way';
 
 export interface LinkedAccountStore {
   list(accountId: bigint): Promise<LinkedAccount[]>;
-  /** Ends the sessions that were opened with it. `hasOther`: there is another way to sign in than a password. */
+  /** Ends the sessions that were opened with it. `passwordsCount`: a password is a way to sign in. */
   remove(accountId: bigint, id: bigint, passwordsCount: boolean, actor: Actor): Promise<Unlinking>;
 }
 
@@ -32,6 +33,7 @@ export interface LinkRequest extends LinkTicket {
 interface Parts {
   readonly store: LinkedAccountStore;
   readonly accounts: Pick<ProviderAccountStore, 'link'>;
+  readonly providers: Pick<Providers, 'known'>;
   readonly sealed: SealedTexts;
   /** Passwords are a way to sign in. */
   readonly passwordsCount: boolean;
@@ -40,7 +42,7 @@ interface Parts {
 export type LinkedAccounts = ReturnType<typeof createLinkedAccounts>;
 
 /** The accounts at providers that users have linked to theirs. */
-export function createLinkedAccounts({ store, accounts, sealed, passwordsCount }: Parts) {
+export function createLinkedAccounts({ store, accounts, providers, sealed, passwordsCount }: Parts) {
   return { list: store.list, remove, requested, accept };
 
   /** What a provider has proven, and what the user has to confirm. */
@@ -58,6 +60,10 @@ export function createLinkedAccounts({ store, accounts, sealed, passwordsCount }
       throw new AppError('forbidden', `sign in as ${request.login} to link this account; you are ${person.login}`);
     }
     const { provider, issuer, subject, email } = request;
+    // An administrator may have changed their mind since the provider was asked.
+    if ((await providers.known(provider)).provider.linking === 'off') {
+      throw signInFault('linking_off', 'accounts of this provider must not be linked');
+    }
     if ((await accounts.link({ provider, issuer, subject, email }, person.id, actor)) !== person.id) {
       throw signInFault('already_linked', 'this account is linked to another user');
     }

@@ -25,7 +25,7 @@ const USED = sql(
 );
 const ADDRESS_OWNER = sql(
   'providerAccounts.addressOwner',
-  `select ${ACCOUNT}, e.verified from email e join account a on a.id = e.account_id where e.address_key = lower($1)`,
+  `select ${ACCOUNT}, e.verified, e.is_primary from email e join account a on a.id = e.account_id where e.address_key = lower($1)`,
 );
 // Two first sign-ins of one person take turns, so that the second finds what the first has created.
 const TURN = sql(
@@ -53,8 +53,8 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
     },
 
     async addressOwner(address): Promise<AddressOwner | undefined> {
-      const [row] = await db.query<AccountRow & { verified: boolean }>(ADDRESS_OWNER, [address]);
-      return row && { ...toAccount(row), isVerified: row.verified };
+      const [row] = await db.query<AccountRow & { verified: boolean; is_primary: boolean }>(ADDRESS_OWNER, [address]);
+      return row && { ...toAccount(row), isVerified: row.verified, isPrimary: row.is_primary };
     },
 
     async link(draft, accountId, actor) {

@@ -20,6 +20,7 @@ export interface LocalAccount {
 /** The account that has an address. */
 export interface AddressOwner extends LocalAccount {
   readonly isVerified: boolean;
+  readonly isPrimary: boolean;
 }
 
 export interface LinkDraft {
@@ -109,8 +110,9 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     if (provider.linking === 'off') {
       throw signInFault('linking_off', `an account with the address ${draft.email} exists, and must not be linked`);
     }
-    // Whoever administers the provider must not become an administrator here without knowing more than that.
-    if (provider.linking === 'automatic' && !owner.isAdmin) {
+    // Whoever administers the provider must not become an administrator here without knowing more than that. Users add
+    // further addresses themselves, those of others too if nobody has to confirm them.
+    if (provider.linking === 'automatic' && owner.isPrimary && !owner.isAdmin) {
       return { kind: 'account', accountId: await store.link(draft, owner.id, { ...SERVER, ...by }) };
     }
     return { kind: 'ask', ticket: { ...draft, accountId: String(owner.id), login: owner.login } };
@@ -133,7 +135,8 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
 
   /** For somebody who is signed in to the account, and who has begun this there. */
   async function link(provider: Provider, identity: ProviderIdentity, accountId: bigint, by: ProviderActor) {
-    const { issuer, subject, email = '' } = identity;
+    const { issuer, subject } = identity;
+    const email = provider.allowedDomains.length > 0 ? requireEmail(provider, identity) : (identity.email ?? '');
     const draft = { provider: provider.name, issuer, subject, email };
     const linked = await store.link(draft, accountId, { ...SERVER, ...by });
     if (linked !== accountId) {
@@ -144,7 +147,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
 
 function requireEmail({ displayName, allowedDomains }: Provider, { email, isEmailVerified }: ProviderIdentity): string {
   if (email === undefined || !isAddress(email)) {
-    throw signInFault('email_unverified', `${displayName} did not tell your email address, so no account can be found`);
+    throw signInFault('email_unverified', `${displayName} did not send your email address, so no account can be found`);
   }
   if (!isEmailVerified) {
     throw signInFault('email_unverified', `${displayName} has not verified your email address ${email}`);

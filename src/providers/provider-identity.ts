@@ -12,6 +12,8 @@ export interface ProviderIdentity {
   /** Undefined if the provider says only that there are too many to list them. */
   readonly groups: readonly string[] | undefined;
   readonly sid: string | undefined;
+  /** When the provider last asked who they are, if it has told that. */
+  readonly askedAt: Date | undefined;
   readonly idToken: string;
 }
 
@@ -34,6 +36,7 @@ export function identityOf(provider: Fields, claims: Claims, idToken: string): P
     username: textIn(claims, 'preferred_username'),
     groups: groupsIn(claims, provider.groupClaim),
     sid: textIn(claims, 'sid'),
+    askedAt: momentIn(claims, 'auth_time'),
     idToken,
   };
 }
@@ -69,6 +72,12 @@ function claimNamed(claims: Claims, claim: string): unknown {
 function isOverage(claims: Claims, claim: string): boolean {
   const elsewhere = claims._claim_names;
   return typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, claim);
+}
+
+/** In seconds, as JSON Web Tokens count time. */
+function momentIn(claims: Claims, name: string): Date | undefined {
+  const value = claims[name];
+  return typeof value === 'number' && value >= 0 && value < 1e11 ? new Date(value * 1000) : undefined;
 }
 
 function textIn(claims: Claims, name: string): string | undefined {

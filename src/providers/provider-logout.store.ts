@@ -8,8 +8,8 @@ const SESSION = sql(
   'providerLogout.session',
   'select account_id, provider, subject, id_token from session_provider where session_id = $1',
 );
-// With both, the provider means one session. If it did not tell which one ours belongs to, it may be this one. The client is known by the name of the provider: another client of the same
-// issuer has sessions of its own.
+// With both, the provider means one session. If it did not tell which one ours belongs to, it may be this one. The client
+// is known by the name of the provider: another client of the same issuer has sessions of its own.
 const END = sql(
   'providerLogout.end',
   `delete from session s using session_provider p

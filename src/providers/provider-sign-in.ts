@@ -162,6 +162,7 @@ export function createProviderSignIn(parts: Parts) {
         accountId,
         provider: await sessionProvider(known, identity, accountId),
         hasSecondFactor: known.provider.trustSecondFactor,
+        askedAt: identity.askedAt,
         remember: pending.remember,
         browser: request.browser,
       },
@@ -215,7 +216,8 @@ export function localPath(text: string | undefined): string {
   // Browsers read "/\\example.com" and "/\t/example.com" as another host, and so does the parser.
   if (url?.origin !== here) return HOME;
   const path = `${url.pathname}${url.search}${url.hash}`;
-  return path.startsWith('//') ? HOME : path;
+  // What is encoded gets longer, and a cookie has to keep it.
+  return path.startsWith('//') || path.length > MAX_RETURN ? HOME : path;
 }
 
 function random(): string {

@@ -55,7 +55,7 @@ export type NewProvider = ProviderInput & { readonly name: string; readonly issu
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 /** They are parts of addresses next to those of providers. */
-const RESERVED = new Set(['factor', 'recovery', 'device', 'link']);
+const RESERVED = new Set(['factor', 'passkey', 'recovery', 'device', 'link']);
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const DOMAIN = /^[a-z0-9*](?:[a-z0-9.*-]{0,252}[a-z0-9])?$/;
 const MAX_SECRET = 1024;

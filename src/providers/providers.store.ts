@@ -1,7 +1,7 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
-import { type Once, PLATFORM, type Write } from '../changes/write.ts';
+import { type Change, type Once, PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type { GroupMapping, Linking, Provider, ProviderFields } from './provider.ts';
@@ -48,6 +48,12 @@ const UPDATE = sql(
     where name = $1`,
 );
 const DELETE = sql('providers.delete', 'delete from provider where name = $1');
+// Nobody has been asked for a second factor in these sessions, neither here nor, as it turns out, there.
+const END_TRUSTED = sql(
+  'providers.endTrusted',
+  `delete from session s using session_provider p
+    where p.session_id = s.id and p.provider = $1 and s.method = 'trusted_provider' returning s.account_id`,
+);
 
 /** Where the sealed secrets of clients are stored, for key rotation. The identity is that of `secretIdentity`. */
 export const PROVIDER_SECRETS: SealedColumn = {
@@ -85,16 +91,18 @@ export function createProviderStore(db: Db, write: Write, room: Room): ProviderS
   }
 
   async function update(name: string, decide: (current: Provider) => ProviderUpdate, actor: Actor) {
-    return await write(async (query, _touch, record) => {
+    return await write(async (query, touch, record) => {
       const current = (await one(query, LOCK, name))?.provider;
       if (!current) return undefined;
       const { sealedSecret, ...next } = decide(current);
       await query(UPDATE, [name, sealedSecret ?? null, sealedSecret !== undefined, ...valuesOf(next)]);
       const updated = only([await one(query, GET, name)])?.provider;
       if (!updated) return undefined;
+      const isDistrusted = current.trustSecondFactor && !updated.trustSecondFactor;
+      const ended = isDistrusted && { endedSessions: await endTrusted(query, touch, name) };
       const before = toState(current, current.hasSecret);
       const secret = sealedSecret === undefined ? {} : { clientSecret: 'changed' };
-      const after = { ...toState(updated, updated.hasSecret), ...secret };
+      const after = { ...toState(updated, updated.hasSecret), ...secret, ...ended };
       record({ ...about(actor, 'provider.update', current.id), before, after });
       return updated;
     });
@@ -110,6 +118,12 @@ export function createProviderStore(db: Db, write: Write, room: Room): ProviderS
       return true;
     });
   }
+}
+
+async function endTrusted(query: Query, touch: (change: Change) => void, name: string): Promise<number> {
+  const rows = await query<{ account_id: bigint }>(END_TRUSTED, [name]);
+  for (const id of new Set(rows.map((row) => row.account_id))) touch({ kind: 'account', id });
+  return rows.length;
 }
 
 async function one(query: Query, statement: Statement, name: string): Promise<StoredProvider | undefined> {

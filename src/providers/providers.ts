@@ -54,7 +54,7 @@ export type Providers = ReturnType<typeof createProviders>;
 /** The providers that people can sign in with: those of the settings, and those that administrators have added. */
 export function createProviders(store: ProviderStore, settings: readonly SettingsProvider[], secrets: ClientSecrets) {
   const fixed = new Map(settings.map((one) => [one.provider.name, one]));
-  return { list, open, get, known, anyEnabled, create, update, remove };
+  return { list, open, isOpen, get, known, anyEnabled, create, update, remove };
 
   /** Those of the settings first. One of the database that has the same name is hidden. */
   async function list(): Promise<Provider[]> {
@@ -65,6 +65,10 @@ export function createProviders(store: ProviderStore, settings: readonly Setting
   /** Those that the sign-in page shows. */
   async function open(): Promise<Provider[]> {
     return (await list()).filter(({ enabled }) => enabled);
+  }
+
+  async function isOpen(name: string): Promise<boolean> {
+    return (fixed.get(name) ?? (await store.get(name)))?.provider.enabled ?? false;
   }
 
   async function anyEnabled(): Promise<boolean> {

@@ -91,6 +91,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers }: Ident
   const linkedAccounts = createLinkedAccounts({
     store: createLinkedAccountStore(db, write),
     accounts: accountStore,
+    providers,
     sealed,
     passwordsCount: config.PASSWORDS === 'on',
   });

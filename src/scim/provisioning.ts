@@ -79,7 +79,7 @@ export interface ScimUserChanges extends Pick<ScimUserStore, 'find'> {
   /** Whether the account has no owner yet, and can have one under this address. */
   isFree(id: bigint, address: string): Promise<boolean>;
   isNameTaken(organizationId: bigint, userName: string): Promise<boolean>;
-  /** By a verified address of any account, or by the login name of a member whom the provider does not know yet. */
+  /** By the verified primary address of any account, or by the login name of a member whom the provider does not know yet. */
   candidate(organizationId: bigint, email: string, userName: string): Promise<Candidate | undefined>;
   /** The first of these login names that nobody has, nor had until recently. */
   freeLogin(names: readonly string[]): Promise<string | undefined>;

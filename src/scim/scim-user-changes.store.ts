@@ -16,6 +16,8 @@ const NAME_TAKEN = sql(
   'scimUsers.nameTaken',
   'select exists (select 1 from scim_user where organization_id = $1 and user_name_key = lower($2)) as yes',
 );
+// Users add further addresses themselves, those of others too if nobody has to confirm them. So only the primary one
+// says who somebody is.
 const CANDIDATE = sql(
   'scimUsers.candidate',
   `select a.id, a.name as login, a.active as is_usable, not a.is_admin and not exists (
@@ -23,9 +25,9 @@ const CANDIDATE = sql(
           exists (select 1 from scim_user l where l.account_id = a.id and l.organization_id = $1) as is_linked,
           exists (select 1 from team_member m join team t on t.id = m.team_id
                    where m.account_id = a.id and t.organization_id = $1) as is_member,
-          exists (select 1 from email e where e.account_id = a.id and e.is_primary and e.verified
-                     and e.address_key = lower($2)) as has_address
-     from account a left join email v on v.account_id = a.id and v.verified and v.address_key = lower($2)
+          v.id is not null as has_address
+     from account a left join email v on v.account_id = a.id and v.is_primary and v.verified
+                                     and v.address_key = lower($2)
     where a.kind = 'user' and (v.id is not null or (a.name_key = lower($3) and exists (
             select 1 from team_member m join team t on t.id = m.team_id
              where m.account_id = a.id and t.organization_id = $1)

@@ -19,7 +19,7 @@ const NewPassword = named(
       Type.String({
         maxLength: 1024,
         description:
-          'The present password. Not needed if there is none, with Basic authentication, or in a session whose user has proven less than 10 minutes ago who they are.',
+          'The present password. Not needed with Basic authentication, in a session whose user has proven less than 10 minutes ago who they are, or if there is no password and no linked account.',
       }),
     ),
     new: Type.String({

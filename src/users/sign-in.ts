@@ -25,6 +25,8 @@ export interface ProviderSignIn {
   readonly provider: SessionProvider;
   /** The administrator trusts the provider to have asked for a second factor. */
   readonly hasSecondFactor: boolean;
+  /** When the provider last asked who it is. Undefined if it has not told. */
+  readonly askedAt: Date | undefined;
   readonly remember: boolean;
   readonly browser: Browser;
 }
@@ -54,13 +56,15 @@ export function createSignIn(
   }
 
   async function openWithProvider(request: ProviderSignIn, now: Date): Promise<Opened | HalfSignedIn> {
-    const { accountId, provider, hasSecondFactor, remember, browser } = request;
+    const { accountId, provider, hasSecondFactor, askedAt, remember, browser } = request;
     const person = await callers.personWithId(accountId);
     if (!person) throw wrongCredential();
     refuseUnusable(person);
     if (person.secondFactors.length > 0 && !hasSecondFactor) return tickets.make(person, provider, remember, now);
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
-    return await enter(person, remember, { provider, method, browser }, now);
+    // Whoever comes back to a browser that is still signed in at the provider has proven nothing.
+    const provenAt = askedAt && askedAt < now ? askedAt : now;
+    return await enter(person, remember, { provider, method, provenAt, browser }, now);
   }
 
   /** Where every sign-in ends, after its second step if there is one: opens the session. */

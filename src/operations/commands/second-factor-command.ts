@@ -17,7 +17,7 @@ export function secondFactorIn([subcommand, username, ...rest]: readonly string[
     print(
       count === 0
         ? `${username} has no second factor`
-        : `removed the second factors of ${username} (${count}) and ended all sessions; the password alone is enough now`,
+        : `removed the second factors of ${username} (${count}) and ended all sessions; no second factor is asked for now`,
     );
   };
 }

@@ -136,6 +136,19 @@ for (const driver of API_DRIVERS) {
       );
     });
 
+    it(`A ticket that was used stays used, whatever the clock of another replica says on ${driver}`, async (t) => {
+      const [one, other] = [await withApp(), await withApp()];
+      const { browser } = await firstStep(atrium, one.login);
+      const ticket = browser.cookies.get('atrium_signin') ?? assert.fail('no ticket');
+      ok(await browser('POST', '/user/signin/factor', { code: one.app.code() }));
+      t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 10 * MINUTE });
+      ok(await finish(other.login, { code: other.app.code() }));
+      t.mock.timers.reset();
+      browser.cookies.set('atrium_signin', ticket);
+      const again = await browser('POST', '/user/signin/factor', { recovery_code: one.codes?.[0] });
+      assert.deepEqual(outcome(again), [401, 'sign_in_expired']);
+    });
+
     it(`Each recovery code works once, and new ones replace them all on ${driver}`, async () => {
       const { login, id, codes = [], browser } = await withApp();
       assert.equal(new Set(codes).size, 10);

@@ -30,7 +30,7 @@ describe('Accounts of people who sign in with a provider', () => {
         ]),
       },
     });
-    await provider.serve(atrium.url, 'fixed', 'ask', 'auto');
+    await provider.serve(atrium.url, 'fixed', 'ask', 'auto', 'narrow');
     await add('ask', { create_accounts: true });
     await add('auto', { linking: 'automatic' });
   });
@@ -155,6 +155,67 @@ describe('Accounts of people who sign in with a provider', () => {
     assert.equal(page.url, `${atrium.url}/signin/link`);
   });
 
+  it('An address that users have added themselves is not linked without their consent', async () => {
+    const mallory = await newUser(atrium);
+    const added = await (await mallory.token())('POST', '/user/emails', { emails: ['chief@example.com'] });
+    assert.deepEqual([added.status, added.body.at(-1)?.verified], [201, true], 'nobody has to confirm addresses here');
+    const { browser, page, subject } = await signIn('auto', verified('chief@example.com'));
+    assert.equal(page.url, `${atrium.url}/signin/link`, page.text);
+    assert.equal(await login(browser), undefined);
+    assert.equal(await count(`linked_account where subject = '${subject}'`), 0);
+  });
+
+  it('What an administrator has forbidden since is not linked, although the provider was asked before', async () => {
+    const alice = await newUser(atrium);
+    await add('narrow', {});
+    const { browser } = await signIn('narrow', verified(`${alice.login}@example.com`));
+    await call(browser, 'POST', '/user/signin', { username: alice.login, password: PASSWORD });
+    const change = (fields: object) => atrium.as('root')('PATCH', '/admin/providers/narrow', fields);
+    const link = async () => {
+      const { status, body } = await call(browser, 'POST', '/user/link_request');
+      return [status, body.reason];
+    };
+    assert.equal((await change({ linking: 'off' })).status, 200);
+    assert.deepEqual(await link(), [409, 'linking_off']);
+    await change({ linking: 'consent', enabled: false });
+    assert.deepEqual(await link(), [404, 'provider_not_found']);
+    await change({ enabled: true });
+    assert.deepEqual(await link(), [200, undefined]);
+  });
+
+  it('Only addresses of the allowed domains are linked, also by a user who is signed in', async () => {
+    const change = (fields: object) => atrium.as('root')('PATCH', '/admin/providers/narrow', fields);
+    assert.equal((await change({ allowed_domains: ['example.com'] })).status, 200);
+    const alice = await newUser(atrium);
+    const browser = openWebBrowser();
+    await call(browser, 'POST', '/user/signin', { username: alice.login, password: PASSWORD });
+    const link = async (person: ProviderPerson) => {
+      const { body } = await call(browser, 'POST', '/user/linked_accounts', { provider: 'narrow' });
+      provider.signInAs(`subject-${++subjects}`, person);
+      const back = await openWebBrowser().visit(body.url, ({ origin }) => origin === atrium.url);
+      return await browser.visit(back.url);
+    };
+    assert.match((await link(verified('alice@private.example'))).text, /domain_not_allowed/);
+    assert.match((await link({ email: 'alice@example.com', email_verified: false })).text, /email_unverified/);
+    assert.equal(await count(`linked_account where account_id = ${alice.id}`), 0);
+    assert.equal((await link(verified('alice.work@example.com'))).url, `${atrium.url}/me/linked-accounts`);
+  });
+
+  it('A session that was opened with a token links nothing until its user has proven more', async () => {
+    const alice = await newUser(atrium);
+    const browser = openWebBrowser();
+    await call(browser, 'POST', '/user/signin', { token: (await alice.token()).text });
+    const begin = async () => {
+      const { status, body } = await call(browser, 'POST', '/user/linked_accounts', { provider: 'ask' });
+      return [status, body.reason];
+    };
+    assert.deepEqual(await begin(), [403, 'reauthentication_required']);
+    const consent = await call(browser, 'POST', '/user/link_request');
+    assert.deepEqual([consent.status, consent.body.reason], [403, 'reauthentication_required']);
+    await call(browser, 'POST', '/user/reauthenticate', { password: PASSWORD });
+    assert.deepEqual(await begin(), [200, undefined]);
+  });
+
   it('With linking off, an account with the same address is not touched', async () => {
     const alice = await newUser(atrium);
     const { page, subject } = await signIn('fixed', verified(`${alice.login}@example.com`));
@@ -256,8 +317,10 @@ describe('Accounts of people who sign in with a provider', () => {
       'https://evil.example',
       '/\\evil.example',
       '/\t/evil.example',
+      '/.//evil.example',
       'x',
       `/${'x'.repeat(2000)}`,
+      `/${'水'.repeat(900)}`,
     ]) {
       provider.signInAs('wanderer', verified('wanderer@example.com'));
       const query = new URLSearchParams({ return_to: path });

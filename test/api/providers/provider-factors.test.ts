@@ -1,25 +1,33 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { auditOf } from '../../support/audit.ts';
+import { type CrookedProvider, startCrookedProvider } from '../../support/crooked-provider.ts';
 import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
 import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
 import { appWith } from '../../support/second-factors.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
 import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
 
 describe('Second factors of people who sign in with a provider', () => {
   let atrium: TestServer;
   let provider: RealProvider;
+  let crook: CrookedProvider;
   before(async () => {
-    provider = await startRealProvider();
+    [provider, crook] = await Promise.all([startRealProvider(), startCrookedProvider()]);
     const env = { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8', SECOND_FACTOR: 'everyone' };
     atrium = await openTestServer({ env });
-    await provider.serve(atrium.url, 'plain', 'trusted');
+    await provider.serve(atrium.url, 'plain', 'trusted', 'doubted');
     await addProvider(atrium, provider, 'plain', { create_accounts: true });
-    await addProvider(atrium, provider, 'trusted', { create_accounts: true, trust_second_factor: true });
+    const crooked = { name: 'crook', issuer: crook.issuer, client_id: 'atrium', client_secret: 'a secret' };
+    const more = { create_accounts: true, trust_second_factor: true };
+    assert.equal((await atrium.as('root')('POST', '/admin/providers', { ...crooked, ...more })).status, 201);
+    for (const name of ['trusted', 'doubted'])
+      await addProvider(atrium, provider, name, { create_accounts: true, trust_second_factor: true });
   });
   after(async () => {
     await atrium.close();
-    await provider.close();
+    await Promise.all([provider.close(), crook.close()]);
   });
 
   const call = (browser: WebBrowser, method: string, path: string, body?: unknown) =>
@@ -82,6 +90,73 @@ describe('Second factors of people who sign in with a provider', () => {
     assert.equal(second.page.url, `${atrium.url}/me`, 'nor is a factor asked for that exists');
   });
 
+  it('A provider that is no longer trusted to ask for one ends the sessions that went by its word', async () => {
+    const { browser } = await signIn('doubted', 'yves');
+    const { browser: other } = await signIn('trusted', 'yves');
+    assert.equal((await call(browser, 'GET', '/user/orgs')).status, 200);
+    const change = (fields: object) => atrium.as('root')('PATCH', '/admin/providers/doubted', fields);
+    await change({ display_name: 'Doubted' });
+    assert.equal((await call(browser, 'GET', '/user')).status, 200);
+    await change({ trust_second_factor: false });
+    assert.equal((await call(browser, 'GET', '/user')).status, 401);
+    assert.equal((await call(other, 'GET', '/user')).status, 200, 'others go on');
+    const entry = (await auditOf(atrium.instance.db, 0n)).findLast((one) => one.action === 'provider.update');
+    assert.equal(JSON.parse(entry?.after ?? '{}').endedSessions, 1);
+  });
+
+  it('A sign-in that waits for its second factor ends with the provider, and with the linked account', async () => {
+    const app = await enroll('zita');
+    const finish = async (browser: WebBrowser, code: string) => {
+      const { status, body } = await call(browser, 'POST', '/user/signin/factor', { code });
+      return [status, body.reason];
+    };
+    const { browser } = await signIn('plain', 'zita');
+    const change = (fields: object) => atrium.as('root')('PATCH', '/admin/providers/plain', fields);
+    await change({ enabled: false });
+    assert.deepEqual(await finish(browser, app.code()), [401, 'sign_in_expired']);
+    await change({ enabled: true });
+    await atrium.instance.db.query(statement("delete from linked_account where subject = 'zita'"));
+    assert.deepEqual(await finish(browser, app.code()), [401, 'sign_in_expired']);
+  });
+
+  it('A second factor that is added while somebody signs in counts for them, too', async () => {
+    const { browser } = await signIn('plain', 'adam');
+    const adam = (await call(browser, 'GET', '/user')).body;
+    const { sessions } = atrium.instance.identity;
+    const subject = { provider: 'plain', issuer: provider.issuer, subject: 'adam', sid: undefined };
+    const opening = { method: 'provider', provider: { ...subject, sealedIdToken: undefined } } as const;
+    const open = () => sessions.open(BigInt(adam.id), false, new Date(), opening);
+    await open();
+    await enroll('adam');
+    await assert.rejects(open(), { kind: 'unauthenticated' });
+    await assert.rejects(sessions.open(BigInt(adam.id), false, new Date()), { kind: 'unauthenticated' });
+    await sessions.open(BigInt(adam.id), false, new Date(), { ...opening, method: 'totp' });
+  });
+
+  it('A token does not become a password or a second factor of somebody who can sign in with a provider', async (t) => {
+    const { browser } = await signIn('plain', 'cleo');
+    const { body: cleo } = await call(browser, 'GET', '/user');
+    const issued = { accountId: BigInt(cleo.id), name: 'stolen', scopes: ['all'] };
+    const { text } = await atrium.instance.identity.tokens.issue(issued);
+    const inSession = openWebBrowser();
+    await call(inSession, 'POST', '/user/signin', { token: text });
+    const refused = [403, 'reauthentication_required'];
+    const wanted = { new: 'a first password' };
+    const byToken = await atrium.as()('PUT', '/user/password', wanted, { Authorization: `token ${text}` });
+    assert.deepEqual([byToken.status, byToken.body.reason], refused);
+    const set = async (by: WebBrowser) => {
+      const { status, body } = await call(by, 'PUT', '/user/password', wanted);
+      return [status, body?.reason];
+    };
+    assert.deepEqual(await set(inSession), refused);
+    const app = await call(inSession, 'POST', '/user/factors/totp');
+    assert.deepEqual([app.status, app.body.reason], refused);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 11 * 60_000 });
+    assert.deepEqual(await set(browser), refused, 'nor does a session that somebody has left open');
+    t.mock.timers.reset();
+    assert.deepEqual(await set((await signIn('plain', 'cleo')).browser), [204, undefined]);
+  });
+
   it('Whoever proves again who they are is asked by the provider, also if it knows them', async () => {
     const { browser } = await signIn('trusted', 'wim');
     const begin = (query: string) => browser.send('GET', `${atrium.url}/api/v1/user/signin/trusted?${query}`);
@@ -89,6 +164,28 @@ describe('Second factors of people who sign in with a provider', () => {
       new URL(answer.headers.get('location') ?? '').searchParams.get('prompt') ?? undefined;
     assert.equal(promptOf(await begin('return_to=/me')), undefined);
     assert.equal(promptOf(await begin('return_to=/me&again=true')), 'login');
+  });
+
+  it('Whoever comes back to a provider that still knows them has proven nothing, if it says so', async () => {
+    const signInAfter = async (claims: object) => {
+      const browser = openWebBrowser();
+      const at = `${atrium.url}/api/v1/user/signin/crook`;
+      const left = await browser.visit(at, ({ origin }) => origin !== atrium.url);
+      const { searchParams } = new URL(left.url);
+      await crook.answer(searchParams.get('nonce') ?? '', {
+        claims: { sub: 'boris', email: 'boris@example.com', ...claims },
+      });
+      const query = new URLSearchParams({ code: 'c', state: searchParams.get('state') ?? '', iss: crook.issuer });
+      const page = await browser.visit(`${at}/callback?${query}`);
+      assert.equal(page.url, `${atrium.url}/`, page.text);
+      const { status, body } = await call(browser, 'POST', '/user/linked_accounts', { provider: 'plain' });
+      return [status, body.reason];
+    };
+    const seconds = Math.floor(Date.now() / 1000);
+    assert.deepEqual(await signInAfter({ auth_time: seconds - 3600 }), [403, 'reauthentication_required']);
+    for (const auth_time of [seconds - 30, seconds + 30, undefined]) {
+      assert.deepEqual(await signInAfter({ auth_time }), [200, undefined], String(auth_time));
+    }
   });
 
   it('A program is approved, and an account linked, only by whoever has lately proven who they are', async (t) => {

@@ -197,6 +197,13 @@ for (const driver of API_DRIVERS) {
       assertScimError(await acme('PATCH', path, moved), 403, undefined);
     });
 
+    it(`Nobody gets on ${driver} what is meant for the person whose address they have added`, async () => {
+      const added = await atrium.as('cat')('POST', '/user/emails', { emails: ['chief@acme.example'] });
+      assert.equal(added.status, 201, added.text);
+      assertScimError(await acme('POST', '/Users', user('chief@acme.example')), 409, 'uniqueness', /in use/);
+      await atrium.as('cat')('DELETE', '/user/emails', { emails: ['chief@acme.example'] });
+    });
+
     it(`What is wrong with a request is said in the words of SCIM on ${driver}`, async () => {
       const many = Array.from({ length: 21 }, (_, index) => ({ value: `x${index}@acme.example` }));
       for (const [method, url, body, scimType] of [

@@ -1,16 +1,10 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { returnPath } from '../../data/return-path.ts';
 
-/** Whoever is signed in has no business at the door. */
+/** Whoever is signed in has no business at the door. They get the page that was asked for before the provider was. */
 export function SignedInPage() {
   const { route } = useLocation();
-  useEffect(() => route(wanted(), true), []);
+  useEffect(() => route(returnPath(location.search), true), []);
   return null;
-}
-
-/** The page that was asked for before a provider was, if it is one of ours. */
-function wanted(): string {
-  const path = new URLSearchParams(location.search).get('return_to') ?? '/';
-  const url = new URL(path, location.origin);
-  return url.origin === location.origin ? url.pathname + url.search : '/';
 }
