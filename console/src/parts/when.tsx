@@ -2,9 +2,9 @@ import { serverNow } from '../data/server-time.ts';
 
 const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [60, 'second'],
-  [3600, 'minute'],
-  [86_400, 'hour'],
-  // A month and a half: what was made to last 30 days reads so from the first second on.
+  // What was made to last an hour, a day or 30 days reads so from the first second on.
+  [3570, 'minute'],
+  [84_600, 'hour'],
   [3_888_000, 'day'],
   [31_536_000, 'month'],
   [Number.POSITIVE_INFINITY, 'year'],
