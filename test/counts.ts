@@ -15,11 +15,11 @@ const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [1, 10, 30],
   /** Random lists of changes that are previewed, then made. */
-  previewedPlans: [25, 200, 1000],
+  previewedPlans: [15, 200, 1000],
   /** The same while there are guardrails. */
-  guardedPlans: [15, 150, 1000],
+  guardedPlans: [10, 150, 1000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
-  previewsOfStrangers: [60, 1500, 10_000],
+  previewsOfStrangers: [30, 1500, 10_000],
   /** Pages of the console that axe sees while they are closed to the visitor. */
   closedPages: [1, 8, 100],
   /** The same delivery to each of two servers, all at once. */
@@ -35,11 +35,11 @@ const ALL_COUNTS = {
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
   /** Random searches whose results are compared with what the caller may see. */
-  searches: [40, 800, 10_000],
+  searches: [25, 800, 10_000],
   /** Random writes while a listener disconnects and resumes, and all that it heard is compared with what was written. */
   eventWrites: [30, 300, 3000],
   /** Random values that are written as YAML and read back. */
-  yamlTexts: [300, 10_000],
+  yamlTexts: [150, 10_000],
   /** Private addresses that are tried as endpoints of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
@@ -58,17 +58,17 @@ const ALL_COUNTS = {
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
   keyedKills: [0, 6, 20],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [60, 2000, 20_000],
+  revokeAskPairs: [30, 2000, 20_000],
   /** Random changes on two servers while there are guardrails. */
-  guardedChanges: [40, 250, 6000],
+  guardedChanges: [25, 250, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
-  sharedRequests: [800, 12_000, 20_000],
+  sharedRequests: [400, 12_000, 20_000],
   /** Random changes, each of which is looked back on. */
-  historyChanges: [6, 30, 120],
+  historyChanges: [4, 30, 120],
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
-  historyCanaries: [40, 1500, 10_000],
+  historyCanaries: [25, 1500, 10_000],
   /** Odd requests to every route. */
   oddRequestsPerRoute: [2, 20, 60],
   /** SIGKILLs of a process that writes to PGlite. */
@@ -100,7 +100,7 @@ const ALL_COUNTS = {
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [30, 800, 1500],
+  engineWorlds: [20, 800, 1500],
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],
@@ -109,11 +109,11 @@ const ALL_COUNTS = {
   openFgaFaultPairs: [0, 80],
   openFgaFaults: [0, 8],
   /** Memberships that expire at the same moment. */
-  expiringAtOnce: [600, 1500, 20_000],
+  expiringAtOnce: [300, 1500, 20_000],
   /** Memberships and assignments that expire one by one, each queried at two servers at once. */
   expiryPairs: [10, 150, 5000],
   /** Random steps in which memberships and roles of teams end, each compared with what must be left. */
-  expirySteps: [30, 200, 5000],
+  expirySteps: [20, 200, 5000],
   /** SIGKILLs of a process while it removes what has expired, on each database. */
   expiryKills: [0, 3, 6],
   /** Something is removed in one process, and another process is queried about it at once. */
@@ -125,9 +125,9 @@ const ALL_COUNTS = {
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
   /** Edits of the permissions of a role, after which the graph must be as small as a new one. */
-  roleEdits: [1000, 100_000],
+  roleEdits: [500, 100_000],
   /** Random changes. After each, a patched graph must answer like a newly loaded one. */
-  graphRounds: [8, 60],
+  graphRounds: [5, 60],
   /** Rounds in which two graphs are read although only one fits in memory. */
   evictionRounds: [3, 10],
   /** Writes to two accounts at once, while their graphs are being read. */
@@ -140,11 +140,11 @@ const ALL_COUNTS = {
   exportedRows: [10_000, 30_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
   remedyQuestions: [5, 15, 150],
-  blindQuestions: [40, 300, 10_000],
+  blindQuestions: [25, 300, 10_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 100_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
-  matrixQuestions: [12, 350, 10_000],
+  matrixQuestions: [8, 350, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 5000, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
