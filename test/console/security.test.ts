@@ -170,4 +170,20 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.equal((await firstStep(atrium, login)).answer.status, 200);
     assert.deepEqual(root.faults, []);
   });
+
+  itLong('Without passwords, the sign-in page still takes passkeys', async () => {
+    const company = { name: 'company', issuer: 'https://login.example.com', client_id: 'atrium' };
+    const env = { PASSWORDS: 'off', OIDC_PROVIDERS: JSON.stringify([company]) };
+    const bare = await openTestServer({ env });
+    try {
+      const visit = await browser.visit({ url: originOf(bare), world: bare.world });
+      await visit.go('/signin');
+      await button(visit, 'Sign in with a passkey').waitFor();
+      await visit.page.getByRole('link', { name: 'Sign in with company' }).waitFor();
+      assert.equal(await visit.page.getByLabel('Username').count(), 0);
+      assert.deepEqual(visit.faults, []);
+    } finally {
+      await bare.close();
+    }
+  });
 });

@@ -119,7 +119,9 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
         Sign in
       </Button>
       <div class="stack tight">
-        {hasPasskeys() && !isToken && <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>}
+        {hasPasskeys() && (!isToken || !pageData.features.passwords) && (
+          <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>
+        )}
         {hasProviders && <ProviderButtons remember={remember.value} />}
       </div>
       {pageData.features.passwords && (
