@@ -261,7 +261,7 @@ describe('API client and calls that create something', () => {
     await answering(
       (_request, reply) => reject(reply, 503, 'unavailable', '5'),
       async (baseUrl) => {
-        const call = createClient({ baseUrl, timeoutMs: 50 }).call('POST /orgs/{org}/teams', AT);
+        const call = createClient({ baseUrl, timeoutMs: 2000 }).call('POST /orgs/{org}/teams', AT);
         await assert.rejects(call, (error) => error instanceof ApiError && error.status === 503);
         const stop = new AbortController();
         const stopped = createClient({ baseUrl }).call('POST /orgs/{org}/teams', { ...AT, signal: stop.signal });
