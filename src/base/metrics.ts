@@ -5,7 +5,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** What /metrics shows. Names follow OpenTelemetry's semantic conventions. */
 export function createMetrics(questions: () => number) {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  for (const metric of metricsOfProcess()) registry.registerMetric(metric);
   const requests = createDurations('http_server_request_duration_seconds', 'How long requests took.');
   registry.registerMetric(requests.metric);
   new Counter({
@@ -23,6 +23,18 @@ export function createMetrics(questions: () => number) {
     registers: [registry],
   });
   return { registry, requests, vaultFaults };
+}
+
+let ofProcess: Registry | undefined;
+
+/** Collected once, however many servers there are in the process: the library never stops to collect. */
+function metricsOfProcess(): readonly Metric[] {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  // The library's types know only what its own pages show of a metric.
+  return ofProcess.getMetricsAsArray() as unknown as readonly Metric[];
 }
 
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
