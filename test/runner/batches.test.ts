@@ -10,11 +10,11 @@ function files(count: number, folder: string): string[] {
 
 describe('Dealing test files to processes', () => {
   it('Every file is in exactly one batch, and no batch is empty, however many files there are', () => {
-    for (const count of [1, 2, 3, 4, 12, 27, 28, 29, 57, 200, 411]) {
+    for (const count of [1, 2, 3, 4, 12, 47, 48, 49, 97, 200, 411]) {
       const all = files(count, 'api');
       const batches = toBatches(all, WORKERS);
       assert.deepEqual(batches.flat().sort(), all, `${count} files`);
-      assert.ok(batches.every((batch) => batch.length > 0 && batch.length <= 28));
+      assert.ok(batches.every((batch) => batch.length > 0 && batch.length <= 48));
     }
   });
 
@@ -24,10 +24,16 @@ describe('Dealing test files to processes', () => {
   });
 
   it('Each of the first batches begins with its share of the slow files, and the last batches are small', () => {
-    const batches = toBatches([...files(150, 'rebac'), ...files(16, 'process')], WORKERS);
+    const batches = toBatches([...files(250, 'rebac'), ...files(16, 'process')], WORKERS);
     const slow = batches.map((batch) => batch.filter((file) => file.startsWith('test/process/')).length);
     assert.deepEqual(slow, [4, 4, 4, 4, 0, 0, 0, 0]);
     assert.ok(batches.slice(0, 4).every(([file]) => file?.startsWith('test/process/')));
-    assert.ok(batches.slice(4).every(({ length }) => length <= 14));
+    assert.ok(batches.slice(4).every(({ length }) => length <= 24));
+  });
+
+  it('All files that drive a browser are in the first batch, whose process starts only one', () => {
+    const [first, ...others] = toBatches([...files(50, 'api'), ...files(9, 'console')], WORKERS);
+    assert.deepEqual(first, files(9, 'console'));
+    assert.ok(others.flat().every((file) => file.startsWith('test/api/')));
   });
 });

@@ -122,7 +122,7 @@ describe('Custom roles', () => {
 
   it('A role update advances updated_at and keeps created_at', async () => {
     const { body: role } = await makeRole(atrium, {});
-    const anHourAgo = sql('test.age', `update role set updated_at = now() - interval '1 hour' where id = $1`);
+    const anHourAgo = sql('test.ageRole', `update role set updated_at = now() - interval '1 hour' where id = $1`);
     await atrium.instance.db.query(anHourAgo, [role.id]);
     const path = `/authz/roles/${role.id}?org=acme`;
     const aged = (await atrium.as('ann')('GET', path)).body;

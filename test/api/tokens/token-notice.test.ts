@@ -9,7 +9,7 @@ import { tokenCalls } from '../../support/tokens.ts';
 
 const DAY_MS = 86_400_000;
 const HEADER = 'x-token-expires-at';
-const AGE = sql('test.age', `update token set created_at = created_at - interval '90 days' where id = $1`);
+const AGE = sql('test.ageToken', `update token set created_at = created_at - interval '90 days' where id = $1`);
 const END = sql('test.end', `update token set expires_at = now() + $2::integer * interval '1 hour' where id = $1`);
 
 for (const driver of API_DRIVERS) {
