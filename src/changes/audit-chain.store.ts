@@ -2,15 +2,21 @@ import { createHash } from 'node:crypto';
 import { type Query, type Statement, sql } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
+const MAX_ID = 2n ** 63n - 1n;
 // One writer at a time for each organization, otherwise two rows would follow the same one.
 const LOCK = sql(
   'audit.lock',
   `select pg_advisory_xact_lock(hashtextextended('audit', chain)) from unnest($1::bigint[]) as chain`,
 );
+// Where most entries are of one organization, `where organization_id = chain order by id desc` is planned as a search
+// through all entries from the end, which is endless for an organization without recent ones. Only one index has this order.
 const LAST = sql(
   'audit.last',
   `select chain, last.hash, last.at from unnest($1::bigint[]) as chain
-    cross join lateral (select hash, at from audit where organization_id = chain order by id desc limit 1) as last`,
+    cross join lateral (select organization_id, hash, at from audit
+                         where (organization_id, id) <= (chain, ${MAX_ID})
+                         order by organization_id desc, id desc limit 1) as last
+    where last.organization_id = chain`,
 );
 /** The columns of a row, in the order in which `follow` gives their values. */
 const COLUMNS = [
@@ -36,6 +42,8 @@ const INSERT_ON_BEHALF = insertOf('audit.insertOnBehalf', COLUMNS.length);
 const START = Buffer.alloc(32);
 /** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
 const MAX_ROWS = 100;
+/** In one statement: a user may leave thousands of organizations at once. */
+const MAX_CHAINS = 500;
 
 /** The end of a chain, which the next row follows. */
 interface End {
@@ -87,9 +95,14 @@ function insertOf(name: string, length: number): Statement {
 
 async function endsOf(query: Query, chains: readonly bigint[]): Promise<Map<bigint, End>> {
   if (chains.length === 0) return new Map();
-  await query(LOCK, [chains]);
-  const rows = await query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [chains]);
-  return new Map(rows.map(({ chain, hash, at }) => [chain, { hash, at }]));
+  const ends = new Map<bigint, End>();
+  for (let first = 0; first < chains.length; first += MAX_CHAINS) {
+    const some = chains.slice(first, first + MAX_CHAINS);
+    await query(LOCK, [some]);
+    const rows = await query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [some]);
+    for (const { chain, hash, at } of rows) ends.set(chain, { hash, at });
+  }
+  return ends;
 }
 
 /**
