@@ -1,9 +1,9 @@
 import { only, type Query, sql } from '../../db/db.ts';
 import { INSTALLER_CONDITIONS } from '../installers/installers.store.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
-import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import { SUBSCRIPTION_STATES } from '../subscriptions/lifecycle.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
+import { readLastDeliveries } from './last-deliveries.store.ts';
 import { EVENT_CONDITIONS } from './outbox.store.ts';
 import { EVENT_STATES } from './outbox.ts';
 import type { Counted, SummaryStore } from './summary.ts';
@@ -29,11 +29,6 @@ const COUNT = sql(
      (select min(received_at) from delivery where state = 'received') as oldest_delivery,
      (select min(created_at) from marketplace_event where ${EVENT_CONDITIONS.waiting}) as oldest_event`,
 );
-const LAST = sql(
-  'summary.last',
-  `select m.name, d.received_at as at from unnest($1::text[]) as m (name) cross join lateral
-     (select received_at from delivery where marketplace = m.name order by id desc limit 1) d`,
-);
 
 interface Row {
   deliveries: Record<string, number>;
@@ -48,7 +43,6 @@ export function createSummaryStore(query: Query): SummaryStore {
   return {
     async count(now): Promise<Counted> {
       const row = only(await query<Row>(COUNT, [now]));
-      const last = await query<{ name: MarketplaceName; at: Date }>(LAST, [MARKETPLACE_NAMES]);
       return {
         deliveries: countsOf(DELIVERY_STATES, row.deliveries),
         subscriptions: countsOf(SUBSCRIPTION_STATES, row.subscriptions),
@@ -56,7 +50,7 @@ export function createSummaryStore(query: Query): SummaryStore {
         events: countsOf(EVENT_STATES, row.events),
         oldestDelivery: row.oldest_delivery,
         oldestEvent: row.oldest_event,
-        last: new Map(last.map(({ name, at }) => [name, at])),
+        last: await readLastDeliveries(query),
       };
     },
   };
