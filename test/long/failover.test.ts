@@ -143,7 +143,7 @@ describe('Failovers', { skip: lacks('postgresql') }, () => {
         const fresh = await ask(step, '/api/v1/user', text);
         if (fresh.status !== 200 && before === epoch) return `new token of ${name}: ${fresh.status}`;
         await tokens.revoke(id);
-        const { status } = await ask(step, '/api/v1/user', text);
+        const { status } = await ask(step, '/api/v1/user', text, unusedAddress());
         return status === 401 ? undefined : `revoked token of ${name}: ${status}`;
       } catch (error) {
         // The pair is not complete, so it cannot count.
@@ -175,9 +175,9 @@ describe('Failovers', { skip: lacks('postgresql') }, () => {
     }
 
     /** The first answer of that server. An error is not an answer. */
-    async function ask(at: number, path: string, token: string): Promise<Reply> {
+    async function ask(at: number, path: string, token: string, from?: string): Promise<Reply> {
       for (let count = 0; count < MAX_TRIES; count++) {
-        const reply = await send(urls[at % urls.length], 'GET', path, token);
+        const reply = await send(urls[at % urls.length], 'GET', path, token, undefined, from);
         if (reply.status !== 0 && reply.status !== 503) return reply;
         if (reply.status === 503) assert.ok(reply.retryAfter, 'a 503 says when to try again');
         repeated += 1;
@@ -348,7 +348,22 @@ function sorted(numbers: readonly number[]): number[] {
   return [...numbers].sort((a, b) => a - b);
 }
 
-function send(base: string | undefined, method: string, path: string, token: string, body?: object): Promise<Reply> {
+let addresses = 0;
+
+/** An address of this machine. Whoever sends many revoked tokens from the same one is braked. */
+function unusedAddress(): string {
+  addresses += 1;
+  return `127.1.${(addresses >> 8) & 255}.${addresses & 255}`;
+}
+
+function send(
+  base: string | undefined,
+  method: string,
+  path: string,
+  token: string,
+  body?: object,
+  from?: string,
+): Promise<Reply> {
   const text = body === undefined ? '' : JSON.stringify(body);
   const headers = {
     Authorization: `token ${token}`,
@@ -356,15 +371,19 @@ function send(base: string | undefined, method: string, path: string, token: str
   };
   return new Promise((resolve) => {
     const lost = () => resolve({ status: 0, text: '', retryAfter: undefined });
-    const sent = request(`${base}${path}`, { agent, method, headers }, (response) => {
-      let answer = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        answer += chunk;
-      });
-      const retryAfter = response.headers['retry-after'];
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, text: answer, retryAfter }));
-      response.once('error', lost);
-    });
+    const sent = request(
+      `${base}${path}`,
+      { method, headers, ...(from ? { localAddress: from } : { agent }) },
+      (response) => {
+        let answer = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          answer += chunk;
+        });
+        const retryAfter = response.headers['retry-after'];
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, text: answer, retryAfter }));
+        response.once('error', lost);
+      },
+    );
     sent.once('error', lost).end(text);
   });
 }
