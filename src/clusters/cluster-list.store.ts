@@ -43,7 +43,7 @@ export function createClusterListStore(db: Db): ClusterListStore {
       return { items, total: items.length };
     }
     const page = [request.limit, request.offset];
-    const items = (await db.query<ClusterRow>(listing(scope, search), [...values, ...page])).map(toCluster);
+    const items = (await db.query<ClusterRow>(paging(scope, search), [...values, ...page])).map(toCluster);
     const { total } = only(await db.query<{ total: number }>(COUNTS[scope], values));
     return { items, total };
   }
@@ -51,7 +51,7 @@ export function createClusterListStore(db: Db): ClusterListStore {
   /** There can be tens of thousands. */
   async function findAll(scope: Scope, search: ClusterSearch, values: readonly unknown[]): Promise<Cluster[]> {
     if (db.driver === 'postgres') {
-      const rows = await db.query<ClusterRow>(listing(scope, search), [...values, null, null]);
+      const rows = await db.query<ClusterRow>(listing(scope, search), values);
       return await mapInSlices(rows, ROWS_IN_SLICE, toCluster);
     }
     // The built-in database reads them in this thread, and everybody waits. So it reads a few at a time, by the IDs that
@@ -86,8 +86,18 @@ function counting(scope: Scope): Statement {
 function listing(scope: Scope, search: ClusterSearch): Statement {
   return sql(
     `clusterList.${scope}.${nameOf(search)}`,
-    `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where ${SCOPES[scope]} and ${FILTERS}
-      order by ${orderOf(search)} limit $8 offset $9`,
+    `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where ${SCOPES[scope]} and ${FILTERS} order by ${orderOf(search)}`,
+  );
+}
+
+/** Sorts the IDs alone, and reads everything else for the clusters of the page only. */
+function paging(scope: Scope, search: ClusterSearch): Statement {
+  const order = orderOf(search);
+  return sql(
+    `clusterList.page.${scope}.${nameOf(search)}`,
+    `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} join (
+       select c.id from cluster c where ${SCOPES[scope]} and ${FILTERS} order by ${order} limit $8 offset $9
+     ) page on page.id = c.id order by ${order}`,
   );
 }
 

@@ -87,6 +87,8 @@ export function createSession(pglite: PGlite, health: Health): Session {
     busyMs += performance.now() - began;
     if (busyMs > SLICE_MS) {
       busyMs = 0;
+      // One would end in the same turn of the event loop if this began when a request was read.
+      await breath();
       await breath();
     }
     throwRefusal(answer);

@@ -32,22 +32,33 @@ const CODES = sql(
   `select min(created_at) as created_at, (count(*) filter (where used_at is null))::integer as left
      from recovery_code where account_id = $1 having count(*) > 0`,
 );
-const HELD = `from account a where a.kind = 'user' and a.active and not a.prohibit_login
-  and ($1::bigint is null or exists (select 1 from team t join team_member m on m.team_id = t.id
-                                      where t.organization_id = $1 and m.account_id = a.id))
-  and (not $2 or not (exists (select 1 from passkey p where p.account_id = a.id)
-                   or exists (select 1 from totp o where o.account_id = a.id)))`;
-const HOLDER_COUNT = sql('factors.holderCount', `select count(*)::integer as total ${HELD}`);
-// What they have is counted for those on the page, not for those before it.
-const HOLDERS = sql(
-  'factors.holders',
-  `with page as materialized (select a.id, a.name, a.full_name, a.is_admin ${HELD} order by a.id offset $3 limit $4)
-   select a.id, a.name, a.full_name, a.is_admin,
-          (select count(*)::integer from passkey p where p.account_id = a.id) as passkeys,
-          exists (select 1 from totp o where o.account_id = a.id) as has_totp,
-          (select count(*)::integer from recovery_code c where c.account_id = a.id and c.used_at is null) as codes
-     from page a order by a.id`,
-);
+/** Whose factors are listed. As an array, the members are found first, and then their accounts in order of ID. */
+const SCOPES = {
+  all: '$2::bigint is null',
+  members: `a.id = any(array(select m.account_id from team t join team_member m on m.team_id = t.id
+                              where t.organization_id = $2))`,
+} as const;
+const HOLDERS = { all: holdersIn('all'), members: holdersIn('members') } as const;
+
+function holdersIn(scope: keyof typeof SCOPES) {
+  const held = `from account a where a.kind = 'user' and a.active and not a.prohibit_login and ${SCOPES[scope]}
+    and (not $1 or not (exists (select 1 from passkey p where p.account_id = a.id)
+                     or exists (select 1 from totp o where o.account_id = a.id)))`;
+  return {
+    count: sql(`factors.holderCount.${scope}`, `select count(*)::integer as total ${held}`),
+    // What they have is counted for those on the page, not for those before it.
+    page: sql(
+      `factors.holders.${scope}`,
+      `with page as materialized (select a.id, a.name, a.full_name, a.is_admin ${held} order by a.id offset $3 limit $4)
+       select a.id, a.name, a.full_name, a.is_admin,
+              (select count(*)::integer from passkey p where p.account_id = a.id) as passkeys,
+              exists (select 1 from totp o where o.account_id = a.id) as has_totp,
+              (select count(*)::integer from recovery_code c where c.account_id = a.id and c.used_at is null) as codes
+         from page a order by a.id`,
+    ),
+  };
+}
+
 // Those who add and remove factors of one user take turns, so that two of them never both see one that remains.
 const LOCK = sql('factors.lock', 'select name from account where id = $1 for no key update');
 const COUNT = sql(
@@ -103,9 +114,10 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
     },
 
     async holders({ organizationId, isMissing }, { offset, limit }) {
-      const found = [organizationId ?? null, isMissing];
-      const { total } = only(await db.query<{ total: number }>(HOLDER_COUNT, found));
-      const rows = await db.query<HolderRow>(HOLDERS, [...found, offset, limit]);
+      const { count, page } = HOLDERS[organizationId === undefined ? 'all' : 'members'];
+      const found = [isMissing, organizationId];
+      const { total } = only(await db.query<{ total: number }>(count, found));
+      const rows = await db.query<HolderRow>(page, [...found, offset, limit]);
       return { items: rows.map(toHolder), total };
     },
 

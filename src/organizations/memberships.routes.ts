@@ -3,11 +3,10 @@ import { writeListInSlices } from '../base/json.ts';
 import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import { reachesObject } from '../identity/token-limits.ts';
+import { listedIds, type MaybeLimits } from '../identity/token-limits.ts';
 import type { Users } from '../users/users.ts';
-import type { Memberships } from './memberships.ts';
+import type { Memberships, TeamsAmong } from './memberships.ts';
 import { Organization, presentOrganization, presentTeam, Team } from './organization.view.ts';
-import type { Team as TeamValue } from './teams.ts';
 
 export function membershipRoutes(
   scope: Scope,
@@ -30,20 +29,13 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const { person, limits } = callerOf(request);
-      const found = await memberships.teams(person.id);
-      const teams = found.filter(({ id, organization }) =>
-        reachesObject(limits, { type: 'team', id, ownerId: organization.id }),
-      );
-      const present = (team: TeamValue) => presentTeam(team, baseUrl());
-      const { page, limit } = request.query;
-      if (page === undefined && limit === undefined) {
-        reply.header('X-Total-Count', String(teams.length));
-        sendText(reply, await writeListInSlices(teams, present));
-        return reply;
-      }
-      const wanted = readPage(request.query);
-      showPage(request, reply, baseUrl(), wanted, teams.length);
-      return teams.slice(wanted.offset, wanted.offset + wanted.limit).map(present);
+      const { page: number, limit } = request.query;
+      const page = number === undefined && limit === undefined ? undefined : readPage(request.query);
+      const { items, total } = await memberships.teams(person.id, amongOf(limits), page);
+      if (page) showPage(request, reply, baseUrl(), page, total);
+      else reply.header('X-Total-Count', String(total));
+      sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
+      return reply;
     },
   );
 
@@ -60,8 +52,8 @@ export function membershipRoutes(
       },
     },
     async (request, reply) => {
-      const teams = await memberships.teams(await users.idOf(request.params.username));
-      sendText(reply, await writeListInSlices(teams, (team) => presentTeam(team, baseUrl())));
+      const { items } = await memberships.teams(await users.idOf(request.params.username));
+      sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
       return reply;
     },
   );
@@ -78,4 +70,9 @@ export function membershipRoutes(
       return reply;
     },
   );
+}
+
+/** The teams that the caller's token reaches. */
+function amongOf(limits: MaybeLimits): TeamsAmong | undefined {
+  return limits && { organizationIds: limits.organizations.map(({ id }) => id), teamIds: listedIds(limits, 'team') };
 }

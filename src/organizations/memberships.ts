@@ -1,14 +1,22 @@
 import type { Judge } from '../authz/judge.ts';
 import { AppError } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Organization } from './organizations.ts';
 import type { Team } from './teams.ts';
 
 /** The teams and organizations that a user is in. */
 export interface Memberships {
-  /** Ordered by organization, the owners' team first, then by name. */
-  teams(accountId: bigint): Promise<Team[]>;
+  /** Ordered by organization, the owners' team first, then by name. Without a request, the whole list. */
+  teams(accountId: bigint, among?: TeamsAmong, request?: PageRequest): Promise<Page<Team>>;
+  /** Ordered by ID. */
   organizations(accountId: bigint): Promise<Organization[]>;
+}
+
+/** Only the teams of these organizations, and these teams. */
+export interface TeamsAmong {
+  readonly organizationIds: readonly bigint[];
+  readonly teamIds: readonly bigint[];
 }
 
 type PersonNamed = (name: string) => Promise<Pick<Person, 'id' | 'organizations'> | undefined>;

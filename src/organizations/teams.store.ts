@@ -52,7 +52,14 @@ const DROP_ROLES = sql(
      from gone where r.id = gone.role_id returning r.id`,
 );
 const DELETE = sql('teams.delete', 'delete from team where id = $1');
-const MEMBERS = sql('teams.members', 'select account_id as id from team_member where team_id = $1');
+const MEMBERS = sql('teams.members', 'select array(select account_id from team_member where team_id = $1) as ids');
+// There can be fifty thousand. They would be deleted with the team anyway, but in one statement, which the built-in
+// database runs in this thread.
+const DELETE_MEMBERS = sql(
+  'teams.deleteMembers',
+  'delete from team_member where team_id = $1 and account_id = any($2::bigint[])',
+);
+const AT_ONCE = 1000;
 
 export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
@@ -97,7 +104,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
         touch({ kind: 'team', id, organizationId: current.organization.id });
         // The permission of a user in an organization is remembered with the user.
         if (next.permission !== current.permission) {
-          for (const member of await idsOf(query, MEMBERS, id)) touch({ kind: 'account', id: member });
+          for (const member of await membersOf(query, id)) touch({ kind: 'account', id: member });
         }
         record({ ...about(actor, 'team.update', current), before: toState(current), after: toState(next) });
         return await get(query, id);
@@ -113,10 +120,13 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
       if (!current) return false;
       decide(current);
       const organizationId = current.organization.id;
-      const members = await idsOf(query, MEMBERS, id);
+      const members = await membersOf(query, id);
       // No entry of its own says that these roles lost the team.
-      const roleIds = await idsOf(query, DROP_ROLES, id);
+      const roleIds = (await query<{ id: bigint }>(DROP_ROLES, [id])).map((role) => role.id);
       for (const role of roleIds) touch({ kind: 'role', id: role, organizationId });
+      for (let first = 0; first < members.length; first += AT_ONCE) {
+        await query(DELETE_MEMBERS, [id, members.slice(first, first + AT_ONCE)]);
+      }
       await query(DELETE, [id]);
       touch({ kind: 'team', id, organizationId });
       for (const member of members) touch({ kind: 'account', id: member });
@@ -148,8 +158,8 @@ async function get(query: Query, id: bigint): Promise<Team | undefined> {
   return row && toTeam(row);
 }
 
-async function idsOf(query: Query, statement: typeof MEMBERS, id: bigint): Promise<bigint[]> {
-  return (await query<{ id: bigint }>(statement, [id])).map((row) => row.id);
+async function membersOf(query: Query, id: bigint): Promise<bigint[]> {
+  return only(await query<{ ids: bigint[] }>(MEMBERS, [id])).ids;
 }
 
 async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name taken'> {

@@ -22,24 +22,28 @@ const LOCK_TEAMS = sql(
 );
 const MEMBERS = sql(
   'removal.members',
-  `select distinct m.account_id as id from team_member m join team t on t.id = m.team_id where t.organization_id = $1`,
+  `select array(select distinct m.account_id from team_member m join team t on t.id = m.team_id
+                 where t.organization_id = $1) as ids`,
 );
-// Every row that contributes a tuple to the account's graph: a replica that keeps the graph has to forget them.
+// Every row that contributes a tuple to the account's graph: a replica that keeps the graph has to forget them. Every
+// team also has other tuples than those of its members, which are most of all.
 const SOURCES = sql(
   'removal.sources',
-  'select distinct source_kind as kind, source_id as id from tuple where store = $1',
+  `select source_kind as kind, array_agg(distinct source_id) as ids from tuple
+    where store = $1 and relation <> 'member' group by source_kind`,
 );
 // The keys that sealed the account's secrets: without them, even a copy of the secrets is worthless.
 const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_id = $1');
 // What the account was answered with. Without the keys above, it could not be opened any more.
 const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
-// What an account can have tens of thousands of. It would be deleted with the account anyway, but in one statement, which
+// What an account can have thousands of. It would be deleted with the account anyway, but in one statement, which
 // the built-in database runs in this thread. Follows are left to that statement: each one that is deleted before the
 // account changes the row of the account, and finding the latest of thousands of versions takes ever longer.
 const MANY = [
   sql('removal.clusters', deleteSome('cluster', 'owner_id = $1')),
   sql('removal.ownMembers', deleteSome('team_member', 'team_id in (select id from team where organization_id = $1)')),
+  sql('removal.teams', deleteSome('team', 'organization_id = $1')),
   sql('removal.memberships', deleteSome('team_member', 'account_id = $1')),
 ];
 const AT_ONCE = 500;
@@ -59,12 +63,12 @@ export async function lockForRemoval(query: Query, id: bigint): Promise<void> {
 }
 
 export async function membersOf(query: Query, id: bigint): Promise<bigint[]> {
-  return (await query<{ id: bigint }>(MEMBERS, [id])).map((row) => row.id);
+  return only(await query<{ ids: bigint[] }>(MEMBERS, [id])).ids;
 }
 
 /** Deletes the account with everything that it owns; the tables define what is deleted with it. */
 export async function deleteAccount(query: Query, touch: (change: Change) => void, id: bigint): Promise<void> {
-  const sources = await query<{ kind: ChangeKind; id: bigint }>(SOURCES, [id]);
+  const sources = await query<{ kind: ChangeKind; ids: bigint[] }>(SOURCES, [id]);
   await query(DELETE_KEYS, [id]);
   await query(DELETE_RESPONSES, [id]);
   for (const statement of MANY) {
@@ -72,5 +76,7 @@ export async function deleteAccount(query: Query, touch: (change: Change) => voi
   }
   await query(DELETE, [id]);
   touch({ kind: 'account', id, organizationId: id });
-  for (const source of sources) touch({ ...source, organizationId: id });
+  for (const { kind, ids } of sources) {
+    for (const source of ids) touch({ kind, id: source, organizationId: id });
+  }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type Db, isUniqueViolation, sql } from '../../src/db/db.ts';
 import { DRIVERS, openTestDb } from '../support/db.ts';
@@ -29,6 +30,20 @@ for (const driver of DRIVERS) {
     });
     after(() => db.close());
     const count = async () => (await db.query<{ n: number }>(COUNT))[0]?.n;
+
+    test(`A timer that is due runs before the statement after a long one on ${driver}`, async () => {
+      // Begins where a request begins: in the turn of the event loop that reads what has arrived.
+      const isLate = await new Promise<boolean>((resolve, reject) => {
+        stat('.', () => {
+          let hasRun = false;
+          setTimeout(() => {
+            hasRun = true;
+          }, 0);
+          db.query(LONG).then(() => resolve(!hasRun), reject);
+        });
+      });
+      assert.equal(isLate, false);
+    });
 
     test(`Other work is done between the long statements of a transaction on ${driver}`, async () => {
       let turns = 0;

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { addMember, createTeam, removeMember } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+
+/** More than are read at once, and their names are in another order than their IDs. */
+const JOIN_MANY = sql(
+  'test.joinMany',
+  `with made as (
+     insert into account (kind, name) select 'organization', 'many' || (n * 7919) % 1010 from generate_series(1, 1010) n returning id
+   ), teams as (
+     insert into team (organization_id, name, permission, type)
+     select id, name, permission, 'custom' from made, (values ('apes', 'read'), ('owners', 'owner')) as t (name, permission)
+     returning id
+   )
+   insert into team_member (team_id, account_id) select id, $1 from teams`,
+);
 
 for (const driver of API_DRIVERS) {
   describe(`Teams and organizations of the caller on ${driver}`, () => {
@@ -102,6 +116,30 @@ for (const driver of API_DRIVERS) {
       );
       assert.deepEqual(body[0], (await teams('cat')).body[0].organization);
       assert.equal((await atrium.as('root')('GET', '/user/settings/organizations')).text, '[]');
+    });
+
+    it(`More teams and organizations than are read at once are returned in full and in order on ${driver}`, async () => {
+      await atrium.instance.db.query(JOIN_MANY, [id('eve')]);
+      const names = Array.from({ length: 1010 }, (_, number) => `many${number}`).sort();
+      const whole = await teams('eve');
+      assert.deepEqual(titles(whole.body), [
+        'globex/Owners',
+        ...names.flatMap((name) => [`${name}/owners`, `${name}/apes`]),
+      ]);
+      assert.equal(whole.headers.get('x-total-count'), '2021');
+      for (const page of [1, 20, 41]) {
+        const part = await teams('eve', `?limit=50&page=${page}`);
+        assert.deepEqual(part.body, whole.body.slice((page - 1) * 50, page * 50));
+        assert.equal(part.headers.get('x-total-count'), '2021');
+      }
+      const { body } = await atrium.as('eve')('GET', '/user/settings/organizations');
+      const organizations = new Map(
+        whole.body.map(({ organization }: { organization: { id: number } }) => [organization.id, organization]),
+      );
+      assert.deepEqual(
+        body,
+        [...organizations.keys()].sort((a, b) => Number(a) - Number(b)).map((one) => organizations.get(one)),
+      );
     });
   });
 }

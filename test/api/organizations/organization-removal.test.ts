@@ -7,6 +7,7 @@ import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
 import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
 
 const LEFT = `select
   (select count(*)::integer from tuple where store = $1) as tuples,
@@ -40,7 +41,7 @@ for (const driver of API_DRIVERS) {
 
     const left = async (id: bigint) => (await atrium.instance.db.query({ name: 'test.left', text: LEFT }, [id]))[0];
 
-    const sourcesOf = async (id: bigint) => {
+    const sourcesOf = async (id: number | bigint) => {
       const text = `select distinct source_kind || ':' || source_id as source from tuple where store = $1`;
       return (await atrium.instance.db.query<{ source: string }>({ name: 'test.sources', text }, [id])).map(
         (row) => row.source,
@@ -116,6 +117,44 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(await allowedTo(atrium, 'eve', 'cluster', prod), []);
       assert.deepEqual(await allowedTo(atrium, 'ann', 'organization', again.body.id), []);
       assert.equal((await atrium.as('ann')('GET', '/orgs/acme')).status, 404);
+    });
+
+    it(`More teams and members than are deleted at once are deleted with what they belong to on ${driver}`, async () => {
+      const { name: who } = await makePerson(atrium);
+      const org = await makeOrganization(atrium, who);
+      const { db } = atrium.instance;
+      const crowd = await db.query<{ id: bigint }>(
+        statement(
+          `insert into account (kind, name) select 'user', 'crowd' || n from generate_series(1, 1010) n returning id`,
+        ),
+      );
+      const teams = await db.query<{ id: bigint }>(
+        statement(`insert into team (organization_id, name, permission, type)
+                   select $1, 'team' || n, 'read', 'custom' from generate_series(1, 510) n returning id`),
+        [org.id],
+      );
+      const [large, small, ...others] = teams.map(({ id }) => id);
+      const ids = crowd.map(({ id }) => id);
+      const JOIN = statement('insert into team_member (team_id, account_id) select $1, unnest($2::bigint[])');
+      for (const team of [large, small]) await db.query(JOIN, [team, ids]);
+
+      assert.equal((await atrium.as(who)('DELETE', `/teams/${large}`)).status, 204);
+      const entry = (await auditOf(db, org.id)).at(-1);
+      assert.equal(entry?.action, 'team.delete');
+      const recorded: (string | number)[] = JSON.parse(entry.before ?? '').members;
+      assert.deepEqual(new Set(recorded.map(BigInt)), new Set(ids));
+      assert.equal((await atrium.as(who)('GET', `/teams/${large}`)).status, 404);
+      assert.equal((await atrium.as(who)('GET', `/teams/${small}`)).body.member_count, ids.length);
+
+      const sources = await sourcesOf(org.id);
+      assert.ok(sources.length > others.length);
+      assert.equal((await atrium.as(who)('DELETE', `/orgs/${org.name}`)).status, 204);
+      assert.deepEqual(await left(BigInt(org.id)), NOTHING);
+      const told = new Set(await named(BigInt(org.id)));
+      assert.deepEqual(
+        sources.filter((source) => !told.has(source)),
+        [],
+      );
     });
 
     it(`Installers of a deleted organization cannot be bound again and their links stop working on ${driver}`, async () => {
