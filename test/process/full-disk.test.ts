@@ -61,6 +61,12 @@ describe('A full disk under the built-in database', () => {
   });
 
   it('A panic of the database ends the process, and the next one has everything that was acknowledged', async () => {
+    let hasEnded = false;
+    void server.ended.then(() => {
+      hasEnded = true;
+    });
+    // If the last write was rejected before it came to the log, the process would go on until somebody writes there.
+    while (!hasEnded) await untilRejected().catch(() => server.ended);
     const { code } = await server.ended;
     assert.equal(code, 1, server.stderr());
     assert.match(server.stderr(), /^atrium stopped: the database in .* stopped: .*; start again to recover it$/m);
