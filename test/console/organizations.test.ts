@@ -154,7 +154,8 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       await page.getByRole('link', { name: 'globex' }).waitFor();
       await page.getByLabel('Search', { exact: true }).fill('acme corp');
       await page.getByRole('link', { name: 'globex' }).waitFor({ state: 'detached' });
-      assert.match(page.url(), /\/orgs\?q=acme/);
+      // The address follows what is shown.
+      await page.waitForURL(/\/orgs\?q=acme/);
       await page.getByRole('link', { name: 'acme', exact: true }).click();
       await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
       assert.deepEqual(faults, []);

@@ -43,7 +43,7 @@ after(async () => {
 
 /** One Chromium for all files of a process; each visit has its own cookies and storage. */
 export async function openBrowser(): Promise<TestBrowser> {
-  launched ??= chromium.launch({ executablePath: PROGRAM ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+  launched ??= chromium.launch({ executablePath: PROGRAM ?? '', args: ['--no-sandbox'] });
   const browser = await launched;
   const opened: BrowserContext[] = [];
   return {
