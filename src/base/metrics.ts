@@ -27,13 +27,13 @@ export function createMetrics(questions: () => number) {
 
 let ofProcess: Registry | undefined;
 
-/** Collected once, however many servers there are in the process: the library never stops to collect. */
+/** Collected once, however many servers there are in the process, because the library never stops collecting. */
 function metricsOfProcess(): readonly Metric[] {
   if (ofProcess === undefined) {
     ofProcess = new Registry();
     collectDefaultMetrics({ register: ofProcess });
   }
-  // The library's types know only what its own pages show of a metric.
+  // The library returns the metrics themselves, but declares only their data.
   return ofProcess.getMetricsAsArray() as unknown as readonly Metric[];
 }
 

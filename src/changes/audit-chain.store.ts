@@ -9,7 +9,8 @@ const LOCK = sql(
   `select pg_advisory_xact_lock(hashtextextended('audit', chain)) from unnest($1::bigint[]) as chain`,
 );
 // Where most entries are of one organization, `where organization_id = chain order by id desc` is planned as a search
-// through all entries from the end, which is endless for an organization without recent ones. Only one index has this order.
+// through all entries from the end, and reads the whole log for an organization without recent ones. Only one index has
+// the order used here.
 const LAST = sql(
   'audit.last',
   `select chain, last.hash, last.at from unnest($1::bigint[]) as chain

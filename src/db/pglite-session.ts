@@ -87,7 +87,7 @@ export function createSession(pglite: PGlite, health: Health): Session {
     busyMs += performance.now() - began;
     if (busyMs > SLICE_MS) {
       busyMs = 0;
-      // One would end in the same turn of the event loop if this began when a request was read.
+      // If the statement began while a request was read, one breath ends before the event loop reads anything else.
       await breath();
       await breath();
     }

@@ -1,13 +1,15 @@
 import { type Query, sql } from '../../db/db.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 
+const MAX_ID = 2n ** 63n - 1n;
 // Where most deliveries are from one marketplace, `where marketplace = m.name order by id desc` is planned as a search
-// through all deliveries from the end, for a marketplace without any as well. Only one index has this order.
+// through all deliveries from the end, and reads the whole table for a marketplace without any. Only one index has the
+// order used here.
 const LAST = sql(
   'lastDeliveries.read',
   `select m.name, d.received_at as at from unnest($1::text[]) as m (name)
     cross join lateral (select marketplace, received_at from delivery
-                         where (marketplace, id) <= (m.name, ${2n ** 63n - 1n})
+                         where (marketplace, id) <= (m.name, ${MAX_ID})
                          order by marketplace desc, id desc limit 1) d
     where d.marketplace = m.name`,
 );
