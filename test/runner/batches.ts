@@ -1,10 +1,11 @@
 /** The files that one process runs one after the other. */
 export type Batch = readonly string[];
 
-/** Starting a process and loading the server takes as long as a small file, so a process runs many. */
-const FILES_PER_PROCESS = 48;
-/** The last part of the list is in half batches, so that no process runs alone for long at the end. */
-const LAST_PART = 1 / 3;
+/** Starting a process and loading the server takes as long as a small file, so a process runs several. */
+const MOST_FILES = 40;
+const FEWEST_FILES = 4;
+/** How much of what is left the next round of batches takes. */
+const SHARE = 2 / 3;
 
 /** Its files are one batch. They share a browser, whose start and first page take seconds. */
 const BROWSER_FOLDER = 'test/console/';
@@ -19,24 +20,28 @@ const SLOW_FIRST = [
   'test/api/',
 ];
 
-/** Every file in exactly one batch. With few files, each worker still gets some. */
+/**
+ * Every file in exactly one batch. A process that is done takes the next batch, and they become smaller towards the end:
+ * how long a file takes is not known in advance, and no process should run alone for long.
+ */
 export function toBatches(files: readonly string[], workers: number): Batch[] {
   const rank = (file: string) => {
     const index = SLOW_FIRST.findIndex((folder) => file.startsWith(folder));
     return index === -1 ? SLOW_FIRST.length : index;
   };
   const ordered = [...files].sort((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1));
-  const isSmall = ordered.length <= FILES_PER_PROCESS;
-  if (isSmall) return deal(ordered, Math.min(workers, Math.ceil(ordered.length / 4)));
+  const isSmall = ordered.length <= MOST_FILES;
+  if (isSmall) return deal(ordered, Math.min(workers, Math.ceil(ordered.length / FEWEST_FILES)));
   const inBrowser = ordered.filter((file) => file.startsWith(BROWSER_FOLDER));
-  const others = ordered.filter((file) => !file.startsWith(BROWSER_FOLDER));
-  const last = Math.floor(others.length * LAST_PART);
-  const [first, rest] = [others.slice(0, -last), others.slice(-last)];
-  return [
-    ...(inBrowser.length > 0 ? [inBrowser] : []),
-    ...deal(first, Math.max(workers, Math.ceil(first.length / FILES_PER_PROCESS))),
-    ...deal(rest, Math.max(workers, Math.ceil(rest.length / (FILES_PER_PROCESS / 2)))),
-  ];
+  let left = ordered.filter((file) => !file.startsWith(BROWSER_FOLDER));
+  const batches: Batch[] = inBrowser.length > 0 ? [inBrowser] : [];
+  while (left.length > 0) {
+    const each = Math.min(MOST_FILES, Math.max(FEWEST_FILES, Math.ceil((left.length * SHARE) / workers)));
+    const round = left.slice(0, each * workers);
+    batches.push(...deal(round, Math.min(workers, Math.ceil(round.length / FEWEST_FILES))));
+    left = left.slice(round.length);
+  }
+  return batches;
 }
 
 /** Like cards: the first file to the first batch, the second to the second. */
