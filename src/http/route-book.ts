@@ -63,7 +63,7 @@ declare module 'fastify' {
  */
 export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook) {
   const routes: BookedRoute[] = [];
-  const places = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  const places = new Map<string, { pattern: RegExp; parts: readonly string[]; methods: Set<string> }>();
 
   app.addHook('onRoute', (route) => {
     const access = route.config?.access;
@@ -77,7 +77,7 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
 
   function book(method: string, route: RouteOptions, access: Access): void {
     const path = route.url.replace(/\/+$/, '');
-    const place = places.get(path) ?? { pattern: patternOf(path), methods: new Set() };
+    const place = places.get(path) ?? { pattern: patternOf(path), parts: path.split('/'), methods: new Set() };
     places.set(path, place);
     place.methods.add(method);
     if (method === 'HEAD') return;
@@ -89,7 +89,7 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
   function refuseUnknown(method: string, url: string): AppError {
     const path = pathOf(url);
     const found = [...places].filter(([, { pattern }]) => pattern.test(path));
-    const closest = found.filter(([wide]) => !found.some(([narrow]) => covers(wide, narrow)));
+    const closest = found.filter(([, wide]) => !found.some(([, narrow]) => covers(wide.parts, narrow.parts)));
     const allow = closest.flatMap(([, { methods }]) => [...methods]);
     return allow.length === 0 || allow.includes(method)
       ? new AppError('notFound', 'not found', { reason: 'route_not_found' })
@@ -103,10 +103,10 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
    */
   function refuseCovered(scope: Scope): void {
     const inScope = [...places].filter(([path]) => path.startsWith(`${scope.prefix}/`));
-    const byLength = Map.groupBy(places, ([path]) => path.split('/').length);
-    for (const [path, { methods: own }] of inScope) {
-      const candidates = byLength.get(path.split('/').length) ?? [];
-      const wider = candidates.flatMap(([wide, { methods }]) => (covers(wide, path) ? [...methods] : []));
+    const byLength = Map.groupBy(places.values(), ({ parts }) => parts.length);
+    for (const [path, { parts, methods: own }] of inScope) {
+      const candidates = byLength.get(parts.length) ?? [];
+      const wider = candidates.flatMap((wide) => (covers(wide.parts, parts) ? [...wide.methods] : []));
       const method = [...new Set(wider)].filter((one) => !own.has(one));
       if (method.length === 0) continue;
       scope.route({

@@ -7,13 +7,15 @@ export function patternOf(route: string): RegExp {
   return new RegExp(`^${parts.join('/')}$`);
 }
 
-/** Whether one route answers every path of another, and more: `/roles/:id` covers `/roles/export`. */
-export function covers(wide: string, narrow: string): boolean {
-  const wideParts = wide.split('/');
-  const parts = narrow.split('/');
-  if (wideParts.length !== parts.length) return false;
-  const isWider = wideParts.some((part, place) => isParameter(part) && !isParameter(parts[place] ?? ''));
-  return isWider && wideParts.every((part, place) => isParameter(part) || part === parts[place]);
+/** Whether one route answers every path of another, and more: `/roles/:id` covers `/roles/export`. By their parts. */
+export function covers(wide: readonly string[], narrow: readonly string[]): boolean {
+  if (wide.length !== narrow.length) return false;
+  let isWider = false;
+  for (const [place, part] of wide.entries()) {
+    if (isParameter(part)) isWider ||= !isParameter(narrow[place] ?? '');
+    else if (part !== narrow[place]) return false;
+  }
+  return isWider;
 }
 
 function isParameter(part: string): boolean {
