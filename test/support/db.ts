@@ -110,10 +110,18 @@ export async function serverUrl(): Promise<string> {
   return (await server).url;
 }
 
-export async function postgresTemplate(url: string, template: Template): Promise<{ name: string; note: string }> {
-  return createTemplate(url, `template_${digest([template.key])}`, (databaseUrl) =>
-    template.make({ databaseUrl, dataDir: temporaryFolder() }),
-  );
+/** Asked for by every file of a process. */
+const known = new Map<string, ReturnType<typeof createTemplate>>();
+
+export function postgresTemplate(url: string, template: Template): ReturnType<typeof createTemplate> {
+  const key = `${url} ${template.key}`;
+  const created =
+    known.get(key) ??
+    createTemplate(url, `template_${digest([template.key])}`, (databaseUrl) =>
+      template.make({ databaseUrl, dataDir: temporaryFolder() }),
+    );
+  known.set(key, created);
+  return created;
 }
 
 /**
