@@ -63,13 +63,12 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
   async function createIn(inside: Provisioning, organization: Tenant, request: UserRequest, actor: Actor) {
     const { people, members } = inside;
     if (await people.isNameTaken(organization.id, request.userName)) throw nameTaken(request.userName);
-    const found = await people.candidate(organization.id, request.email, request.userName);
+    const found = await lockedCandidate(inside, organization, request);
     if (found?.isLinked) throw known(found.id);
     const isOurs = ownsAddress(organization, request.email);
     if (!found?.isMember && !isOurs) throw foreignDomain(organization, request.email);
     const isOwned = isOurs && (!found || (found.isFree && found.hasAddress));
     const { id, login } = found ?? (await createAccount(inside, request, actor));
-    if (found) await people.lock(id);
     if ((await people.save(organization.id, id, request, isOwned)) === 'name taken') throw nameTaken(request.userName);
     if (found && isOwned) {
       await inside.users.update(login, { fullName: fullNameOf(request) }, unconditionally, actor);
@@ -79,6 +78,17 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
     const created = (await people.find(organization.id, id)) ?? missing(id);
     if (request.active === false) await deactivate(inside, organization, created, actor);
     return await recorded(inside, organization, undefined, id, actor);
+  }
+
+  /** As they are once nobody else can change them: another organization may have taken them up a moment ago. */
+  async function lockedCandidate({ people }: Provisioning, organization: Tenant, { email, userName }: UserRequest) {
+    let found = await people.candidate(organization.id, email, userName);
+    for (let lockedId: bigint | undefined; found && found.id !== lockedId; ) {
+      lockedId = found.id;
+      await people.lock(lockedId);
+      found = await people.candidate(organization.id, email, userName);
+    }
+    return found;
   }
 
   async function createAccount({ people, users }: Provisioning, request: UserRequest, actor: Actor) {

@@ -3,6 +3,8 @@ import pg from 'pg';
 
 export interface TableLock {
   untilSomebodyWaits(): Promise<void>;
+  /** Until so many wait for this lock, or for somebody who does. */
+  untilWaiting(count: number): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -18,6 +20,15 @@ export async function lockTable(databaseUrl: string, table: string, mode = 'acce
   return {
     async untilSomebodyWaits() {
       while ((await client.query(waiting)).rows.length === 0) await pause(20);
+    },
+    async untilWaiting(count) {
+      const all = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      for (;;) {
+        // A transaction sees the activity as it was when it first looked.
+        await client.query('select pg_stat_clear_snapshot()');
+        if ((await client.query(all)).rows.length >= count) return;
+        await pause(20);
+      }
     },
     async release() {
       await client.query('commit');
