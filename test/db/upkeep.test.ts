@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { takeTurns } from '../../src/db/mutex.ts';
+import { oneOff, sql } from '../../src/db/db.ts';
+import { oneAtATime, takeTurns } from '../../src/db/mutex.ts';
 import type { Session } from '../../src/db/transaction.ts';
 import { createUpkeep } from '../../src/db/upkeep.ts';
+import { openTestDb } from '../support/db.ts';
 import { until } from '../support/until.ts';
 
 describe('The upkeep of the built-in database', () => {
@@ -16,7 +18,11 @@ describe('The upkeep of the built-in database', () => {
     let next = setImmediate(count);
     const steps: { readonly text: string; readonly turn: number }[] = [];
     const session: Session = {
-      query: async <Row extends object>() => [{ name: 'one' }, { name: 'other' }] as Row[],
+      query: async <Row extends object>() =>
+        [
+          { name: 'one', columns: ['id', '"order"'] },
+          { name: 'other', columns: ['id'] },
+        ] as Row[],
       command: async (text) => {
         steps.push({ text, turn });
         return '';
@@ -24,14 +30,75 @@ describe('The upkeep of the built-in database', () => {
     };
     const upkeep = createUpkeep(session, takeTurns(1000), assert.fail);
     for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
-    await until(() => steps.length === 6);
+    await until(() => steps.length === 9);
     upkeep.stop();
     clearImmediate(next);
     clearInterval(counting);
     assert.deepEqual(
       steps.map(({ text }) => text),
-      ['CHECKPOINT', 'select pg_stat_force_next_flush()', 'VACUUM one', 'ANALYZE one', 'VACUUM other', 'ANALYZE other'],
+      [
+        'CHECKPOINT',
+        'select pg_stat_force_next_flush()',
+        'VACUUM one',
+        'SET default_statistics_target = 10; ANALYZE one; RESET default_statistics_target',
+        'ANALYZE one (id)',
+        'ANALYZE one ("order")',
+        'VACUUM other',
+        'SET default_statistics_target = 10; ANALYZE other; RESET default_statistics_target',
+        'ANALYZE other (id)',
+      ],
     );
     assert.equal(new Set(steps.map((step) => step.turn)).size, steps.length);
+  });
+
+  it('A worn table is analyzed in steps, with full statistics, and is not worn afterwards', async () => {
+    const db = await openTestDb('pglite');
+    const wear = `create table worn (id int primary key, "Order" int, body text);
+      create index worn_body on worn (lower(body));
+      insert into worn select n, n % 50, 'Body ' || n from generate_series(1, 20000) n; delete from worn where id % 3 = 0`;
+    await db.migration((_query, script) => script(wear), 1000);
+    const errors: Error[] = [];
+    const steps: string[] = [];
+    // The session of the database itself, so that its upkeep need not be waited for.
+    const session: Session = {
+      query: (statement, values) => db.query(statement, values),
+      command: async (text) => {
+        steps.push(text);
+        // Several statements, or one that must not be in a transaction.
+        if (text.includes(';')) await db.migration((_query, script) => script(text), 1000);
+        else await db.query(oneOff('upkeep.test.step', text));
+        return '';
+      },
+    };
+    const look = async () => {
+      const upkeep = createUpkeep(session, oneAtATime(), (error) => errors.push(error));
+      steps.length = 0;
+      for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
+      await until(() => errors.length > 0 || steps.includes('select pg_stat_force_next_flush()'));
+      return upkeep;
+    };
+    const first = await look();
+    await until(() => errors.length > 0 || steps.includes('ANALYZE public.worn (body)'));
+    first.stop();
+    const statistics = sql(
+      'upkeep.test',
+      `select s.tablename::text as of, s.attname::text as name, array_length(s.most_common_vals::text::text[], 1) as common
+         from pg_stats s where s.tablename like 'worn%' order by 1, 2`,
+    );
+    assert.deepEqual(await db.query(statistics), [
+      { of: 'worn', name: 'Order', common: 50 },
+      { of: 'worn', name: 'body', common: null },
+      { of: 'worn', name: 'id', common: null },
+      { of: 'worn_body', name: 'lower', common: null },
+    ]);
+    const second = await look();
+    await db.query(sql('upkeep.test.turn', 'select 1 as one'));
+    second.stop();
+    assert.deepEqual(
+      steps.filter((text) => text.includes('worn')),
+      [],
+    );
+    assert.deepEqual(errors, []);
+    await db.close();
   });
 });
