@@ -7,7 +7,7 @@ export function patternOf(route: string): RegExp {
   return new RegExp(`^${parts.join('/')}$`);
 }
 
-/** Whether one route answers every path of another, and more: `/roles/:id` covers `/roles/export`. By their parts. */
+/** Whether one route answers every path of another, and more: `/roles/:id` covers `/roles/export`. Part by part. */
 export function covers(wide: readonly string[], narrow: readonly string[]): boolean {
   if (wide.length !== narrow.length) return false;
   let isWider = false;
