@@ -71,7 +71,7 @@ export function createTokenIssuerStore(write: Write, room: Room): TokenIssuerSto
       try {
         return await write(async (query, touch, record, keep) => {
           if (robotId !== null && (await query(ROBOT, [robotId, accountId])).length === 0) return 'robot gone';
-          await makeRoom(draft, query, touch, record);
+          if (!draft.isBeyondLimit) await makeRoom(draft, query, touch, record);
           const common = [expiresAt, canRotate];
           const held = limits ? [[], ...common, fromLimits(limits), scopes] : [scopes, ...common, null, null];
           const values = [accountId, robotId, name, hash, lastEight, ...held];

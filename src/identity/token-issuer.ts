@@ -14,6 +14,8 @@ export interface NewToken {
   readonly robotId?: bigint | null;
   readonly canRotate?: boolean;
   readonly limits?: MaybeLimits;
+  /** It is issued even if there are as many tokens as allowed. */
+  readonly isBeyondLimit?: boolean;
   /** For the audit log, if the action is recorded. */
   readonly actor?: Actor | undefined;
 }
@@ -28,6 +30,7 @@ export interface TokenDraft {
   readonly expiresAt: Date | null;
   readonly canRotate: boolean;
   readonly limits: MaybeLimits;
+  readonly isBeyondLimit: boolean;
   readonly actor: Actor | undefined;
 }
 
@@ -77,6 +80,7 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
       expiresAt: token.expiresAt ?? null,
       canRotate: token.canRotate ?? false,
       limits: token.limits,
+      isBeyondLimit: token.isBeyondLimit ?? false,
       actor: token.actor,
     };
     const withText = (details: TokenDetails): IssuedToken => ({ ...details, text });

@@ -71,6 +71,7 @@ describe('Stores of tokens and sessions', () => {
     scopes: ['all'],
     expiresAt: null,
     canRotate: false,
+    isBeyondLimit: false,
     limits: undefined,
     actor: undefined,
     ...changed,

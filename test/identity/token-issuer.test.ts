@@ -37,6 +37,7 @@ describe('Issuing tokens', () => {
         lastEight: text.slice(-8),
         expiresAt: null,
         canRotate: false,
+        isBeyondLimit: false,
         limits: undefined,
         actor: undefined,
       },

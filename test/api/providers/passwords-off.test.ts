@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { DEFAULT_LIMITS } from '../../../src/base/limits.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { auditOf } from '../../support/audit.ts';
 import { ANY_DRIVER, migrated, newPlace } from '../../support/db.ts';
 import { basic } from '../../support/own-account.ts';
 import { createBrowser } from '../../support/second-factors.ts';
 import { openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
 
 const PROVIDER = { name: 'company', issuer: 'https://login.example.com', client_id: 'atrium' };
 
@@ -86,6 +88,18 @@ describe('A deployment without passwords', () => {
     assert.equal((await atrium.as('root')('PUT', '/admin/token_policy', strict)).status, 200);
     assert.match((await run('recover', 'root')).join('\n'), /atr_/);
     assert.equal((await atrium.as('root')('PUT', '/admin/token_policy', free)).status, 200);
+  });
+
+  it('An administrator who has as many tokens as allowed can be recovered', async () => {
+    const { id = 0n, token = '' } = atrium.world.users.root ?? {};
+    await atrium.instance.db.query(
+      statement(`insert into token (account_id, name, hash, last_eight, scopes)
+        select $1, 'full ' || n, sha256(('full ' || n)::bytea), 'full', '{all}' from generate_series(1, $2::integer) as n`),
+      [id, DEFAULT_LIMITS.tokensPerUser],
+    );
+    const one = await atrium.as()('POST', '/users/root/tokens', { name: 'more' }, basic('root', token));
+    assert.equal(one.status, 422, one.text);
+    assert.match((await run('recover', 'root')).join('\n'), /atr_/);
   });
 
   it('Only an active site administrator can be recovered', async () => {
