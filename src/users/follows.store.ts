@@ -10,7 +10,8 @@ import type { Profile } from './profile.ts';
 type FollowRow = Omit<ProfileRow, 'id'> & { total: bigint; id: bigint | null };
 
 // Finds the page by the counts of the blocks before it, newest first, and within its block by the index. The start is
-// read by sub-selects, because with a join the planner could read all followers and compare them with it.
+// read by sub-selects, because with a join the planner could read all followers and compare them with it. With a limit,
+// each user of the page is looked up: the planner does not know how short the page is, and could read all accounts.
 const FOLLOWERS = sql(
   'follows.followers',
   `with blocks as (
@@ -24,8 +25,9 @@ const FOLLOWERS = sql(
       order by f.seq desc offset (select $2 - before from start) limit $3
    )
    select o.followers as total, ${PROFILE}
-     from account o left join page p on true left join account a on a.id = p.follower_id
-     left join email e on e.account_id = a.id and e.is_primary
+     from account o left join page p on true
+     left join lateral (select * from account where id = p.follower_id limit 1) as a on true
+     left join lateral (select address from email where account_id = a.id and is_primary limit 1) as e on true
     where o.id = $1 order by p.seq desc`,
 );
 const FOLLOWING = sql(
@@ -34,8 +36,9 @@ const FOLLOWING = sql(
      select f.followed_id, f.id from follow f where f.follower_id = $1 order by f.id desc offset $2 limit $3
    )
    select o.followings as total, ${PROFILE}
-     from account o left join page p on true left join account a on a.id = p.followed_id and a.kind = 'user'
-     left join email e on e.account_id = a.id and e.is_primary
+     from account o left join page p on true
+     left join lateral (select * from account where id = p.followed_id and kind = 'user' limit 1) as a on true
+     left join lateral (select address from email where account_id = a.id and is_primary limit 1) as e on true
     where o.id = $1 order by p.id desc`,
 );
 // An organization may be private, and following it would show its profile.
