@@ -366,7 +366,7 @@ create table follow (
 
 CREATE UNIQUE INDEX follow_followed ON follow USING btree (followed_id, seq DESC) INCLUDE (follower_id);
 CREATE INDEX follow_follower ON follow USING btree (follower_id, id DESC);
-CREATE TRIGGER follow_leave AFTER DELETE ON follow FOR EACH ROW EXECUTE FUNCTION follow_leave();
+CREATE TRIGGER follow_leave AFTER DELETE ON follow REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION follow_leave();
 CREATE TRIGGER follow_place BEFORE INSERT ON follow FOR EACH ROW EXECUTE FUNCTION follow_place();
 
 create table follow_block (
@@ -971,10 +971,18 @@ CREATE OR REPLACE FUNCTION follow_leave()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  one record;
 begin
-  update account set followers = followers - 1 where id = old.followed_id;
-  update account set followings = followings - 1 where id = old.follower_id;
-  update follow_block set count = count - 1 where followed_id = old.followed_id and block = old.seq / 1000;
+  for one in select followed_id as id, count(*) as count from gone group by followed_id order by followed_id loop
+    update account set followers = followers - one.count where id = one.id;
+  end loop;
+  for one in select follower_id as id, count(*) as count from gone group by follower_id order by follower_id loop
+    update account set followings = followings - one.count where id = one.id;
+  end loop;
+  for one in select followed_id as id, seq / 1000 as block, count(*) as count from gone group by 1, 2 order by 1, 2 loop
+    update follow_block set count = count - one.count where followed_id = one.id and block = one.block;
+  end loop;
   return null;
 end $function$;
 

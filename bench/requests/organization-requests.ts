@@ -55,7 +55,10 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/orgs/:org/overview': get('all counts', '/orgs/acme/overview'),
   'GET /api/v1/orgs/:org/members': [
     get('the last page', '/orgs/acme/members?limit=50&page=1000'),
+    get('the last page, by name', '/orgs/acme/members?limit=50&page=1000&sort=name'),
+    get('the last page, by time', '/orgs/acme/members?limit=50&page=1000&sort=joined'),
     get('searched', '/orgs/acme/members?limit=50&q=ass4999'),
+    get('searched by time', '/orgs/acme/members?limit=50&page=100&q=ass4&sort=joined'),
   ],
   'GET /api/v1/orgs/:org/members/:username': oneRow,
   'GET /api/v1/orgs/:org/public_members': get('the last page', '/orgs/acme/public_members?limit=50&page=1000'),
@@ -156,6 +159,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/orgs/:org/clusters': [
     get('the last page, by heartbeat', '/orgs/acme/clusters?limit=200&page=99&sort=heartbeat'),
     get('searched', '/orgs/acme/clusters?limit=200&q=ster1'),
+    get('searched without success', '/orgs/acme/clusters?limit=200&q=nowhere'),
   ],
   'POST /api/v1/orgs/:org/clusters': {
     what: 'one more among 20,000',

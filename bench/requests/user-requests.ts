@@ -254,7 +254,7 @@ export const USER_REQUESTS: Requests = {
   },
   'PATCH /api/v1/admin/users/:username': { as: 'POST /api/v1/admin/users', because: 'reads the same body' },
   'DELETE /api/v1/admin/users/:username': {
-    what: 'a member of 10,000 organizations who follows 5,000 and has 20,000 clusters',
+    what: 'a member of 10,000 organizations with 19,000 clusters who follows 5,000 and is followed by 50,000',
     shot: async (world, round) => {
       const name = `doomed-user${round}`;
       const own = `(select id from account where name = '${name}')`;
@@ -301,10 +301,21 @@ function password(round: number): string {
   return `${round}-${'long password '.repeat(17)}`.slice(0, 255);
 }
 
-/** Following one by one would take minutes: each follow changes the row of the user who follows. */
+/** Following one by one would take minutes: each follow changes the rows of both users. */
 async function followPastTriggers({ atrium }: FullWorld, name: string, count: number): Promise<void> {
   await atrium.instance.db.transaction(async (query) => {
     await query(statement('set local session_replication_role = replica'));
+    await query(
+      statement(`insert into follow (follower_id, followed_id, seq)
+        select f.id, a.id, row_number() over () from account a, account f where a.name = $1 and f.name like 'mass%'`),
+      [name],
+    );
+    await query(
+      statement(`insert into follow_block (followed_id, block, count)
+        select f.followed_id, f.seq / 1000, count(*) from follow f join account a on a.id = f.followed_id and a.name = $1
+         group by 1, 2`),
+      [name],
+    );
     await query(
       statement(`insert into follow (follower_id, followed_id, seq)
         select f.id, a.id, 100000 + f.id from account a, account f where a.name like 'mass%' and f.name = $1 limit $2`),

@@ -5,13 +5,17 @@ import { only, type Query, sql } from '../db/db.ts';
 
 // One account at a time: each removal decrements the follower counts of others, and two concurrent ones would deadlock.
 const TURN = sql('removal.turn', `select pg_advisory_xact_lock(hashtextextended('account removal', 0))`);
-// Also locks all accounts whose follower counts are decremented, in the order in which following locks them. Whoever
-// wants to give the account something from now on waits, and then finds that it is gone.
+// The account and all whose counters change with it, in the order in which following locks them. Whoever wants to give
+// the account something from now on waits, and then finds that it is gone.
+const AFFECTED = sql(
+  'removal.affected',
+  `select array(
+     select $1::bigint as id union select follower_id from follow where followed_id = $1
+      union select followed_id from follow where follower_id = $1 order by id) as ids`,
+);
 const LOCK = sql(
   'removal.lock',
-  `select id from account where id = $1 or id in (
-     select follower_id from follow where followed_id = $1 union select followed_id from follow where follower_id = $1)
-    order by id for update`,
+  `select count(*) from (select id from account where id = any($1::bigint[]) order by id for update) as locked`,
 );
 // Roles are locked before teams, as in every change of a role.
 const LOCK_ROLES = sql('removal.lockRoles', 'select id from role where organization_id = $1 order by id for update');
@@ -38,9 +42,10 @@ const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_
 const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
 // What an account can have thousands of. It would be deleted with the account anyway, but in one statement, which
-// the built-in database runs in this thread. Follows are left to that statement: each one that is deleted before the
-// account changes the row of the account, and finding the latest of thousands of versions takes ever longer.
+// the built-in database runs in this thread.
 const MANY = [
+  sql('removal.followers', deleteSome('follow', 'followed_id = $1')),
+  sql('removal.follows', deleteSome('follow', 'follower_id = $1')),
   sql('removal.clusters', deleteSome('cluster', 'owner_id = $1')),
   sql('removal.ownMembers', deleteSome('team_member', 'team_id in (select id from team where organization_id = $1)')),
   sql('removal.teams', deleteSome('team', 'organization_id = $1')),
@@ -57,7 +62,8 @@ function deleteSome(table: string, which: string): string {
 /** From here on, nobody else can change the account, its teams or its roles. */
 export async function lockForRemoval(query: Query, id: bigint): Promise<void> {
   await query(TURN);
-  await query(LOCK, [id]);
+  const { ids } = only(await query<{ ids: bigint[] }>(AFFECTED, [id]));
+  for (let first = 0; first < ids.length; first += AT_ONCE) await query(LOCK, [ids.slice(first, first + AT_ONCE)]);
   await query(LOCK_ROLES, [id]);
   await query(LOCK_TEAMS, [id]);
 }

@@ -6,6 +6,7 @@ import { auditOf } from '../../support/audit.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { addMember, createCluster, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
 
 const LEFT = `select
   (select count(*)::integer from account where id = $1) as accounts,
@@ -28,6 +29,33 @@ for (const driver of API_DRIVERS) {
       atrium = await openTestServer({ driver });
     });
     after(() => atrium.close());
+
+    it(`Deleting a user whom hundreds follow takes several statements and counts right on ${driver}`, async () => {
+      const { id, name } = await makePerson(atrium);
+      const query = <Row extends object>(text: string) => atrium.instance.db.query<Row>(statement(text));
+      await query(`insert into account (kind, name) select 'user', 'fan-of-' || n from generate_series(1, 510) as n`);
+      await query(`insert into follow (follower_id, followed_id, seq)
+        select id, ${id}, 0 from account where name like 'fan-of-%'`);
+      await query(`insert into follow (follower_id, followed_id, seq)
+        select ${id}, id, 0 from account where name like 'fan-of-%'`);
+      await query('create table watched (rows bigint)');
+      await query(`create function watch() returns trigger language plpgsql as
+        $$ begin insert into watched select count(*) from gone; return null; end $$`);
+      await query(`create trigger watch after delete on follow referencing old table as gone
+        for each statement execute function watch()`);
+
+      assert.equal((await atrium.as('root')('DELETE', `/admin/users/${name}`)).status, 204);
+      const [watched] = await query<{ most: bigint; all: bigint }>(
+        'select max(rows) as most, sum(rows)::bigint as all from watched',
+      );
+      assert.deepEqual(watched, { most: 500n, all: 1020n });
+      const wrong =
+        await query(`select name from account where name like 'fan-of-%' and (followers, followings) <> (0, 0)
+        union select a.name from account a join follow_block b on b.followed_id = a.id and b.count <> 0
+         where a.name like 'fan-of-%'`);
+      assert.deepEqual(wrong, []);
+      await query('drop trigger watch on follow');
+    });
 
     it(`Deleting a user removes all their data and nothing of other users on ${driver}`, async () => {
       const { instance: inner } = atrium;
