@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { mapInSlices } from './slices.ts';
+import { breath, mapInSlices } from './slices.ts';
 
 // Node 24 has both; the type library does not declare them yet.
 declare global {
@@ -55,8 +55,20 @@ export async function writeListInSlices<T>(items: readonly T[], present: (item: 
 
 /** The same for lists of tens of thousands of items: the plain writer takes half the time. */
 export async function writeLongListInSlices<T>(items: readonly T[], present: (item: T) => unknown): Promise<string> {
-  const texts = await mapInSlices(items, LONG_ITEMS_IN_SLICE, (item) => writeLongJson(present(item)));
-  return `[${texts.join(',')}]`;
+  return (await writeLongListInPieces(items, present)).join('');
+}
+
+/** The same if they can be tens of megabytes, which would take long to join, to encode and to send at once. */
+export async function writeLongListInPieces<T>(items: readonly T[], present: (item: T) => unknown): Promise<string[]> {
+  const pieces: string[] = [];
+  for (let first = 0; first < items.length; first += LONG_ITEMS_IN_SLICE) {
+    if (first > 0) await breath();
+    const slice = items.slice(first, first + LONG_ITEMS_IN_SLICE);
+    pieces.push(slice.map((item) => writeLongJson(present(item))).join(','));
+  }
+  const last = Math.max(pieces.length - 1, 0);
+  pieces[0] = `[${pieces[0] ?? ''}`;
+  return pieces.map((piece, place) => `${piece}${place === last ? ']' : ','}`);
 }
 
 /** The plain writer throws if it cannot write a value exactly. */

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { writeLongListInSlices } from '../base/json.ts';
+import { writeLongListInPieces } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn } from '../http/access.ts';
 import { choice, Descending, flag, pageQuery, readPage, showPage } from '../http/paging.ts';
-import { type Scope, sendText } from '../http/server.ts';
+import { type Scope, sendPieces } from '../http/server.ts';
 import { PHASES } from './cluster.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import type { ClusterList, ClusterSearch } from './cluster-list.ts';
@@ -51,7 +51,7 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
         : list.ofOwner(person.id, search, page, limits));
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
-      sendText(reply, await writeLongListInSlices(items, (cluster) => presentCluster(cluster, search.now)));
+      sendPieces(reply, await writeLongListInPieces(items, (cluster) => presentCluster(cluster, search.now)));
       return reply;
     },
   );

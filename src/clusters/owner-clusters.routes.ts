@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { writeLongListInSlices } from '../base/json.ts';
+import { writeLongListInPieces } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { pageQuery, readPage, showPage } from '../http/paging.ts';
 import { maybe, named } from '../http/schemas.ts';
-import { type Scope, sendText } from '../http/server.ts';
+import { type Scope, sendPieces } from '../http/server.ts';
 import type { Cluster } from './cluster.ts';
 import { ClusterDetails, presentClusterDetails } from './cluster.view.ts';
 import { NEW_CLUSTER } from './cluster-fields.ts';
@@ -59,7 +59,7 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
       const { items, total } = await clusters.list(callerOf(request).person, request.params.owner, search, page);
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
-      sendText(reply, await writeLongListInSlices(items, (cluster) => present(cluster, now)));
+      sendPieces(reply, await writeLongListInPieces(items, (cluster) => present(cluster, now)));
       return reply;
     },
   );

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
@@ -183,6 +184,12 @@ interface AnyReply {
 export function sendText(reply: AnyReply, text: string): void {
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send(text as never);
+}
+
+/** The same for a text in pieces. If they are several, others are served in between, and nobody knows its length. */
+export function sendPieces(reply: AnyReply, pieces: readonly string[]): void {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  reply.send((pieces.length === 1 ? pieces[0] : Readable.from(pieces, { objectMode: false })) as never);
 }
 
 /** The log with the request's ID on every line, and that of its trace if it has one. */

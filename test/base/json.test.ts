@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { MAX_DEPTH, MAX_KEYS, readJson, writeJson } from '../../src/base/json.ts';
+import { MAX_DEPTH, MAX_KEYS, readJson, writeJson, writeLongListInPieces } from '../../src/base/json.ts';
 import { fc } from '../support/properties.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
@@ -194,4 +194,16 @@ describe('Hostile JSON of 1 MiB', () => {
       assert.ok(performance.now() - start < 1500);
     });
   }
+});
+
+describe('Long lists as JSON', () => {
+  it('The pieces of a list are its text, and a short list is one piece', async () => {
+    for (const [length, pieces] of [[0, 1] as const, [1, 1] as const, [1000, 1] as const, [2001, 3] as const]) {
+      const numbers = Array.from({ length }, (_, place) => place);
+      const present = (number: number) => ({ number, big: BigInt(number) });
+      const written = await writeLongListInPieces(numbers, present);
+      assert.equal(written.length, pieces);
+      assert.equal(written.join(''), writeJson(numbers.map(present)));
+    }
+  });
 });

@@ -30,6 +30,20 @@ for (const driver of DRIVERS) {
     });
     after(() => atrium.close());
 
+    it(`A list that is long is sent in pieces, and arrives whole on ${driver}`, async () => {
+      const words = '😀'.repeat(300);
+      await atrium.instance.db.query(
+        sql('test.longNames', 'update cluster set display_name = $2 where owner_id = $1'),
+        [owner, words],
+      );
+      const { status, text, body, headers } = await atrium.as('bob')('GET', '/user/clusters');
+      assert.equal(status, 200);
+      assert.equal(headers.get('transfer-encoding'), 'chunked');
+      assert.equal(headers.get('x-total-count'), String(body.length));
+      assert.ok(body.length >= 1050);
+      assert.ok(!text.includes('\ufffd') && text.split(words).length - 1 === body.length, 'a name was cut');
+    });
+
     it(`A list that is read at once has the clusters of all its pages, in their order, on ${driver}`, async () => {
       for (const orderBy of IS_LONG ? ORDERS : ORDERS.slice(0, 3)) {
         for (const isDescending of [false, true]) {
