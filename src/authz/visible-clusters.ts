@@ -68,8 +68,10 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' |
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
       const some = accounts.slice(at, at + AT_ONCE).map((ownerId) => visibleIn(person, ownerId));
-      for (const ids of await Promise.all(some)) for (const id of ids) found.add(id);
-      await pace();
+      for (const ids of await Promise.all(some)) {
+        for (const id of ids) found.add(id);
+        await pace();
+      }
     }
     for (const { id, ownerId } of limits?.objects.filter(({ type }) => type === 'cluster') ?? []) {
       if (await judge.holds(person.id, ownerId, VIEW, { type: 'cluster', id })) found.add(id);

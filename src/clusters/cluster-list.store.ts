@@ -26,7 +26,7 @@ const ORDERS: Readonly<Record<ClusterOrder, string>> = {
 };
 
 const SOME = sql('clusterList.some', `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.id = any($1::bigint[])`);
-const ROWS_IN_SLICE = 1000;
+const ROWS_IN_SLICE = 500;
 
 export function createClusterListStore(db: Db): ClusterListStore {
   return {
@@ -57,8 +57,10 @@ export function createClusterListStore(db: Db): ClusterListStore {
     // The built-in database reads them in this thread, and everybody waits. So it reads a few at a time, by the IDs that
     // it has put into their order.
     return await db.snapshot(async (query) => {
+      await breath();
       const order = await query<{ ids: bigint[] }>(ordering(scope, search), values);
       const ids = order[0]?.ids ?? [];
+      await breath();
       const clusters = new Map<bigint, Cluster>();
       for (let first = 0; first < ids.length; first += ROWS_IN_SLICE) {
         for (const row of await query<ClusterRow>(SOME, [ids.slice(first, first + ROWS_IN_SLICE)])) {
