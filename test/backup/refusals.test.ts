@@ -73,6 +73,18 @@ describe('Damaged backup files', () => {
     assert.ok(refused > COUNTS.flippedBits / 2);
   });
 
+  it('A damaged backup file is not mistaken for one in another format', async () => {
+    const tar = gunzipSync(bytes);
+    const [found] = /"format": *1/.exec(tar.toString('latin1')) ?? [];
+    assert.ok(found);
+    tar.write('7', tar.indexOf(found) + found.length - 1);
+    const packed = gzipSync(tar);
+    await assert.rejects(inspect(spoilt(() => packed)), /has format 7, but this release reads format 1/);
+    const checksum = packed.length - 8;
+    packed.writeUInt8(packed.readUInt8(checksum) ^ 1, checksum);
+    await assert.rejects(inspect(spoilt(() => packed)), /is not a complete backup \(incorrect data check\)/);
+  });
+
   it('A repacked backup file with altered contents is rejected', async () => {
     const repack = (change: (tar: Buffer) => void) =>
       spoilt((copy) => {

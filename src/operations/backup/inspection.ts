@@ -33,6 +33,8 @@ export async function inspect(path: string): Promise<Inspected> {
     const table = tableOf(name);
     if (!head && name !== HEAD) throw damaged(path, 'it does not start like a backup of Atrium');
     if (name === HEAD) head = readHead(path, content);
+    // The checksum at the end of the file tells another format from a damaged number, so the rest is read all the same.
+    else if (head?.format !== FORMAT) continue;
     else if (name === MANIFEST) manifest = parse(path, content) as Manifest;
     else if (name === ROOT_KEY) rootKey = Buffer.from(content.toString('utf8').trim(), 'base64');
     else if (table !== undefined) {
@@ -40,6 +42,7 @@ export async function inspect(path: string): Promise<Inspected> {
       if (table === SLOTS) slotRows.push(...rowsIn(path, content));
     } else throw damaged(path, `unknown entry ${name}`);
   }
+  if (head && head.format !== FORMAT) throw otherFormat(path, head);
   if (!head || !manifest) throw damaged(path, 'its end is missing');
   compare(path, head, manifest, tallies);
   return { manifest, rootKey, slots: slotsIn(manifest, slotRows) };
@@ -51,16 +54,17 @@ export function rowsIn(path: string, content: Buffer): Row[] {
 }
 
 function readHead(path: string, content: Buffer): Head {
-  const head = parse(path, content) as Partial<Head>;
-  if (head.product !== 'atrium') throw damaged(path, 'it is not a backup of Atrium');
-  if (head.format !== FORMAT) {
-    throw new AppError(
-      'conflict',
-      `${path} has format ${head.format}, but this release reads format ${FORMAT}; ` +
-        `use the release that wrote it (${head.version})`,
-    );
-  }
+  const head = parse(path, content) as Partial<Head> | null;
+  if (head?.product !== 'atrium') throw damaged(path, 'it is not a backup of Atrium');
   return head as Head;
+}
+
+function otherFormat(path: string, { format, version }: Head): AppError {
+  return new AppError(
+    'conflict',
+    `${path} has format ${format}, but this release reads format ${FORMAT}; ` +
+      `use the release that wrote it (${version})`,
+  );
 }
 
 function count(tallies: Map<string, Tally>, table: string, content: Buffer): void {
