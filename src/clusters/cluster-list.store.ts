@@ -56,8 +56,8 @@ export function createClusterListStore(db: Db): ClusterListStore {
     }
     // The built-in database reads them in this thread, and everybody waits. So it reads a few at a time, by the IDs that
     // it has put into their order.
+    await breath();
     return await db.snapshot(async (query) => {
-      await breath();
       const order = await query<{ ids: bigint[] }>(ordering(scope, search), values);
       const ids = order[0]?.ids ?? [];
       await breath();

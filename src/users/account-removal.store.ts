@@ -1,7 +1,7 @@
 import { breath } from '../base/slices.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Change } from '../changes/write.ts';
-import { only, type Query, sql } from '../db/db.ts';
+import { only, type Query, type Statement, sql } from '../db/db.ts';
 
 // One account at a time: each removal decrements the follower counts of others, and two concurrent ones would deadlock.
 const TURN = sql('removal.turn', `select pg_advisory_xact_lock(hashtextextended('account removal', 0))`);
@@ -19,10 +19,15 @@ const LOCK = sql(
 );
 // Roles are locked before teams, as in every change of a role.
 const LOCK_ROLES = sql('removal.lockRoles', 'select id from role where organization_id = $1 order by id for update');
+const AFFECTED_TEAMS = sql(
+  'removal.affectedTeams',
+  `select array(
+     select id from team where organization_id = $1 union select team_id from team_member where account_id = $1
+      order by id) as ids`,
+);
 const LOCK_TEAMS = sql(
   'removal.lockTeams',
-  `select t.id from team t where t.organization_id = $1
-      or exists (select 1 from team_member m where m.team_id = t.id and m.account_id = $1) order by t.id for update`,
+  `select count(*) from (select id from team where id = any($1::bigint[]) order by id for update) as locked`,
 );
 const MEMBERS = sql(
   'removal.members',
@@ -62,10 +67,14 @@ function deleteSome(table: string, which: string): string {
 /** From here on, nobody else can change the account, its teams or its roles. */
 export async function lockForRemoval(query: Query, id: bigint): Promise<void> {
   await query(TURN);
-  const { ids } = only(await query<{ ids: bigint[] }>(AFFECTED, [id]));
-  for (let first = 0; first < ids.length; first += AT_ONCE) await query(LOCK, [ids.slice(first, first + AT_ONCE)]);
+  await lockAll(AFFECTED, LOCK);
   await query(LOCK_ROLES, [id]);
-  await query(LOCK_TEAMS, [id]);
+  await lockAll(AFFECTED_TEAMS, LOCK_TEAMS);
+
+  async function lockAll(affected: Statement, lock: Statement): Promise<void> {
+    const { ids } = only(await query<{ ids: bigint[] }>(affected, [id]));
+    for (let first = 0; first < ids.length; first += AT_ONCE) await query(lock, [ids.slice(first, first + AT_ONCE)]);
+  }
 }
 
 export async function membersOf(query: Query, id: bigint): Promise<bigint[]> {

@@ -55,6 +55,10 @@ const ORGANIZATIONS = sql(
   `select distinct t.organization_id as id from team_member m join team t on t.id = m.team_id
     where m.account_id = $1 order by id`,
 );
+const TEAM_IDS = sql(
+  'users.teamIds',
+  'select array(select team_id from team_member where account_id = $1 order by team_id) as ids',
+);
 const TEAMS = sql(
   'users.teams',
   `select t.id, t.organization_id, t.name, o.name as organization_name,
@@ -64,8 +68,9 @@ const TEAMS = sql(
             select 1 from team_member n where n.team_id = t.id and n.account_id <> $1
                and (n.expires_at is null or m.expires_at is not null)) as is_last_owner
      from team_member m join team t on t.id = m.team_id join account o on o.id = t.organization_id
-    where m.account_id = $1 order by t.id`,
+    where m.account_id = $1 and m.team_id = any($2::bigint[]) order by t.id`,
 );
+const TEAMS_AT_ONCE = 500;
 
 interface TeamRow {
   id: bigint;
@@ -132,7 +137,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       if (!current) return undefined;
       decide(current);
       if (isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
-      const teams = await query<TeamRow>(TEAMS, [id]);
+      const teams = await teamsOf(query, id);
       const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
       if (lastOwnerOf.length > 0 && !orphans) return { lastOwnerOf };
       await deleteAccount(query, touch, id);
@@ -169,6 +174,16 @@ async function get(query: Query, id: bigint): Promise<StoredUser | undefined> {
   if (!row) return undefined;
   const { full_name, email, is_admin, prohibit_login, ...same } = row;
   return { ...same, fullName: full_name, email: email ?? '', isAdmin: is_admin, prohibitLogin: prohibit_login };
+}
+
+/** A few at a time: there can be thousands, and the built-in database runs a statement in this thread. */
+async function teamsOf(query: Query, id: bigint): Promise<TeamRow[]> {
+  const { ids } = only(await query<{ ids: bigint[] }>(TEAM_IDS, [id]));
+  const teams: TeamRow[] = [];
+  for (let first = 0; first < ids.length; first += TEAMS_AT_ONCE) {
+    teams.push(...(await query<TeamRow>(TEAMS, [id, ids.slice(first, first + TEAMS_AT_ONCE)])));
+  }
+  return teams;
 }
 
 async function hasOthers(query: Query, id: bigint): Promise<boolean> {
