@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { parseText } from '../../src/rebac/syntax.ts';
 import { COUNTS } from '../counts.ts';
 import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
 import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
@@ -10,6 +11,14 @@ import { EXPRESSIONS } from '../rebac/expressions.ts';
 import { contextsFor } from '../rebac/parameter-values.ts';
 import { Dice, PARAMETERS, randomContext, randomExpression } from '../rebac/random-expression.ts';
 import { REFUSED } from '../rebac/refused-conditions.ts';
+import {
+  CIRCLE_CASES,
+  CIRCLE_MODEL,
+  CONTEXTUAL_CASES,
+  FAULT_CASES,
+  FAULT_MODEL,
+  tuplesOf,
+} from '../rebac/rule-cases.ts';
 import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
 import { worlds } from '../rebac/world.ts';
 import { startOpenFga } from '../support/openfga.ts';
@@ -53,6 +62,27 @@ describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { sk
         expression,
       );
     }
+  });
+
+  it('The rules that the everyday suite expects are those of the server', async () => {
+    const server = await startOpenFga(20_000);
+    const differences: string[] = [];
+    for (const [text, cases] of [
+      [CIRCLE_MODEL, CIRCLE_CASES],
+      [FAULT_MODEL, [...FAULT_CASES, ...CONTEXTUAL_CASES]],
+    ] as const) {
+      const model = await parseText(text);
+      for (const { name, stored, contextual = [], question, due } of cases) {
+        const there = await server.write(model, tuplesOf(stored));
+        assert.ok(!('refused' in there), name);
+        const contextualTuples = contextual.length === 0 ? undefined : tuplesOf(contextual);
+        const [came] = await there.checks(tuplesOf([question]).map((one) => ({ ...one, contextualTuples })));
+        const expected = typeof due === 'boolean' ? due : 'an error';
+        const answered = typeof came === 'object' ? 'an error' : came;
+        if (answered !== expected) differences.push(`${name}: ${answered} instead of ${expected}`);
+      }
+    }
+    assert.deepEqual(differences, []);
   });
 
   it('The cost of a condition reaches its limit at the same size', async () => {

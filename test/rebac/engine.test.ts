@@ -128,8 +128,10 @@ test('A user with hundreds of teams, roles or clusters gets correct answers', ()
   }));
   const own = Array.from({ length: 50 }, (_, i) => ({ user: 'user:bob', relation: 'owner', object: `cluster:${i}` }));
   const links = teams.map(({ object }) => ({ user: `${object}#member`, relation: 'member', object: 'team:all' }));
-  const graph = createGraph(model, [...teams, ...grants, ...many, ...own, ...links, ...ACME]);
+  const direct = tuples('user:ann owner cluster:ann');
+  const graph = createGraph(model, [...teams, ...grants, ...many, ...own, ...links, ...direct, ...ACME]);
   assert.deepEqual(allowed(graph, 'user:ann', 'organization:a'), ['can_view']);
+  assert.deepEqual(allowed(graph, 'user:ann', 'cluster:ann'), ['owner', 'can_edit']);
   assert.deepEqual(allowed(graph, 'user:ann', 'role:1'), ['assignee']);
   assert.deepEqual(allowed(graph, 'user:bob', 'cluster:49'), ['owner', 'can_edit']);
   assert.deepEqual(allowed(graph, 'user:bob', 'organization:acme'), ['can_view', 'can_edit']);

@@ -83,6 +83,20 @@ test(`A graph stays as small as a new one over ${COUNTS.roleEdits} edits that gi
   edit(COUNTS.roleEdits, (turn) => [turn % 50, PERMISSIONS.filter(() => random() === 1)]);
 });
 
+test('A graph gives room back that was reserved for more tuples than there are', () => {
+  const graph = createGraph(roles, tuplesOf(1, PERMISSIONS), 100_000);
+  // Two rows of eight integers for each tuple would take six times as much. The index of the edges keeps its size.
+  assert.ok(graph.bytes < 100_000 * 12, `${graph.bytes} bytes`);
+});
+
+test('A graph is not rebuilt by edits that leave nothing empty', () => {
+  const graph = createGraph(roles);
+  graph.replaceSource('role:1', tuplesOf(1, PERMISSIONS));
+  const { nodes } = graph;
+  for (let turn = 0; turn < 2_000; turn++) graph.replaceSource('role:1', tuplesOf(1, [PERMISSIONS[turn % 60] ?? '']));
+  assert.equal(graph.nodes, nodes);
+});
+
 test('A patch that fails half-way leaves a graph that answers according to the tuples that it has', () => {
   const graph = createGraph(
     roles,

@@ -199,6 +199,18 @@ export const FAULT_CASES: readonly RuleCase[] = [
     2000,
   ),
   rule(
+    'A failing condition of a group is not heard, if the condition of another group holds in the same relation',
+    ['doc:1#v@group:1#member cb', 'doc:1#v@group:2#member cb {"ok":true}', 'group:2#member@user:b'],
+    'doc:1#v@user:a',
+    false,
+  ),
+  rule(
+    'A failing condition is heard, if a condition holds in another relation only',
+    ['doc:1#par@group:1 cb', 'doc:1#v@group:1#member cb {"ok":true}'],
+    'doc:1#rb@employee:e',
+    2000,
+  ),
+  rule(
     'A failing condition is heard in spite of a circle in the same union',
     [...FAULTY_RING, 'group:1#circle@user:a cb'],
     'group:1#circle@user:a',

@@ -22,9 +22,9 @@ type doc
 
 type Row = readonly [object: string, relation: string, user: string];
 
-async function ways(rows: readonly Row[], relation: string, max = 10) {
+async function ways(rows: readonly Row[], relation: string, max = 10, model = MODEL) {
   const graph = createGraph(
-    await readModel(MODEL),
+    await readModel(model),
     rows.map(([object, name, user]) => ({ object, relation: name, user })),
   );
   const question = { user: 'user:1', relation, object: 'doc:1' };
@@ -32,7 +32,7 @@ async function ways(rows: readonly Row[], relation: string, max = 10) {
   const used = found.ways.map((steps) =>
     steps.flatMap(({ tuple }) => (tuple ? [`${tuple.object} ${tuple.user}`] : [])),
   );
-  return { used, hasMore: found.hasMore, steps: explain(graph, question).steps };
+  return { used, found: found.ways, hasMore: found.hasMore, steps: explain(graph, question).steps };
 }
 
 describe('All ways in which a relation holds', () => {
@@ -115,6 +115,52 @@ describe('All ways in which a relation holds', () => {
     assert.deepEqual([used.length, hasMore], [10, true]);
     const few = await ways(rows.slice(0, 20), 'can_read');
     assert.deepEqual([few.used.length, few.hasMore], [10, false]);
+  });
+
+  it('The only way is the proof that explain gives', async () => {
+    const { found, steps } = await ways(
+      [
+        ['doc:1', 'reader', 'group:a#member'],
+        ['group:a', 'member', 'group:b#member'],
+        ['group:b', 'member', 'user:1'],
+      ],
+      'can_read',
+    );
+    assert.deepEqual(found, [steps]);
+  });
+
+  it('Says that there may be more ways, if circles keep the search from ending', async () => {
+    const circle = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+    const { used, hasMore } = await ways(
+      [
+        ['doc:1', 'reader', 'group:gate#member'],
+        ['group:gate', 'member', 'user:1'],
+        // Each of them is in each other, and in the gate, so that every way through them comes back to the gate.
+        ...circle.map((name): Row => ['group:gate', 'member', `group:${name}#member`]),
+        ...circle.map((name): Row => [`group:${name}`, 'member', 'group:gate#member']),
+        ...circle.flatMap((name) =>
+          circle
+            .filter((other) => other !== name)
+            .map((other): Row => [`group:${name}`, 'member', `group:${other}#member`]),
+        ),
+      ],
+      'can_read',
+    );
+    assert.deepEqual([used, hasMore], [[['doc:1 group:gate#member', 'group:gate user:1']], true]);
+  });
+
+  it('Says that there may be more ways, if there are too many combinations to try', async () => {
+    // Every combination of two different groups can be spared, so only the number of combinations ends the search.
+    const same = Array.from({ length: 60 }, (_, number) => `same_${number}`);
+    const model = `${MODEL}${same.map((name) => `    define ${name}: reader\n`).join('')}    define all: ${same.join(' and ')}\n`;
+    const rows = Array.from({ length: 32 }, (_, number): Row[] => [
+      ['doc:1', 'reader', `group:${number}#member`],
+      [`group:${number}`, 'member', 'user:1'],
+    ]).flat();
+    const { hasMore } = await ways(rows, 'all', 32, model);
+    assert.equal(hasMore, true);
+    const few = await ways(rows, 'reader', 32, model);
+    assert.deepEqual([few.used.length, few.hasMore], [32, false]);
   });
 
   it('There is no way to what does not hold', async () => {
