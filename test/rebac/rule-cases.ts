@@ -130,6 +130,25 @@ export const CIRCLE_CASES: readonly RuleCase[] = [
     'folder:1#seen@user:a',
     false,
   ),
+  rule('A grant over 24 parents is found', [...parents(24), 'folder:24#hidden@user:a'], 'folder:0#hidden@user:a', true),
+  rule(
+    'A grant over 25 parents is too complex',
+    [...parents(25), 'folder:25#hidden@user:a'],
+    'folder:0#hidden@user:a',
+    2002,
+  ),
+  rule(
+    'An exclusion over 24 parents is ruled out',
+    [...parents(24), 'folder:0#viewer@user:a'],
+    'folder:0#viewer@user:a',
+    true,
+  ),
+  rule(
+    'An exclusion over 25 parents is too complex to rule out',
+    [...parents(25), 'folder:0#viewer@user:a'],
+    'folder:0#viewer@user:a',
+    2002,
+  ),
   rule(
     'A circle to which the model has no path from the type of the user is ignored',
     ['folder:1#parent@folder:1', 'folder:1#viewer@employee:e'],
@@ -137,6 +156,11 @@ export const CIRCLE_CASES: readonly RuleCase[] = [
     true,
   ),
 ];
+
+/** folder:0 is in folder:1, and so on. */
+function parents(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `folder:${i}#parent@folder:${i + 1}`);
+}
 
 function rule(name: string, stored: readonly string[], question: string, due: boolean | number): RuleCase {
   return { name, stored, question, due };
@@ -150,6 +174,7 @@ export const FAULT_MODEL = textOf(`
     member: [user, user with cb]
     circle: [group#circle, user, user with cb, team#member]
     all: [user] but not circle
+    both: member and circle
   doc
     par: [group, group with cb]
     rb: blocked from par
@@ -226,6 +251,12 @@ export const FAULT_CASES: readonly RuleCase[] = [
     'A circle denies behind but not, where another user would meet a failing condition',
     [...FAULTY_RING, 'group:1#circle@user:a cb', 'group:1#all@user:b'],
     'group:1#all@user:b',
+    false,
+  ),
+  rule(
+    'A circle denies in an intersection with a failing condition',
+    [...FAULTY_RING, 'group:1#member@user:a cb'],
+    'group:1#both@user:a',
     false,
   ),
   rule(

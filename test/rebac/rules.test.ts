@@ -134,7 +134,7 @@ test('A circle of 40 parents denies behind but not', () => {
   assert.notEqual(answer(graph, 'folder:1#viewer@user:a'), true);
 });
 
-test('Behind two but not, nobody is listed whom everybody already includes', async () => {
+test('Besides everybody, a user whom tuples name only behind two but not is not listed', async () => {
   const model = await readModel(
     textOf(`
     doc

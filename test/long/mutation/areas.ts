@@ -25,7 +25,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'test/identity/{token-text,token-request,token-issuer,usage,sessions,caller-rules,stores}.test.ts',
       'test/http/credential.test.ts',
-      'test/api/tokens/{tokens,token-refusals,hosted-token}.test.ts',
+      'test/api/tokens/*.test.ts',
       'test/contract/specification.test.ts',
     ],
   },
