@@ -241,6 +241,10 @@ test('Objects have at most 256 characters and users at most 512 bytes', () => {
   assert.throws(ask(`user:${'x'.repeat(508)}`, 'doc:1'), { code: 2000 });
   assert.throws(ask(`user:${'é'.repeat(254)}`, 'doc:1'), { code: 2000 });
   assert.throws(ask('user:a', `doc:${'x'.repeat(253)}`), { code: 2000 });
+  const long = `user:${'x'.repeat(500)}`;
+  const [tuple] = createGraph(CIRCLES, [{ object: 'doc:1', relation: 'viewer', user: long }]).tuples();
+  assert.equal(tuple?.user, long);
+  assert.equal(readObject(CIRCLES, 'ghost:1'), "type 'ghost' is not in the model");
 });
 
 test('IDs may contain any white space but ASCII space, and no control characters', () => {

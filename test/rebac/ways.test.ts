@@ -117,17 +117,29 @@ describe('All ways in which a relation holds', () => {
     assert.deepEqual([few.used.length, few.hasMore], [10, false]);
   });
 
-  it('The only way is the proof that explain gives', async () => {
-    const { found, steps } = await ways(
+  const SINGLE: readonly (readonly [what: string, rows: readonly Row[]])[] = [
+    [
+      'through groups',
       [
         ['doc:1', 'reader', 'group:a#member'],
         ['group:a', 'member', 'group:b#member'],
         ['group:b', 'member', 'user:1'],
       ],
-      'can_read',
-    );
-    assert.deepEqual(found, [steps]);
-  });
+    ],
+    ['through a direct grant', [['doc:1', 'guest', 'user:1']]],
+    ['through a grant to everybody', [['doc:1', 'guest', 'user:*']]],
+  ];
+  for (const [what, rows] of SINGLE) {
+    it(`The only way ${what} is the proof that explain gives, with depths that go down step by step`, async () => {
+      const { found, steps } = await ways(rows, 'can_read');
+      assert.deepEqual(found, [steps]);
+      assert.equal(steps[0]?.depth, 0);
+      assert.deepEqual(
+        steps.map(({ depth }) => depth),
+        steps.map(({ depth }) => depth).sort((one, other) => one - other),
+      );
+    });
+  }
 
   it('Says that there may be more ways, if circles keep the search from ending', async () => {
     const circle = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
