@@ -107,6 +107,23 @@ describe('Stores of tokens and sessions', () => {
     assert.equal((await listed()).total, 1);
   });
 
+  it('A session is not opened by one factor, if the account has got a second one meanwhile', async () => {
+    const factors = [
+      `insert into passkey (account_id, credential_id, public_key, counter, name) values ($1, '\\x01', '\\x02', 0, 'key')`,
+      `insert into totp (account_id, sealed) values ($1, '\\x03')`,
+    ];
+    for (const [factor, owner] of [
+      [factors[0] ?? '', ann],
+      [factors[1] ?? '', bob],
+    ] as const) {
+      await db.query(statement(factor), [owner]);
+      for (const method of ['password', 'provider'] as const) {
+        assert.equal(await sessions.create(session({ accountId: owner, method })), false, method);
+      }
+      assert.equal(await sessions.create(session({ accountId: owner, method: 'totp' })), true);
+    }
+  });
+
   it('A session is opened only with a token that the account still has', async () => {
     const [own, foreign] = [await issue(), await issue({ accountId: bob })];
     assert.equal(await sessions.create(session({ tokenId: foreign })), false);

@@ -23,9 +23,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/http/credential.ts',
     ],
     tests: [
-      'test/identity/{token-text,token-request,token-issuer,usage,sessions,caller-rules,stores}.test.ts',
+      'test/identity/{token-text,token-request,token-limits,token-issuer,usage,sessions,caller-rules,stores}.test.ts',
       'test/http/credential.test.ts',
-      'test/api/tokens/*.test.ts',
+      'test/api/{tokens,robots,factors}/*.test.ts',
+      'test/api/users/{account,user-sessions}.test.ts',
+      'test/api/scim/scim-scope.test.ts',
       'test/contract/specification.test.ts',
     ],
   },
