@@ -5,7 +5,12 @@ import { createTokenReach } from '../../src/authz/token-reach.ts';
 
 const [ACME, BETA] = [1n, 2n];
 const OWNERS: Readonly<Record<string, bigint>> = { 'team:10': ACME, 'cluster:20': ACME, 'cluster:30': BETA };
-const findReach = createTokenReach({ ownerOf: async (type, id) => OWNERS[`${type}:${id}`] });
+const findReach = createTokenReach({
+  ownerOf: async (type, id) => {
+    assert.ok(['team', 'cluster'].includes(type), `a ${type} has no owner`);
+    return OWNERS[`${type}:${id}`];
+  },
+});
 const ofAcme = { organizations: [{ id: ACME, name: 'acme' }], objects: [] };
 const ofCluster = {
   organizations: [],
