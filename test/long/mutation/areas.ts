@@ -43,6 +43,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/api/tokens/{token-limits,rotation}.test.ts',
       'test/api/history/time-machine.test.ts',
       'test/api/users/sudo.test.ts',
+      'test/api/events/events.test.ts',
       'test/api/factors/sign-in-factor.test.ts',
       'test/contract/specification.test.ts',
     ],
