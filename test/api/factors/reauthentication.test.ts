@@ -25,20 +25,36 @@ for (const driver of API_DRIVERS) {
       ['POST', '/user/factors/totp'],
       ['DELETE', `/orgs/org-of-${login}`],
     ];
+    /** Sensitive as well, even if what they are about does not exist. */
+    const refused = (login: string): readonly (readonly [string, string, object?])[] => [
+      ['POST', `/users/${login}/tokens/any/rotate`, {}],
+      ['POST', '/robots/%/tokens', { name: 'any', scopes: ['read:user'] }],
+      ['POST', '/robots/%/tokens/any/rotate', {}],
+      ['PUT', `/orgs/org-of-${login}/second_factor`, { required: true }],
+      ['POST', '/user/linked_accounts', { request: 'any' }],
+      ['DELETE', '/user/linked_accounts/1'],
+      ['POST', '/user/link_request', { provider: 'any' }],
+      ['POST', '/user/device/any', { approve: true }],
+      ['POST', '/user/factors/passkeys/options'],
+    ];
     const prepare = async (browser: Call, login: string) => {
       assert.equal((await browser('POST', '/user/credentials', credential)).status, 201);
       assert.equal((await browser('POST', '/orgs', { username: `org-of-${login}` })).status, 201);
+      const robot = await browser('POST', `/orgs/org-of-${login}/robots`, { name: 'builder' });
+      assert.equal(robot.status, 201, robot.text);
+      return String(robot.body.id);
     };
 
     it(`A session that was just opened may do everything, and later not what is sensitive on ${driver}`, async (t) => {
       const { login, token } = await newUser(atrium);
       const { browser } = await firstStep(atrium, login);
-      await prepare(browser, login);
+      const robot = await prepare(browser, login);
       const program = await token();
       const start = Date.now();
       t.mock.timers.enable({ apis: ['Date'], now: start + 20 * MINUTE + 1000 });
-      for (const [method, path, body] of sensitive(login)) {
-        assert.deepEqual(outcome(await browser(method, path, body)), NEEDED, `${method} ${path}`);
+      for (const [method, path, body] of [...sensitive(login), ...refused(login)]) {
+        const answer = await browser(method, path.replace('%', robot), body);
+        assert.deepEqual(outcome(answer), NEEDED, `${method} ${path}`);
       }
       assert.equal((await browser('GET', '/user/credentials?summary=true')).status, 200);
       assert.equal((await browser('GET', '/user')).status, 200);
