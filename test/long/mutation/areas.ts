@@ -25,6 +25,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'test/identity/{token-text,token-request,token-limits,token-issuer,usage,sessions,caller-rules,stores}.test.ts',
       'test/http/credential.test.ts',
+      'test/tokens/*.test.ts',
       'test/api/{tokens,robots,factors}/*.test.ts',
       'test/api/users/{account,user-sessions}.test.ts',
       'test/api/scim/scim-scope.test.ts',
