@@ -123,7 +123,9 @@ for (const driver of API_DRIVERS) {
           await ann()('GET', `/orgs/acme${path}`),
         ];
         assert.equal(limited.status, 200, path);
-        if (path !== '/audit') assert.equal(limited.text, free.text, path);
+        // A cluster is a second older in the second answer, now and then.
+        const [one, other] = [limited, free].map(({ text }) => text.replaceAll(/"age":"\w+"/g, '"age":""'));
+        if (path !== '/audit') assert.equal(one, other, path);
       }
       const team = await ask(inAcme, 'POST', '/orgs/acme/teams', { name: 'made by a limited token' });
       assert.equal(team.status, 201, team.text);
