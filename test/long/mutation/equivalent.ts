@@ -31,7 +31,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/authz/remedy-scene.ts: await pace();  →  (nothing)': BREATH,
   'src/authz/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
   'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
-    'the size of a memory, which is a matter of taste',
+    'the size of a cache is a matter of taste',
   'src/authz/graphs.ts: for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {  →  for (let refreshes = 1; refreshes < MAX_REFRESHES; refreshes++) {':
     'the number of attempts is a matter of taste',
   "src/authz/graphs.store.ts: if (db.driver === 'pglite') {  →  if (db.driver !== 'pglite') {": SAME_TUPLES,
