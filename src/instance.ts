@@ -13,7 +13,7 @@ import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
-import { openDb, ping } from './db/db.ts';
+import { type DbOptions, openDb, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { withSpans } from './db/traced-db.ts';
 import { wireFeatures } from './features.ts';
@@ -47,12 +47,13 @@ interface Surroundings {
   readonly say: (line: string) => void;
   /** The built-in database stopped for good: only another process can open it again. */
   readonly onStopped?: (error: Error) => void;
+  readonly startPglite?: DbOptions['startPglite'];
   /** What this process shares with others that serve the same ports. */
   readonly common?: { readonly brake: Brake; readonly share: Share } | undefined;
 }
 
 /** The composition root: config → database → stores → rules → app. The only file that knows them all. */
-export async function openInstance(config: Config, { log, say, onStopped, common }: Surroundings) {
+export async function openInstance(config: Config, { log, say, onStopped, startPglite, common }: Surroundings) {
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   const opened = await openDb({
@@ -61,6 +62,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     poolSize: config.DATABASE_POOL,
     isPooled: config.DATABASE_POOLER === 'transaction',
     queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
+    startPglite,
     say,
     onError: (error) => log.error({ err: error }, 'database connection failed'),
     onStopped(error) {

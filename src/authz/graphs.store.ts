@@ -1,10 +1,10 @@
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
-import { LINES, tuplesInSlices } from '../changes/tuple-lines.store.ts';
+import { LINES } from '../changes/tuple-lines.store.ts';
 import { TupleLines } from '../changes/tuple-lines.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
-import { type Db, only, type Query, type Script, type Statement, sql } from '../db/db.ts';
+import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
 import type { GraphStore, Patch } from './graphs.ts';
 
 interface PatchRow {
@@ -32,7 +32,6 @@ const LOAD = sql(
 );
 const patches = new Map<string, Statement>();
 const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(CHANGE_KINDS);
-const REVISION = sql('graphs.revision', 'select value as revision, stamp from revision where id = 1');
 /**
  * A patch of what changed, as long as only rows of these kinds did. There is a statement for each set of kinds, because
  * planning one over all parts of the view takes fifty times as long as running it, and every connection has to.
@@ -86,13 +85,7 @@ const SOURCES = CHANGE_KINDS.map(
 
 export function createGraphStore(db: Db): GraphStore {
   return {
-    async load(accountId) {
-      // One transaction, so one snapshot.
-      if (db.driver === 'pglite') {
-        return await db.snapshot((query, script) => readTuplesInSlices(query, script, accountId));
-      }
-      return await readTuples(db.query, accountId);
-    },
+    load: (accountId) => readTuples(db.query, accountId),
     patch: (accountId, since, kinds) => readPatch(db.query, accountId, since, kinds),
   };
 }
@@ -101,12 +94,6 @@ export async function readTuples(query: Query, accountId: bigint) {
   const rows = await query<Moment & { count: number; lines: string | null }>(LOAD, [accountId]);
   const { revision, stamp, count, lines } = only(rows);
   return { revision, stamp, count, tuples: new TupleLines(lines ?? '') };
-}
-
-/** In a transaction in which nothing changes between two statements. */
-export async function readTuplesInSlices(query: Query, script: Script, accountId: bigint) {
-  const moment = only(await query<Moment>(REVISION));
-  return { ...moment, ...(await tuplesInSlices(query, script, accountId)) };
 }
 
 /** `kinds` are those that are known to have changed. If others did meanwhile, everything is read once more. */

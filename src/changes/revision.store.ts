@@ -147,7 +147,7 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
   }
 
   async function writeAtOnce<T, Made>(work: Work<T, Made>, once?: Once<Made>, { isFact = false }: WriteOptions = {}) {
-    return await db.transaction(async (query, script) => {
+    return await db.transaction(async (query) => {
       const touched: Change[] = [];
       const entries: AuditEntry[] = [];
       const kept: Made[] = [];
@@ -163,7 +163,7 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
       if (touched.length === 0) return { result, revision: undefined };
       const { revision, stamp, guardrails } = await next(query, touched);
       if (guardrails !== null) {
-        const written = { query, script, revision, stamp, guardrails, touched, actor: entries[0]?.actor, isFact };
+        const written = { query, revision, stamp, guardrails, touched, actor: entries[0]?.actor, isFact };
         for (const guard of guards) await guard(written);
       }
       return { result, revision };

@@ -78,7 +78,7 @@ export interface Revisions {
 /** Before the first read. What was remembered by then may be of any moment, so it is forgotten, not patched. */
 const NEVER: Moment = { revision: -1n, stamp: '' };
 const MAX_TURNS = 5;
-/** In one transaction: the built-in database writes in this process, and other requests wait. */
+/** In one transaction: others wait for the only connection of the built-in database. */
 const EXPIRED_AT_ONCE = 500;
 
 /**

@@ -1,8 +1,8 @@
-import type { Query, Script } from '../db/db.ts';
+import type { Query } from '../db/db.ts';
 import type { Actor, AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 
-export type { Query, Script } from '../db/db.ts';
+export type { Query } from '../db/db.ts';
 
 /** The organization ID of the deployment itself: its tuples are in every graph. */
 export const PLATFORM = 0n;
@@ -43,7 +43,6 @@ export interface WriteOptions {
 /** What a transaction has done, just before it commits. Nobody else can write until then. */
 export interface Written {
   readonly query: Query;
-  readonly script: Script;
   readonly revision: bigint;
   readonly stamp: string;
   /** Changes whenever a guardrail of the deployment does. */

@@ -1,9 +1,8 @@
 import type { PageRequest } from '../base/page.ts';
-import { breath, mapInSlices } from '../base/slices.ts';
+import { mapInSlices } from '../base/slices.ts';
 import { type Db, only, type Statement, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, shownPhase, toCluster } from './cluster.rows.ts';
-import type { Cluster } from './cluster.ts';
 import type { ClusterListStore, ClusterOrder, ClusterSearch } from './cluster-list.ts';
 
 /** Whose clusters are listed. Both are found by index, and only these rows are looked at. */
@@ -25,7 +24,7 @@ const ORDERS: Readonly<Record<ClusterOrder, string>> = {
   created: 'c.created_at',
 };
 
-const SOME = sql('clusterList.some', `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.id = any($1::bigint[])`);
+/** There can be tens of thousands. */
 const ROWS_IN_SLICE = 500;
 
 export function createClusterListStore(db: Db): ClusterListStore {
@@ -39,37 +38,14 @@ export function createClusterListStore(db: Db): ClusterListStore {
     const { text, name, provider, phase, now } = search;
     const values = [which, name, text === '' ? null : likeText(text), uidPattern(text), provider, phase, now];
     if (request === undefined) {
-      const items = await findAll(scope, search, values);
+      const rows = await db.query<ClusterRow>(listing(scope, search), values);
+      const items = await mapInSlices(rows, ROWS_IN_SLICE, toCluster);
       return { items, total: items.length };
     }
     const page = [request.limit, request.offset];
     const items = (await db.query<ClusterRow>(paging(scope, search), [...values, ...page])).map(toCluster);
     const { total } = only(await db.query<{ total: number }>(COUNTS[scope], values));
     return { items, total };
-  }
-
-  /** There can be tens of thousands. */
-  async function findAll(scope: Scope, search: ClusterSearch, values: readonly unknown[]): Promise<Cluster[]> {
-    if (db.driver === 'postgres') {
-      const rows = await db.query<ClusterRow>(listing(scope, search), values);
-      return await mapInSlices(rows, ROWS_IN_SLICE, toCluster);
-    }
-    // The built-in database reads them in this thread, and everybody waits. So it reads a few at a time, by the IDs that
-    // it has put into their order.
-    await breath();
-    return await db.snapshot(async (query) => {
-      const order = await query<{ ids: bigint[] }>(ordering(scope, search), values);
-      const ids = order[0]?.ids ?? [];
-      await breath();
-      const clusters = new Map<bigint, Cluster>();
-      for (let first = 0; first < ids.length; first += ROWS_IN_SLICE) {
-        for (const row of await query<ClusterRow>(SOME, [ids.slice(first, first + ROWS_IN_SLICE)])) {
-          clusters.set(row.id, toCluster(row));
-        }
-        await breath();
-      }
-      return ids.flatMap((id) => clusters.get(id) ?? []);
-    });
   }
 }
 
@@ -100,14 +76,6 @@ function paging(scope: Scope, search: ClusterSearch): Statement {
     `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} join (
        select c.id from cluster c where ${SCOPES[scope]} and ${FILTERS} order by ${order} limit $8 offset $9
      ) page on page.id = c.id order by ${order}`,
-  );
-}
-
-/** The IDs alone, as one value. */
-function ordering(scope: Scope, search: ClusterSearch): Statement {
-  return sql(
-    `clusterList.order.${scope}.${nameOf(search)}`,
-    `select array(select c.id from cluster c where ${SCOPES[scope]} and ${FILTERS} order by ${orderOf(search)}) as ids`,
   );
 }
 

@@ -63,7 +63,7 @@ const OTHER_BYTES = sql(
 );
 const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
 
-/** The built-in database reads in this process, and each statement keeps other requests waiting. */
+/** What one statement returns is read in one go, and other requests wait meanwhile. */
 const BYTES_AT_ONCE = 1024 * 1024;
 
 /** Where the sealed specs are stored, for key rotation. The identity is the one that `identityOf` returns. */

@@ -1,3 +1,5 @@
+import type { StartInstance } from './pglite/pglite-instance.ts';
+
 export interface DbOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDir: string;
@@ -15,6 +17,8 @@ export interface DbOptions {
   readonly onError?: (error: Error) => void;
   /** The built-in database stopped, after a panic or because the disk failed. Only another process can open it again. */
   readonly onStopped?: (error: Error) => void;
+  /** Starts the built-in database. By default, in a thread of its own; tests also run it in theirs. */
+  readonly startPglite?: StartInstance | undefined;
 }
 
 export const DEFAULT_QUERY_TIMEOUT_MS = 10_000;

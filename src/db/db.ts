@@ -6,7 +6,7 @@ import { sql } from './statement.ts';
 import type { Db } from './types.ts';
 
 export type { DbOptions } from './db-options.ts';
-export { hasDatabase } from './pglite-folder.ts';
+export { hasDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
 export type { Db, Query, Script } from './types.ts';
 
@@ -19,7 +19,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
     const { openPostgres } = await import('./postgres.ts');
     return openPostgres(options, options.databaseUrl);
   }
-  const { openPglite } = await import('./pglite.ts');
+  const { openPglite } = await import('./pglite/pglite.ts');
   return openPglite(options);
 }
 

@@ -8,8 +8,7 @@ export function withSpans(db: Db): Db {
   return {
     ...db,
     query: spanned(db.query),
-    transaction: (work) =>
-      traced('transaction', ATTRIBUTES, () => db.transaction((query, script) => work(spanned(query), script))),
+    transaction: (work) => traced('transaction', ATTRIBUTES, () => db.transaction((query) => work(spanned(query)))),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Session {
 /** BEGIN … COMMIT around work, or ROLLBACK if it throws. */
 export async function inTransaction<T>(
   session: Session,
-  work: (query: Query, script: Script) => Promise<T>,
+  work: (query: Query) => Promise<T>,
   begin = 'BEGIN',
 ): Promise<T> {
   await session.command(begin);
@@ -27,7 +27,7 @@ export async function inTransaction<T>(
 
   let result: T;
   try {
-    result = await work(query, async (text) => void (await turn(() => session.command(text))));
+    result = await work(query);
   } catch (error) {
     open = false;
     await turn(() => session.command('ROLLBACK')).catch(() => {
@@ -44,10 +44,7 @@ export async function inTransaction<T>(
 }
 
 /** Every statement sees the same moment, and there is no time limit: a backup may have to wait for a slow disk. */
-export async function inSnapshot<T>(
-  session: Session,
-  work: (query: Query, script: (text: string) => Promise<void>) => Promise<T>,
-): Promise<T> {
+export async function inSnapshot<T>(session: Session, work: (query: Query, script: Script) => Promise<T>): Promise<T> {
   const script = async (text: string) => void (await session.command(text));
   const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
   return await inTransaction(

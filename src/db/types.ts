@@ -18,10 +18,10 @@ export interface Db {
    */
   ask(statement: Statement): Promise<string | null>;
   /**
-   * Passes `work` the only query function of the transaction, and a way to run texts in it. Commits if `work` resolves, rolls back if it throws. A
+   * Passes `work` the only query function of the transaction. Commits if `work` resolves, rolls back if it throws. A
    * write is on disk when this resolves.
    */
-  transaction<T>(work: (query: Query, script: Script) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /**
    * For migrations and restores only: a transaction that holds the migration lock, has no query timeout and may run a
    * whole file.

@@ -16,7 +16,7 @@ const GRAPH_BYTES = 64 * 1024 * 1024;
 
 export function wireGuardrails(infrastructure: Infrastructure, { model, graphs, judge, names }: Authz) {
   const { db, revisions, writeGuards, room } = infrastructure;
-  const guardStore = createWriteGuardStore(db.driver);
+  const guardStore = createWriteGuardStore();
   writeGuards.push(createWriteGuard(guardStore, model, GRAPH_BYTES));
   const store = createGuardrailStore(db, revisions.write, room);
   const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: room.limits });

@@ -1,8 +1,8 @@
 import { namesOf } from '../authz/explain.store.ts';
-import { readPatch, readSources, readTuples, readTuplesInSlices } from '../authz/graphs.store.ts';
+import { readPatch, readSources, readTuples } from '../authz/graphs.store.ts';
 import type { Moment } from '../changes/revision.ts';
 import { PLATFORM, type Written } from '../changes/write.ts';
-import { type Db, sql } from '../db/db.ts';
+import { sql } from '../db/db.ts';
 import { fromViolations, GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
 import type { WriteGuardStore } from './write-guard.ts';
 
@@ -31,7 +31,7 @@ const LIVING = sql('writeGuard.living', `select id from account where kind = 'us
 
 type Stored = Parameters<typeof toViolations>[0];
 
-export function createWriteGuardStore(driver: Db['driver']): WriteGuardStore {
+export function createWriteGuardStore(): WriteGuardStore {
   return {
     async guardrails(query, organizationId) {
       return (await query<GuardrailRow>(GUARDRAILS, [organizationId])).map(toGuardrail);
@@ -42,12 +42,7 @@ export function createWriteGuardStore(driver: Db['driver']): WriteGuardStore {
       return rows.map((row) => row.organization_id);
     },
 
-    // A statement of the built-in database runs in this thread, so there it reads a few tuples at a time.
-    async load({ query, script }, organizationId) {
-      return driver === 'pglite'
-        ? await readTuplesInSlices(query, script, organizationId)
-        : await readTuples(query, organizationId);
-    },
+    load: ({ query }, organizationId) => readTuples(query, organizationId),
 
     async patch(written, organizationId, since) {
       const { query, revision, touched } = written;

@@ -1,6 +1,6 @@
-import { allTuples, tuplesInSlices } from '../changes/tuple-lines.store.ts';
+import { allTuples } from '../changes/tuple-lines.store.ts';
 import { PLATFORM } from '../changes/write.ts';
-import { type Db, type Query, type Script, sql } from '../db/db.ts';
+import { type Db, type Query, sql } from '../db/db.ts';
 import type { ChangeRow, LogSearch, PastStore, PresentRole } from './past.ts';
 
 const KIND = sql('past.kind', 'select kind from account where id = $1');
@@ -101,7 +101,7 @@ const ENTRIES_IN_PAGE = 200;
 export function createPastStore(db: Db): PastStore {
   return {
     async load(accountId, at, search, extent) {
-      return await db.snapshot(async (query, script) => {
+      return await db.snapshot(async (query) => {
         const [account] = await query<{ kind: string }>(KIND, [accountId]);
         if (account === undefined) return undefined;
         const [first] = await query<{ at: Date }>(FIRST, [accountId]);
@@ -114,7 +114,7 @@ export function createPastStore(db: Db): PastStore {
           chain,
           platform,
           newer,
-          ...(await tuples(query, script, accountId)),
+          ...(await allTuples(query, accountId)),
           roles: extent === 'with roles' ? await roles(query, accountId) : [],
           teamNames: extent === 'with roles' ? await teamNames(query, accountId) : new Map(),
         };
@@ -144,10 +144,6 @@ export function createPastStore(db: Db): PastStore {
       return new Map(rows.map((row) => [row.id, { createdAt: row.created_at, updatedAt: row.updated_at }]));
     },
   };
-
-  async function tuples(query: Query, script: Script, accountId: bigint) {
-    return db.driver === 'pglite' ? await tuplesInSlices(query, script, accountId) : await allTuples(query, accountId);
-  }
 }
 
 /** One more than the maximum tells that there are too many. */

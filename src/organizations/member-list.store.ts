@@ -3,9 +3,9 @@ import { likeText } from '../db/like-text.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
 import type { Member, MemberListStore, MemberOrder, MemberSearch, MemberTeam } from './member-list.ts';
 
-// There can be fifty thousand members, and the built-in database runs a statement in this thread while everybody waits. So
-// each step is a statement of its own: who the members are, who of them is found, who of those is on the page, and what
-// is shown of them. IDs that are many go from one to the next as PostgreSQL writes them, and are not read here.
+// There can be fifty thousand members, and everybody waits for the only connection of the built-in database. So each
+// step is a statement of its own: who the members are, who of them is found, who of those is on the page, and what is
+// shown of them. IDs that are many go from one to the next as PostgreSQL writes them, and are not read here.
 const MEMBERS = sql(
   'memberList.members',
   `select count(*)::integer as total, coalesce(array_agg(account_id), '{}')::text as ids

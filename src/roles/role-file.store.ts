@@ -61,7 +61,7 @@ const SET_ENDS = sql(
 );
 
 const ROLES_IN_SLICE = 100;
-/** Written with one round of statements. The built-in database writes in this process, and other requests wait. */
+/** Written with one round of statements, none of which may take long. */
 const ROLES_AT_ONCE = 25;
 
 /** A role that is written, with its ID. */

@@ -185,8 +185,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
 }
 
 /**
- * All roles of an organization, page by page: the built-in database reads in this process, and each statement keeps
- * other requests waiting. The roles must not change meanwhile, so it takes a snapshot or a lock.
+ * All roles of an organization, page by page, with other requests served in between. The roles must not change meanwhile, so it takes a snapshot or a lock.
  */
 export async function readRoles(query: Query, organizationId: bigint): Promise<Role[]> {
   const roles: Role[] = [];

@@ -30,7 +30,7 @@ export interface WholeGroup extends ScimGroup {
 type Precondition = (current: WholeGroup) => void;
 export type ScimGroups = ReturnType<typeof createScimGroups>;
 
-/** A few at a time: a statement of the built-in database runs in this thread. */
+/** A few at a time: others wait for the only connection of the built-in database. */
 const MEMBERS_AT_ONCE = 2000;
 const unconditionally = () => undefined;
 

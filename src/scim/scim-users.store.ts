@@ -13,7 +13,7 @@ const GROUPS = sql(
      union select team_id, account_id from scim_suspension where account_id = any ($2::bigint[])) g on g.team_id = t.id
     where t.organization_id = $1 order by g.account_id, t.id`,
 );
-/** Where the built-in database looks at a time: a statement runs in this thread, and others wait meanwhile. */
+/** Where the built-in database looks at a time: others wait for its only connection. */
 const SLICE = 2000n;
 
 /** @param isSliced looks through everybody in slices */

@@ -26,7 +26,7 @@ interface Found extends Row {
   key: string;
 }
 
-/** The built-in database reads in this thread, and a row of a cluster is wide: so many IDs at a time. */
+/** Others wait for the only connection of the built-in database, and a row of a cluster is wide: so many IDs at a time. */
 const CLUSTERS_IN_SLICE = 10_000n;
 
 const owned = (table: string, key: string, owner: string, title = `''`): Source => ({

@@ -47,7 +47,7 @@ const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_
 const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
 // What an account can have thousands of. It would be deleted with the account anyway, but in one statement, which
-// the built-in database runs in this thread.
+// could take too long.
 const MANY = [
   sql('removal.followers', deleteSome('follow', 'followed_id = $1')),
   sql('removal.follows', deleteSome('follow', 'follower_id = $1')),

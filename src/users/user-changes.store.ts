@@ -176,7 +176,7 @@ async function get(query: Query, id: bigint): Promise<StoredUser | undefined> {
   return { ...same, fullName: full_name, email: email ?? '', isAdmin: is_admin, prohibitLogin: prohibit_login };
 }
 
-/** A few at a time: there can be thousands, and the built-in database runs a statement in this thread. */
+/** A few at a time: there can be thousands, and a statement must not take long. */
 async function teamsOf(query: Query, id: bigint): Promise<TeamRow[]> {
   const { ids } = only(await query<{ ids: bigint[] }>(TEAM_IDS, [id]));
   const teams: TeamRow[] = [];

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AppError } from '../../src/base/errors.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
-import { openPglite } from '../../src/db/pglite.ts';
+import type { Disk } from '../../src/db/pglite/pglite-files.ts';
+import { type StartInstance, startInstance } from '../../src/db/pglite/pglite-instance.ts';
 import { COUNTS } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { itLong } from '../support/long.ts';
@@ -19,6 +20,11 @@ const CHECKPOINT = sql('power.checkpoint', 'checkpoint');
 
 const quiet = { say: () => {} };
 
+/** In this thread, because the disk is an object of this thread. */
+function onDisk(disk: Disk): StartInstance {
+  return (options, watch) => startInstance(options, watch, disk);
+}
+
 interface Forgetful {
   readonly db: Db;
   readonly disk: ForgetfulDisk;
@@ -29,7 +35,7 @@ async function openForgetful(): Promise<Forgetful> {
   const disk = createForgetfulDisk();
   const { dataDir } = await newPlace('pglite');
   disk.trust(dataDir);
-  return { db: await openPglite({ ...quiet, dataDir }, disk), disk, dataDir };
+  return { db: await openDb({ ...quiet, dataDir, startPglite: onDisk(disk) }), disk, dataDir };
 }
 
 /** What a start after a power cut at this moment finds. */
@@ -77,7 +83,7 @@ test('An acknowledged write survives a power cut, and so does one after a checkp
 itLong('An acknowledged write survives a power cut, from the first start on', async () => {
   const disk = createForgetfulDisk();
   const dataDir = temporaryFolder();
-  const db = await openPglite({ ...quiet, dataDir }, disk);
+  const db = await openDb({ ...quiet, dataDir, startPglite: onDisk(disk) });
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 1, last: 1 });
@@ -146,7 +152,7 @@ test('A write waits for a disk sync and a read does not', async () => {
     },
   };
   const { dataDir } = await newPlace('pglite');
-  const db = await openPglite({ ...quiet, dataDir }, counting);
+  const db = await openDb({ ...quiet, dataDir, startPglite: onDisk(counting) });
   await db.query(CREATE);
   await db.query(INSERT, [1, 10]);
   await db.query(IDS);
@@ -168,7 +174,12 @@ test('A disk failure makes the database unavailable until a restart recovers it'
   };
   const { dataDir } = await newPlace('pglite');
   const faults: Error[] = [];
-  const db = await openPglite({ ...quiet, dataDir, onStopped: (error) => faults.push(error) }, failing);
+  const db = await openDb({
+    ...quiet,
+    dataDir,
+    onStopped: (error) => faults.push(error),
+    startPglite: onDisk(failing),
+  });
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);
   broken = true;

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { breath } from '../../src/base/slices.ts';
 import { oneOff, type Statement, sql } from '../../src/db/db.ts';
 import { oneAtATime, takeTurns } from '../../src/db/mutex.ts';
+import { createUpkeep } from '../../src/db/pglite/upkeep.ts';
 import type { Session } from '../../src/db/transaction.ts';
-import { createUpkeep } from '../../src/db/upkeep.ts';
 import { openTestDb } from '../support/db.ts';
 import { until } from '../support/until.ts';
 

@@ -16,7 +16,7 @@ export interface TestBus extends TestServer {
 /** A server, and next to it a NATS server with the configuration that the server prints. */
 export async function openTestBus(env: Readonly<Record<string, string>> = {}): Promise<TestBus> {
   const nats = await newNats();
-  const atrium = await openTestServer({ env: { ...nats.env, ...env } });
+  const atrium = await openTestServer({ env: { ...nats.env, ...env }, hasOurClock: true });
   await nats.start(await atrium.instance.features.bus.serverConfig(nats.folder));
   const credentials = async (name: string) => fileOf((await atrium.as(name)('GET', '/user/bus/credentials')).body);
   return {

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Db, type DbOptions, openDb } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import type { StartInstance } from '../../src/db/pglite/pglite-instance.ts';
 import { createDatabase, createTemplate, startPostgres, type TestPostgres } from './postgres.ts';
 import { lacks } from './requirements.ts';
 
@@ -93,6 +94,13 @@ export async function newCopy(driver: Driver, template: Template): Promise<{ pla
   return { place: { dataDir, databaseUrl: await createDatabase(url, name) }, note };
 }
 
+/**
+ * Runs PGlite in the thread of the test, so that a test that moves its own clock moves that of the database. PGlite is
+ * much to load, and few tests need it.
+ */
+export const inThisThread: StartInstance = async (options, watch) =>
+  (await import('../../src/db/pglite/pglite-instance.ts')).startInstance(options, watch);
+
 export async function openTestDb(driver: Driver, options: Partial<DbOptions> = {}, template = EMPTY): Promise<Db> {
   return openDb({ ...quiet, ...(await newPlace(driver, template)), ...options });
 }
@@ -130,7 +138,7 @@ export function postgresTemplate(url: string, template: Template): ReturnType<ty
  */
 async function pgliteTemplate(template: Template): Promise<string> {
   const isEmpty = template === EMPTY;
-  const makers = ['package-lock.json', 'src/db/pglite-files.ts'].map((path) => readFileSync(path, 'utf8'));
+  const makers = ['package-lock.json', 'src/db/pglite/pglite-files.ts'].map((path) => readFileSync(path, 'utf8'));
   const folder = join(CACHE, `pglite-${digest([...makers, template.key])}`);
   if (isCached(folder)) return folder;
   const draft = newDraft('pglite');

@@ -24,7 +24,7 @@ export function inHours(hours: number): string {
 
 /**
  * Everything of an organization that expires within a day has expired now. PostgreSQL has a clock of its own, so the rows
- * are changed behind the back of every server. The built-in database has the clock of this process.
+ * are changed behind the back of every server. The built-in database must have the clock of the test (`hasOurClock`).
  */
 export async function letExpire(t: TestContext, { instance }: TestServer, organizationId: bigint): Promise<void> {
   if (instance.db.driver === 'pglite') {

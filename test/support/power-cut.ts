@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Disk, realDisk } from '../../src/db/pglite-files.ts';
+import { type Disk, realDisk } from '../../src/db/pglite/pglite-files.ts';
 
 /**
  * A disk that forgets: it records the content of each file, and the names in each folder, as of their last sync. A

@@ -2,10 +2,21 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Writable } from 'node:stream';
 import { readConfig } from '../../src/base/config.ts';
 import { createLog } from '../../src/base/log.ts';
+import type { DbOptions } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { buildWorld, type DemoWorld } from '../../src/operations/demo/world.ts';
 import { IS_LONG } from '../counts.ts';
-import { ANY_DRIVER, type Driver, migrated, newCopy, newPlace, type Place, SOURCES_KEY, type Template } from './db.ts';
+import {
+  ANY_DRIVER,
+  type Driver,
+  inThisThread,
+  migrated,
+  newCopy,
+  newPlace,
+  type Place,
+  SOURCES_KEY,
+  type Template,
+} from './db.ts';
 import { undocumented } from './documented.ts';
 
 export interface Answer {
@@ -41,6 +52,8 @@ export interface TestServer {
 export interface TestServerOptions {
   readonly driver?: Driver;
   readonly env?: Readonly<Record<string, string>>;
+  /** The built-in database has the clock of the test, which may move it. */
+  readonly hasOurClock?: boolean;
 }
 
 /** The root key of every test server that is not given one. */
@@ -68,7 +81,11 @@ export async function newDemoPlace(driver = ANY_DRIVER): Promise<{ place: Place;
 }
 
 /** A complete server with the demo world, on its own database, listening on loopback. */
-export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServerOptions = {}): Promise<TestServer> {
+export async function openTestServer({
+  driver = ANY_DRIVER,
+  env = {},
+  hasOurClock = false,
+}: TestServerOptions = {}): Promise<TestServer> {
   const lines: string[] = [];
   // The copied world does not fit the test's own database or key, so the world is created there.
   const isCopied = env.DATABASE_URL === undefined && env.DATA_DIR === undefined && env.ATRIUM_KEY === undefined;
@@ -77,6 +94,7 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
   const instance = await openQuietly(
     { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...(isCopied && { ATRIUM_KEY: TEST_KEY }), ...env },
     lines,
+    hasOurClock ? inThisThread : undefined,
   );
   const world = copy.world ?? (await buildWorld(instance));
   await instance.features.openFga?.sync(false);
@@ -109,9 +127,13 @@ export const JUDGE: Readonly<Record<string, string>> = process.env.TEST_OPENFGA_
   : {};
 
 /** A server whose log lines are collected. It has its own port and no admin port. */
-export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
+export async function openQuietly(
+  env: Readonly<Record<string, string>>,
+  lines: string[],
+  startPglite?: DbOptions['startPglite'],
+): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env, ...throughPooler(env) });
-  return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
+  return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined, startPglite });
 }
 
 /** With TEST_POOLER_PORT, servers reach the database through the PgBouncer there, and tests themselves do not. */

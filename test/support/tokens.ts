@@ -45,7 +45,7 @@ export function tokenCalls(atrium: TestServer) {
 
 /**
  * The overlap of a token, of at most a day, is over. PostgreSQL has a clock of its own, so the row is changed behind the
- * back of every server. The built-in database has the clock of this process.
+ * back of every server. The built-in database must have the clock of the test (`hasOurClock`).
  */
 export async function endOverlap(t: TestContext, { instance }: TestServer, id: number | bigint): Promise<void> {
   if (instance.db.driver === 'pglite') {

@@ -78,7 +78,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     return { relations, users: users.map(shown), objects: objects.map(shown), rows, leftOut };
   }
 
-  /** The built-in database reads in this thread, and there may be 200,000 names. */
+  /** There may be 200,000 names, and others wait for the only connection of the built-in database. */
   async function namesInSlices(objects: readonly string[]): Promise<Names> {
     const names = new Map<string, string>();
     for (let first = 0; first < objects.length; first += NAMES_IN_SLICE) {

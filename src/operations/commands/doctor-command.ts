@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { hasDatabase, openDb } from '../../db/db.ts';
-import { refuseLostDatabase } from '../../db/pglite-folder.ts';
+import { refuseLostDatabase } from '../../db/pglite/pglite-folder.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';

@@ -11,7 +11,7 @@ for (const driver of API_DRIVERS) {
   describe(`Ends of memberships and assignments on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {
-      atrium = await openTestServer({ driver });
+      atrium = await openTestServer({ driver, hasOurClock: true });
     });
     after(() => atrium.close());
 

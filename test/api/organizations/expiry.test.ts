@@ -39,7 +39,7 @@ for (const driver of DRIVERS) {
   describe(`Expiring memberships and assignments on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {
-      atrium = await openTestServer({ driver });
+      atrium = await openTestServer({ driver, hasOurClock: true });
     });
     after(() => atrium.close());
 

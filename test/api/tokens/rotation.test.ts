@@ -15,7 +15,7 @@ for (const driver of API_DRIVERS) {
     let atrium: TestServer;
     let calls: ReturnType<typeof tokenCalls>;
     before(async () => {
-      atrium = await openTestServer({ driver });
+      atrium = await openTestServer({ driver, hasOurClock: true });
       calls = tokenCalls(atrium);
     });
     after(() => atrium.close());

@@ -34,7 +34,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the size of a cache is a matter of taste',
   'src/authz/graphs.ts: for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {  →  for (let refreshes = 1; refreshes < MAX_REFRESHES; refreshes++) {':
     'the number of attempts is a matter of taste',
-  "src/authz/graphs.store.ts: if (db.driver === 'pglite') {  →  if (db.driver !== 'pglite') {": SAME_TUPLES,
   'src/authz/graphs.ts: if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);  →  if (!(graph.size <= MAX_COPIED)) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);':
     SAME_TUPLES,
   'src/authz/warm-up.ts: await Promise.allSettled([load(), load(), compile(model, permissions)]);  →  (nothing)':

@@ -1,21 +1,19 @@
-import { type PGlite, protocol } from '@electric-sql/pglite';
-import type { AppError } from '../base/errors.ts';
-import { breath } from '../base/slices.ts';
-import { outcomeUnknown, translate } from './database-errors.ts';
-import type { Statement } from './statement.ts';
-import type { Session } from './transaction.ts';
-import type { Query } from './types.ts';
-import { readerOf, writeValues } from './values.ts';
+import { protocol } from '@electric-sql/pglite';
+import type { AppError } from '../../base/errors.ts';
+import { outcomeUnknown, translate } from '../database-errors.ts';
+import type { Statement } from '../statement.ts';
+import type { Session } from '../transaction.ts';
+import type { Query } from '../types.ts';
+import { readerOf, writeValues } from '../values.ts';
+import { type Fields, readAnswer } from './pglite-answer.ts';
+import type { Instance } from './pglite-instance.ts';
+import { joined } from './pglite-messages.ts';
 
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
 const UNNAMED = '';
-/**
- * A statement runs in this thread, and nothing else would come between it and the next one. So after statements that
- * took longer than this together, other requests get a turn. Not after a COMMIT: whoever commits learns of it at once.
- */
-const SLICE_MS = 5;
+const ignore = () => undefined;
 
 /** Whether the database can still be used. */
 export interface Health {
@@ -33,26 +31,28 @@ interface Column {
 }
 
 /**
- * Uses PostgreSQL's own protocol with the PGlite in this process, because PGlite.query parses and plans again in six
- * steps each time: binding, executing and syncing a named statement in one step is about five times faster.
+ * Uses PostgreSQL's own protocol with PGlite, because PGlite.query parses and plans again in six steps each time:
+ * binding, executing and syncing a named statement in one step is about five times faster.
  */
-export function createSession(pglite: PGlite, health: Health): Session {
+export function createSession(instance: Instance, health: Health): Session {
   /** The columns that each statement returns. PostgreSQL rejects a prepared statement whose columns have changed. */
   const prepared = new Map<string, readonly Column[]>();
-  let busyMs = 0;
+  /** A transaction begins together with its first statement, which saves a trip to the thread. */
+  let begin: readonly Uint8Array[] = [];
 
-  async function exchange(parts: readonly Uint8Array[]) {
+  async function exchange(parts: readonly Uint8Array[], onRow: (fields: Fields) => void = ignore) {
     if (health.stopped !== undefined) throw health.stopped;
-    const answer = await pglite
-      .execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false })
-      .catch((error: unknown) => {
-        // What the server says is in the answer. An exception means that WebAssembly itself gave up.
-        throw health.panic(error);
-      });
-    // A database that panicked does not report that it is ready, and would never return from the next call.
-    if (!answer.some((message) => message.name === 'readyForQuery')) throw health.panic();
+    const call = joined([...begin, ...parts]);
+    begin = [];
+    const bytes = await instance.exchange(call).catch((error: unknown) => {
+      // What the server says is in the answer. An exception means that WebAssembly itself gave up.
+      throw health.panic(error);
+    });
+    const answer = await readAnswer(bytes, onRow);
+    // A database that panicked would never return from the next call.
+    if (!answer.isReady) throw health.panic();
     if (health.stopped !== undefined) throw health.stopped;
-    return answer;
+    return answer.messages;
   }
 
   function throwRefusal(answer: readonly unknown[]): void {
@@ -82,24 +82,17 @@ export function createSession(pglite: PGlite, health: Health): Session {
     const { name, isOneOff } = statement;
     const columns = (isOneOff ? undefined : prepared.get(name)) ?? (await prepare(statement));
     const bind = serialize.bind({ statement: isOneOff ? UNNAMED : name, values: written });
-    const began = performance.now();
-    const answer = await exchange([bind, EXECUTE, SYNC]);
-    busyMs += performance.now() - began;
-    if (busyMs > SLICE_MS) {
-      busyMs = 0;
-      // If the statement began while a request was read, one breath ends before the event loop reads anything else.
-      await breath();
-      await breath();
-    }
-    throwRefusal(answer);
     const rows: Row[] = [];
-    for (const message of answer) {
-      if (message instanceof messages.DataRowMessage) rows.push(readRow(columns, message.fields) as Row);
-    }
+    const answer = await exchange([bind, EXECUTE, SYNC], (fields) => rows.push(readRow(columns, fields) as Row));
+    throwRefusal(answer);
     return rows;
   };
 
   const command = async (text: string): Promise<string> => {
+    if (text.startsWith('BEGIN')) {
+      begin = [serialize.query(text)];
+      return 'BEGIN';
+    }
     const wasRunning = health.stopped === undefined;
     const answer = await exchange([serialize.query(text)]).catch((error: unknown) => {
       throw text === 'COMMIT' && wasRunning ? outcomeUnknown(error) : error;
@@ -111,7 +104,7 @@ export function createSession(pglite: PGlite, health: Health): Session {
   return { query, command };
 }
 
-function readRow(columns: readonly Column[], fields: readonly (string | null)[]): Record<string, unknown> {
+function readRow(columns: readonly Column[], fields: Fields): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [index, column] of columns.entries()) {
     const text = fields[index] ?? null;

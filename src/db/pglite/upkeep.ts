@@ -1,7 +1,7 @@
-import { breath } from '../base/slices.ts';
-import type { TakeTurn } from './mutex.ts';
-import { sql } from './statement.ts';
-import type { Session } from './transaction.ts';
+import { breath } from '../../base/slices.ts';
+import type { TakeTurn } from '../mutex.ts';
+import { sql } from '../statement.ts';
+import type { Session } from '../transaction.ts';
 
 /** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, while every request waits. */
 const SEGMENTS_PER_CHECKPOINT = 16;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite, type postgresMod } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** The one operation that durability depends on. Tests replace it with a recorder to build what a power cut leaves. */
 export interface Disk {
@@ -13,7 +13,7 @@ export const realDisk: Disk = {
   sync: (fd, _path, isDirectory) => (isDirectory ? fs.fsyncSync(fd) : fs.fdatasyncSync(fd)),
 };
 
-export interface Watch {
+export interface DiskWatch {
   /** The disk failed to sync. */
   onFault(error: Error): void;
   /** A new segment of the write-ahead log is in use. */
@@ -43,10 +43,10 @@ interface NodeFsModule {
  */
 export class SyncedFiles extends NodeFS {
   readonly #disk: Disk;
-  readonly #watch: Watch;
+  readonly #watch: DiskWatch;
   readonly #seen = new Set<string>();
 
-  constructor(folder: string, disk: Disk, watch: Watch) {
+  constructor(folder: string, disk: Disk, watch: DiskWatch) {
     super(folder);
     this.#disk = disk;
     this.#watch = watch;

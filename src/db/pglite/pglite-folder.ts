@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import { keyPath } from '../base/keys.ts';
+import { AppError } from '../../base/errors.ts';
+import { keyPath } from '../../base/keys.ts';
 
 /** Every database has these, and none of them is ever empty. */
 const PARTS = ['PG_VERSION', 'base', 'global/pg_control', 'pg_wal', 'pg_xact', 'pg_multixact'];

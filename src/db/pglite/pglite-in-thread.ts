@@ -1,0 +1,86 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../base/errors.ts';
+import type { Instance, InstanceOptions, Watch } from './pglite-instance.ts';
+import { type Call, movedWith, type Report } from './pglite-messages.ts';
+
+/** TypeScript in the sources, JavaScript in a build. */
+const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
+
+interface Waiting {
+  resolve(bytes: Uint8Array<ArrayBuffer>): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Starts PGlite in a thread of its own, so that a long statement or a slow disk does not keep the event loop waiting.
+ *
+ * @param onThread for tests, which end it
+ */
+export async function startInThread(
+  options: InstanceOptions,
+  watch: Watch,
+  onThread?: (thread: Worker) => void,
+): Promise<Instance> {
+  const thread = new Worker(THREAD, { workerData: options });
+  onThread?.(thread);
+  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+  let waiting: Waiting | undefined;
+  let isInUse = false;
+  let gone: Error | undefined;
+
+  /** The thread keeps the process alive only while somebody waits for it. */
+  const wait = (begin: () => void) =>
+    new Promise<Uint8Array<ArrayBuffer>>((resolve, reject) => {
+      if (gone !== undefined) return reject(gone);
+      waiting = { resolve, reject };
+      thread.ref();
+      begin();
+    });
+  const settle = (finish: (waiting: Waiting) => void) => {
+    const before = waiting;
+    waiting = undefined;
+    thread.unref();
+    if (before !== undefined) finish(before);
+  };
+  const fail = (error: Error) => settle(({ reject }) => reject(error));
+  const call = (message: Call) => thread.postMessage(message, movedWith(message));
+
+  thread.on('message', (report: Report) => {
+    if (report instanceof Uint8Array) settle(({ resolve }) => resolve(report));
+    else if (report.kind === 'segment') watch.onSegment();
+    else if (report.kind === 'words') watch.onLastWords(report.text);
+    else if (report.kind === 'fault') watch.onFault(new Error(report.text));
+    else if (report.kind === 'panic') fail(new Error(report.text));
+    else if (report.kind === 'refused') fail(refusal(report));
+    else settle(({ resolve }) => resolve(new Uint8Array()));
+  });
+  /** Out of memory, for example. Nobody may be waiting at that moment. */
+  const lose = (error: Error) => {
+    gone ??= error;
+    if (isInUse) watch.onLost(gone);
+    isInUse = false;
+    fail(gone);
+  };
+  thread.on('error', lose);
+  thread.on('exit', () => lose(new Error('its thread ended')));
+  await wait(() => undefined);
+  isInUse = true;
+  return {
+    exchange: (messages) => wait(() => call(messages)),
+    async close() {
+      isInUse = false;
+      await wait(() => call('close'));
+      thread.ref();
+      await ended;
+    },
+    async drop() {
+      isInUse = false;
+      await thread.terminate();
+    },
+  };
+}
+
+function refusal({ text, isOurs }: { readonly text: string; readonly isOurs: boolean }): Error {
+  return isOurs ? new AppError('unavailable', text) : new Error(text);
+}

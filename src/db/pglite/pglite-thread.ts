@@ -1,0 +1,38 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { AppError } from '../../base/errors.ts';
+import { type Instance, type InstanceOptions, startInstance } from './pglite-instance.ts';
+import { type Call, movedWith, type Report } from './pglite-messages.ts';
+
+const tell = (report: Report): void => parentPort?.postMessage(report, movedWith(report));
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function serve(instance: Instance): void {
+  const answer = async (call: Call): Promise<void> => {
+    if (call === 'close') {
+      await instance.close();
+      tell({ kind: 'closed' });
+      parentPort?.close();
+      return;
+    }
+    tell(await instance.exchange(call));
+  };
+  parentPort?.on('message', (call: Call) => {
+    answer(call).catch((error) => tell({ kind: 'panic', text: textOf(error) }));
+  });
+}
+
+/** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server answers others. */
+try {
+  serve(
+    await startInstance(workerData as InstanceOptions, {
+      onSegment: () => tell({ kind: 'segment' }),
+      onLastWords: (text) => tell({ kind: 'words', text }),
+      onFault: (error) => tell({ kind: 'fault', text: error.message }),
+      // Only the server can notice that.
+      onLost: () => undefined,
+    }),
+  );
+  tell({ kind: 'started' });
+} catch (error) {
+  tell({ kind: 'refused', text: textOf(error), isOurs: error instanceof AppError });
+}
