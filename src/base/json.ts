@@ -24,14 +24,38 @@ const ITEMS_IN_SLICE = 50;
 const LONG_ITEMS_IN_SLICE = 1000;
 const FORBIDDEN = ['__proto__', 'constructor'];
 
+/** Each step takes up to 40 ms for a megabyte. */
+const LONG_BODY = 64 * 1024;
+
 /** With numbers `as text`, nothing reads them from the value, so they may have any size. */
-export function readJson(body: Buffer, numbers: 'exact' | 'as text' = 'exact'): unknown {
+type Numbers = 'exact' | 'as text';
+
+export function readJson(body: Buffer, numbers: Numbers = 'exact'): unknown {
+  const steps = reading(body, numbers);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** The same with other requests served between the steps, if the body is long. */
+export async function readJsonInSteps(body: Buffer, numbers: Numbers = 'exact'): Promise<unknown> {
+  const steps = reading(body, numbers);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (body.length > LONG_BODY) await breath();
+  }
+}
+
+function* reading(body: Buffer, numbers: Numbers): Generator<undefined, unknown, void> {
   const text = decode(body);
   if (EMPTY.test(text)) return {};
   const { isPlain, isDeep, keys, longNumbers } = glance(body);
   if (keys > MAX_KEYS) throw isDeep ? tooDeep() : new AppError('malformed', `body has more than ${MAX_KEYS} keys`);
   const marks = numbers === 'exact' ? longNumbers.filter((at) => isInexact(body, at)) : [];
+  yield;
   const value = parse(marks.length > 0 ? marked(body, marks) : text);
+  yield;
   if (typeof value !== 'object' || value === null) inspectString(text);
   // If the text has as many keys as the value, no key was given twice. Anything less simple is inspected in full.
   else if (!isPlain || FORBIDDEN.some((key) => text.includes(key)) || keys !== keysIn(value)) inspect(body);

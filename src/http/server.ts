@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { bodyText, readJson } from '../base/json.ts';
+import { bodyText, readJsonInSteps } from '../base/json.ts';
 import { readTraceparent, type Trace } from '../base/trace.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import { createTrust } from './proxies.ts';
@@ -163,8 +163,8 @@ function readOnlyJson(app: Scope): void {
       throw new AppError('malformed', `content encoding is not supported: ${encoding.slice(0, 40)}`);
     }
     if (request.headers['idempotency-key'] !== undefined) request.bodyHash = hash('sha256', body);
-    if (!request.routeOptions.config?.keepsText) return readJson(body);
-    const value = readJson(body, 'as text');
+    if (!request.routeOptions.config?.keepsText) return await readJsonInSteps(body);
+    const value = await readJsonInSteps(body, 'as text');
     request.bodyText = bodyText(body);
     return value;
   });

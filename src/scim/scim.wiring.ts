@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { readJson } from '../base/json.ts';
+import { readJsonInSteps } from '../base/json.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Work, Write } from '../changes/write.ts';
 import type { Scope } from '../http/server.ts';
@@ -95,5 +95,5 @@ async function readBody(request: FastifyRequest, body: Buffer): Promise<unknown>
   if (encoding !== undefined && encoding !== 'identity') {
     throw new AppError('malformed', `content encoding is not supported: ${encoding.slice(0, 40)}`);
   }
-  return readJson(body);
+  return await readJsonInSteps(body);
 }

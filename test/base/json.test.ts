@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { MAX_DEPTH, MAX_KEYS, readJson, writeJson, writeLongListInPieces } from '../../src/base/json.ts';
+import {
+  MAX_DEPTH,
+  MAX_KEYS,
+  readJson,
+  readJsonInSteps,
+  writeJson,
+  writeLongListInPieces,
+} from '../../src/base/json.ts';
 import { fc } from '../support/properties.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
@@ -143,6 +150,43 @@ describe('JSON input', () => {
   it('A key may occur in several objects and be the name of a built-in property', () => {
     const text = '{"a":{"k":1},"b":{"k":1},"c":[{"k":1},{"k":1}],"toString":1,"hasOwnProperty":2}';
     assert.deepEqual(read(text), JSON.parse(text));
+  });
+});
+
+describe('Long JSON', () => {
+  const long = (middle: string) => Buffer.from(`{"a":"${'x'.repeat(100_000)}",${middle}}`);
+
+  /** Also returns how many turns the event loop took. */
+  async function inSteps(body: Buffer) {
+    let turns = 0;
+    const turn = () => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    try {
+      return { value: await readJsonInSteps(body), turns };
+    } finally {
+      clearImmediate(next);
+    }
+  }
+
+  it('It is read in steps, with others served in between, and as in one go', async () => {
+    const body = long('"b":12345678901234567890,"c":"\\u0041"');
+    const { value, turns } = await inSteps(body);
+    assert.deepEqual(value, readJson(body));
+    assert.ok(turns >= 2, `${turns} turns`);
+  });
+
+  it('It is rejected in every step with the same message as in one go', async () => {
+    for (const middle of ['"b":', '"b":1,"b":2', '"b":"\\u0000"', '"b":1e999', '"__proto__":1']) {
+      const message = refused(long(middle)) ?? assert.fail(middle);
+      await assert.rejects(readJsonInSteps(long(middle)), { kind: 'malformed', message });
+    }
+  });
+
+  it('Nothing waits for a short body', async () => {
+    assert.equal((await inSteps(Buffer.from('{"b":1}'))).turns, 0);
   });
 });
 
