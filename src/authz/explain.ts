@@ -214,8 +214,7 @@ export function createExplain(
       );
       for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
     }
-    ids.sort((a, b) => (a < b ? -1 : 1));
-    const named = await people(organizationId, ids.slice(offset, offset + limit));
+    const named = await people(organizationId, pageOf(ids, { offset, limit }));
     const shown = wantsReasons ? await withReasons(question, named) : named;
     if (further.length === 0) return { items: shown, total: ids.length };
     const items = await seen(question, ({ graph, facts, sees }) =>
@@ -282,8 +281,8 @@ export function createExplain(
         found.push(...held);
       }
     }
-    const ids = found.map((object) => BigInt(object.slice(type.length + 1))).sort((a, b) => (a < b ? -1 : 1));
-    const shown = ids.slice(offset, offset + limit);
+    const ids = found.map((object) => BigInt(object.slice(type.length + 1)));
+    const shown = pageOf(ids, { offset, limit });
     const names = await store.names(shown.map((id) => `${type}:${id}`));
     return { items: shown.map((id) => ({ id, name: names.get(`${type}:${id}`) ?? '' })), total: ids.length };
   }
@@ -369,4 +368,13 @@ export function requireRelationOf({ model }: Pick<Graph, 'model'>, object: Objec
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
     reason: 'unknown_relation',
   });
+}
+
+/** Of IDs in any order. Tens of thousands are sorted in a fraction of the time that a comparison in JavaScript takes. */
+function pageOf(ids: readonly bigint[], { offset, limit }: PageRequest): bigint[] {
+  return [
+    ...BigInt64Array.from(ids)
+      .sort()
+      .subarray(offset, offset + limit),
+  ];
 }

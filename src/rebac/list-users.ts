@@ -92,6 +92,8 @@ class Survey {
   readonly #wanted: ReadonlySet<number>;
   readonly #question: UsersQuestion;
   readonly #seen = new Map<number, Set<number>>();
+  /** Many lead to the same subject, and its text is made once. */
+  readonly #met = new Set<number>();
   readonly #queue: Visit[] = [];
 
   constructor(graph: Graph, walk: Walk, wanted: ReadonlySet<number>, question: UsersQuestion) {
@@ -166,7 +168,10 @@ class Survey {
       const theirs = type.relationIndex.get(ofParents);
       if (theirs !== undefined) this.#add(subject, type.firstUserset + theirs, denials);
     } else if (relation !== undefined) this.#add(nodes.base(subject), kind, denials);
-    else if (this.#wanted.has(kind) && denials < 2) this.users.add(this.#graph.text(subject));
+    else if (this.#wanted.has(kind) && denials < 2 && !this.#met.has(subject)) {
+      this.#met.add(subject);
+      this.users.add(this.#graph.text(subject));
+    }
   }
 
   #add(node: number, kind: number, denials: number): void {
