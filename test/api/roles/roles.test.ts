@@ -21,17 +21,19 @@ describe('Custom roles', () => {
 
   it('A role is written with one statement, however much of it changes', async (context) => {
     const { inside } = listenForStatements(context, atrium.instance.db);
+    // Where OpenFGA is the engine, what was written is published in a transaction of its own.
+    const written = () => inside.splice(0).filter((name) => !name.startsWith('openfga.'));
     const committed = ['audit.lock', 'audit.last', 'audit.insert', 'revision.next'];
     const draft = { name: 'few', permissions: [VIEW, CONNECT], teamIDs: [id.team('operators')] };
     const { body: role } = await makeRole(atrium, draft);
-    assert.deepEqual(inside.splice(0), [
+    assert.deepEqual(written(), [
       ...['roles.join', 'roles.teams', 'room.turn', 'roles.room', 'roles.insert'],
       ...committed,
     ]);
     const path = `/authz/roles/${role.id}?org=acme`;
     const next = { name: 'fewer', permissions: [EDIT, VIEW], teamIDs: [id.team('Viewers')] };
     const { body: changed } = await atrium.as('ann')('PUT', path, next);
-    assert.deepEqual(inside.splice(0), ['roles.lock', 'roles.get', 'roles.teams', 'roles.update', ...committed]);
+    assert.deepEqual(written(), ['roles.lock', 'roles.get', 'roles.teams', 'roles.update', ...committed]);
     const { body: read } = await atrium.as('ann')('GET', path);
     assert.deepEqual(read, changed);
     assert.deepEqual([read.name, read.team_ids, read.permissions.length], ['fewer', [id.team('Viewers')], 2]);
