@@ -1,4 +1,4 @@
-import type { StartInstance } from './pglite/pglite-instance.ts';
+import type { StartBackend } from './pglite/pglite-backend.ts';
 
 export interface DbOptions {
   readonly databaseUrl?: string | undefined;
@@ -18,7 +18,7 @@ export interface DbOptions {
   /** The built-in database stopped, after a panic or because the disk failed. Only another process can open it again. */
   readonly onStopped?: (error: Error) => void;
   /** Starts the built-in database. By default, in a thread of its own; tests also run it in theirs. */
-  readonly startPglite?: StartInstance | undefined;
+  readonly startPglite?: StartBackend | undefined;
 }
 
 export const DEFAULT_QUERY_TIMEOUT_MS = 10_000;

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
+import type { StartBackend } from '../../src/db/pglite/pglite-backend.ts';
 import { startInThread } from '../../src/db/pglite/pglite-in-thread.ts';
-import type { StartInstance } from '../../src/db/pglite/pglite-instance.ts';
 import { newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
 
 const quiet = { say: () => {} };
@@ -44,12 +44,12 @@ describe('The thread of the built-in database', () => {
       next = setImmediate(turn);
     };
     let next = setImmediate(turn);
-    const startPglite: StartInstance = async (options, watch) => {
-      const instance = await startInThread(options, watch);
+    const startPglite: StartBackend = async (options, watch) => {
+      const backend = await startInThread(options, watch);
       return {
-        ...instance,
+        ...backend,
         async exchange(messages) {
-          const answer = await instance.exchange(messages);
+          const answer = await backend.exchange(messages);
           atAnswer = turns;
           return answer;
         },
@@ -88,7 +88,7 @@ describe('The thread of the built-in database', () => {
       const { dataDir } = await newPlace('pglite');
       let lose = (): void => undefined;
       const stops: string[] = [];
-      const startPglite: StartInstance = (options, watch) =>
+      const startPglite: StartBackend = (options, watch) =>
         startInThread(options, watch, (thread) => {
           lose = () => void thread.terminate();
         });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AppError } from '../../src/base/errors.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
+import { type StartBackend, startBackend } from '../../src/db/pglite/pglite-backend.ts';
 import type { Disk } from '../../src/db/pglite/pglite-files.ts';
-import { type StartInstance, startInstance } from '../../src/db/pglite/pglite-instance.ts';
 import { COUNTS } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { itLong } from '../support/long.ts';
@@ -21,8 +21,8 @@ const CHECKPOINT = sql('power.checkpoint', 'checkpoint');
 const quiet = { say: () => {} };
 
 /** In this thread, because the disk is an object of this thread. */
-function onDisk(disk: Disk): StartInstance {
-  return (options, watch) => startInstance(options, watch, disk);
+function onDisk(disk: Disk): StartBackend {
+  return (options, watch) => startBackend(options, watch, disk);
 }
 
 interface Forgetful {

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Db, type DbOptions, openDb } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import type { StartInstance } from '../../src/db/pglite/pglite-instance.ts';
+import type { StartBackend } from '../../src/db/pglite/pglite-backend.ts';
 import { createDatabase, createTemplate, startPostgres, type TestPostgres } from './postgres.ts';
 import { lacks } from './requirements.ts';
 
@@ -98,8 +98,8 @@ export async function newCopy(driver: Driver, template: Template): Promise<{ pla
  * Runs PGlite in the thread of the test, so that a test that moves its own clock moves that of the database. PGlite is
  * much to load, and few tests need it.
  */
-export const inThisThread: StartInstance = async (options, watch) =>
-  (await import('../../src/db/pglite/pglite-instance.ts')).startInstance(options, watch);
+export const inThisThread: StartBackend = async (options, watch) =>
+  (await import('../../src/db/pglite/pglite-backend.ts')).startBackend(options, watch);
 
 export async function openTestDb(driver: Driver, options: Partial<DbOptions> = {}, template = EMPTY): Promise<Db> {
   return openDb({ ...quiet, ...(await newPlace(driver, template)), ...options });

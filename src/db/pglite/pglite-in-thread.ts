@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
-import type { Instance, InstanceOptions, Watch } from './pglite-instance.ts';
+import type { Backend, BackendOptions, Watch } from './pglite-backend.ts';
 import { type Call, movedWith, type Report } from './pglite-messages.ts';
 
 /** TypeScript in the sources, JavaScript in a build. */
@@ -18,10 +18,10 @@ interface Waiting {
  * @param onThread for tests, which end it
  */
 export async function startInThread(
-  options: InstanceOptions,
+  options: BackendOptions,
   watch: Watch,
   onThread?: (thread: Worker) => void,
-): Promise<Instance> {
+): Promise<Backend> {
   const thread = new Worker(THREAD, { workerData: options });
   onThread?.(thread);
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));

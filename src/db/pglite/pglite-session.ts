@@ -6,7 +6,7 @@ import type { Session } from '../transaction.ts';
 import type { Query } from '../types.ts';
 import { readerOf, writeValues } from '../values.ts';
 import { type Fields, readAnswer } from './pglite-answer.ts';
-import type { Instance } from './pglite-instance.ts';
+import type { Backend } from './pglite-backend.ts';
 import { joined } from './pglite-messages.ts';
 
 const { serialize, messages } = protocol;
@@ -34,7 +34,7 @@ interface Column {
  * Uses PostgreSQL's own protocol with PGlite, because PGlite.query parses and plans again in six steps each time:
  * binding, executing and syncing a named statement in one step is about five times faster.
  */
-export function createSession(instance: Instance, health: Health): Session {
+export function createSession(backend: Backend, health: Health): Session {
   /** The columns that each statement returns. PostgreSQL rejects a prepared statement whose columns have changed. */
   const prepared = new Map<string, readonly Column[]>();
   /** A transaction begins together with its first statement, which saves a trip to the thread. */
@@ -44,7 +44,7 @@ export function createSession(instance: Instance, health: Health): Session {
     if (health.stopped !== undefined) throw health.stopped;
     const call = joined([...begin, ...parts]);
     begin = [];
-    const bytes = await instance.exchange(call).catch((error: unknown) => {
+    const bytes = await backend.exchange(call).catch((error: unknown) => {
       // What the server says is in the answer. An exception means that WebAssembly itself gave up.
       throw health.panic(error);
     });

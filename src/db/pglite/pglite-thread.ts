@@ -1,20 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
-import { type Instance, type InstanceOptions, startInstance } from './pglite-instance.ts';
+import { type Backend, type BackendOptions, startBackend } from './pglite-backend.ts';
 import { type Call, movedWith, type Report } from './pglite-messages.ts';
 
 const tell = (report: Report): void => parentPort?.postMessage(report, movedWith(report));
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function serve(instance: Instance): void {
+function serve(backend: Backend): void {
   const answer = async (call: Call): Promise<void> => {
     if (call === 'close') {
-      await instance.close();
+      await backend.close();
       tell({ kind: 'closed' });
       parentPort?.close();
       return;
     }
-    tell(await instance.exchange(call));
+    tell(await backend.exchange(call));
   };
   parentPort?.on('message', (call: Call) => {
     answer(call).catch((error) => tell({ kind: 'panic', text: textOf(error) }));
@@ -24,7 +24,7 @@ function serve(instance: Instance): void {
 /** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server answers others. */
 try {
   serve(
-    await startInstance(workerData as InstanceOptions, {
+    await startBackend(workerData as BackendOptions, {
       onSegment: () => tell({ kind: 'segment' }),
       onLastWords: (text) => tell({ kind: 'words', text }),
       onFault: (error) => tell({ kind: 'fault', text: error.message }),

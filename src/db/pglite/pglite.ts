@@ -64,7 +64,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   };
   let upkeep: Upkeep | undefined;
   let lastWords: readonly string[] = [];
-  const instance = await startPglite(
+  const backend = await startPglite(
     { folder, isNew },
     {
       // It is unknown what is on the disk now.
@@ -76,7 +76,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
       onLost: (error) => void stop(`it is gone (${error.message})`, error),
     },
   );
-  const session = createSession(instance, health);
+  const session = createSession(backend, health);
   const turn = takeTurns(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
   upkeep = createUpkeep(session, turn, (error) => options.onError?.(error));
 
@@ -84,8 +84,8 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
     upkeep?.stop();
     await turn(async () => {
       // After a panic, the call would not return: the restart recovers.
-      if (stopped === undefined) await instance.close();
-      else await instance.drop();
+      if (stopped === undefined) await backend.close();
+      else await backend.drop();
       stopped ??= new AppError('unavailable', 'the database is closed');
       release();
     });

@@ -22,7 +22,7 @@ const START_PARAMS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** What an instance reports besides its answers. */
+/** What an backend reports besides its answers. */
 export interface Watch extends DiskWatch {
   /** PostgreSQL says why it gives up. */
   onLastWords(line: string): void;
@@ -31,7 +31,7 @@ export interface Watch extends DiskWatch {
 }
 
 /** A running PGlite. It has one connection and answers one call at a time. */
-export interface Instance {
+export interface Backend {
   /** Sends messages in PostgreSQL's protocol and returns what it answers. Throws only if WebAssembly itself gave up. */
   exchange(messages: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
   /** Writes a checkpoint and ends. Impossible after a panic. */
@@ -40,16 +40,16 @@ export interface Instance {
   drop(): Promise<void>;
 }
 
-export interface InstanceOptions {
+export interface BackendOptions {
   readonly folder: string;
   /** The folder does not contain a database yet. */
   readonly isNew: boolean;
 }
 
-export type StartInstance = (options: InstanceOptions, watch: Watch) => Promise<Instance>;
+export type StartBackend = (options: BackendOptions, watch: Watch) => Promise<Backend>;
 
 /** Starts PGlite in this thread, which it occupies while it works. */
-export async function startInstance({ folder, isNew }: InstanceOptions, watch: Watch, disk: Disk = realDisk) {
+export async function startBackend({ folder, isNew }: BackendOptions, watch: Watch, disk: Disk = realDisk) {
   if (isNew) await createFolder(folder, disk);
   const pglite = await start(folder, new SyncedFiles(folder, disk, watch), watch);
   return {
@@ -61,7 +61,7 @@ export async function startInstance({ folder, isNew }: InstanceOptions, watch: W
     },
     close: () => pglite.close(),
     drop: async () => undefined,
-  } satisfies Instance;
+  } satisfies Backend;
 }
 
 async function start(folder: string, fs: SyncedFiles, watch: Watch): Promise<PGlite> {
