@@ -6,7 +6,7 @@ import { cpuSecondsOf } from '../../test/runner/cpu.ts';
 import { autocannon } from '../../test/support/autocannon.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
-const CONNECTIONS = 32;
+const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
 
 export interface Load {
   readonly perSecond: number;
@@ -38,13 +38,13 @@ export async function load(url: string, next: () => string, { server, postmaster
       },
     });
   await run(2);
-  const before = [cpuOf([server ?? 0]), cpuOf(childrenOf(postmaster))] as const;
+  const before = [cpuOf([server ?? 0]), cpuOf([postmaster, ...childrenOf(postmaster)])] as const;
   const result = await run(SECONDS);
   const micros = (seconds: number) => (seconds * 1e6) / Math.max(1, result.requests.total);
   return {
     perSecond: result.requests.average,
     server: micros(cpuOf([server ?? 0]) - before[0]),
-    database: micros(cpuOf(childrenOf(postmaster)) - before[1]),
+    database: micros(cpuOf([postmaster, ...childrenOf(postmaster)]) - before[1]),
     p99: result.latency.p99,
     failed: result.non2xx + result.errors,
   };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Query, type Statement, sql } from '../db/db.ts';
+import { type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
 const MAX_ID = 2n ** 63n - 1n;
@@ -53,7 +53,7 @@ interface End {
 }
 
 /** Writes any number of entries with a few statements: a thousand roles may change at once, or a hundred chains. */
-export async function appendAudit(query: Query, entries: readonly AuditEntry[]): Promise<void> {
+export async function appendAudit(query: TransactionQuery, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
   const chains = [...Map.groupBy(entries, ({ organizationId }) => organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -70,12 +70,11 @@ export async function appendAudit(query: Query, entries: readonly AuditEntry[]):
       return row;
     });
     const isOnBehalf = part.some(({ entry }) => entry.actor.sudoBy !== undefined);
-    await query(
-      isOnBehalf ? INSERT_ON_BEHALF : INSERT,
-      Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
-        rows.map((row) => row[column]),
-      ),
+    const columns = Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
+      rows.map((row) => row[column]),
     );
+    const isLast = first + MAX_ROWS >= turns.length;
+    await (isLast ? query.later : query)(isOnBehalf ? INSERT_ON_BEHALF : INSERT, columns);
   }
 }
 
@@ -99,8 +98,11 @@ async function endsOf(query: Query, chains: readonly bigint[]): Promise<Map<bigi
   const ends = new Map<bigint, End>();
   for (let first = 0; first < chains.length; first += MAX_CHAINS) {
     const some = chains.slice(first, first + MAX_CHAINS);
-    await query(LOCK, [some]);
-    const rows = await query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [some]);
+    const [, rows] = await Promise.all([
+      query(LOCK, [some]),
+      // Reads what is there after the wait for the lock, because each statement has a snapshot of its own.
+      query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [some]),
+    ]);
     for (const { chain, hash, at } of rows) ends.set(chain, { hash, at });
   }
   return ends;

@@ -1,8 +1,8 @@
-import type { Query } from '../db/db.ts';
+import type { Query, TransactionQuery } from '../db/db.ts';
 import type { Actor, AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 
-export type { Query } from '../db/db.ts';
+export type { Query, TransactionQuery } from '../db/db.ts';
 
 /** The organization ID of the deployment itself: its tuples are in every graph. */
 export const PLATFORM = 0n;
@@ -23,7 +23,7 @@ export interface Once<Made> {
 }
 
 export type Work<T, Made = never> = (
-  query: Query,
+  query: TransactionQuery,
   touch: (change: Change) => void,
   record: (entry: AuditEntry) => void,
   keep: (made: Made) => void,

@@ -8,7 +8,7 @@ import type { Db } from './types.ts';
 export type { DbOptions } from './db-options.ts';
 export { hasDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
-export type { Db, Query, Script } from './types.ts';
+export type { Db, Query, Script, TransactionQuery } from './types.ts';
 
 /**
  * Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. A driver that is not used is not even loaded: PGlite

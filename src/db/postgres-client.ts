@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
+import type { Step } from './transaction.ts';
 
 /** The servers that `DATABASE_URL` names. Connections go to the one that was the primary when somebody last looked. */
 export interface Hosts {
@@ -13,9 +14,9 @@ export interface PostgresConfig extends pg.ClientConfig {
   readonly hosts: Hosts;
   /**
    * Behind a pooler, each transaction may reach another server process. Then this is what the pooler cannot be told when
-   * connecting: a script for the start of each transaction.
+   * connecting: how each transaction starts.
    */
-  readonly atBegin?: string;
+  readonly atBegin?: readonly Step[];
 }
 
 /** Part of node-postgres that its types do not declare. */

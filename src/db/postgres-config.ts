@@ -4,6 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { isLost, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';
 import { createHosts, PostgresClient, type PostgresConfig } from './postgres-client.ts';
+import { beginWith } from './transaction.ts';
 import { readerOf } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,7 +33,7 @@ export function configOf(options: DbOptions, databaseUrl: string): PostgresConfi
     query_timeout: timeoutMs + Math.min(1_000, timeoutMs / 4),
     types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
     ...(options.isPooled
-      ? { atBegin: Object.entries(timeouts).reduce((text, [name, ms]) => `${text}; set local ${name} = ${ms}`, '') }
+      ? { atBegin: beginWith(timeouts) }
       : // Compiling a plan takes longer than any of our statements, and loading a large organization's graph looks
         // expensive enough to trigger it.
         { ...timeouts, options: `-c TimeZone=UTC -c DateStyle=ISO -c jit=off ${LOST_CLIENTS}` }),

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
-import { isLost, isReadOnly, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
+import { isLost, isReadOnly, isTimeout, outcomeUnknown, stateOf, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE } from './db-options.ts';
 import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
+import { PostgresTrip } from './postgres-trip.ts';
 import { createPulse, type Pulse } from './pulse.ts';
 import { createAsker } from './revision-connection.ts';
-import { inSnapshot, inTransaction, type Session } from './transaction.ts';
-import type { Db, Query } from './types.ts';
-import { writeValues } from './values.ts';
+import { type Done, inSnapshot, inTransaction, isCommit, queryOn, type Session, type Step } from './transaction.ts';
+import type { Db } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 const OPEN_TIMEOUT_MS = 2_500;
@@ -19,25 +19,24 @@ const WRITES = /^\s*(?:insert|update|delete|merge|with\b[\s\S]*\b(?:insert|updat
 /** Any number works, but it must never change: replicas of two releases must use the same lock. */
 const MIGRATION_LOCK = 'select pg_advisory_xact_lock(4702111234474983745)';
 
-/** node-postgres accepts a timeout per query, but its types do not declare it. */
-interface TimedQuery extends pg.QueryConfig {
-  readonly query_timeout?: number;
-}
-
 /** What the server says besides the answer. */
 interface NoticeMessage {
   readonly code?: string | undefined;
 }
 
-/** Sends on one connection, borrowed for a while. Its errors are already translated. */
-type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
+interface Borrowing {
+  /** Whether a statement makes changes permanent, so that nobody knows what happened if its answer is lost. */
+  readonly endsWork: (step: Step) => boolean;
+  /** Undefined for work that may take hours, and that a pause of the server must not end. */
+  readonly watch?: Pulse;
+}
 
 export async function openPostgres(options: DbOptions, databaseUrl: string): Promise<Db> {
   const database = `the database at ${addressOf(databaseUrl)}`;
   const report = reporter(options);
   const config = await tryServer(configOf(options, databaseUrl), database);
   const { atBegin } = config;
-  const session = (send: Send, timeoutMs?: number) => sessionOn(send, atBegin !== undefined, timeoutMs);
+  const isPooled = atBegin !== undefined;
   const pulse = createPulse(config, database);
   const pool = createPool(options, config, report);
   const live = new Set<pg.PoolClient>();
@@ -56,15 +55,9 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   // Statements under way fail with their connections. An idle connection may have been cut off, too.
   pulse.listen(() => destroy([...live].filter((client) => !patient.has(client))));
 
-  /**
-   * @param endsWork whether this query makes changes permanent, so that nobody knows what happened if its answer is lost
-   * @param watch undefined for work that may take hours, and that a pause of the server must not end
-   */
-  async function onClient<T>(
-    work: (send: Send) => Promise<T>,
-    endsWork: (text: string) => boolean,
-    watch?: Pulse,
-  ): Promise<T> {
+  /** Borrows a connection for a while. Its errors are already translated. */
+  async function onClient<T>(work: (session: Session) => Promise<T>, { endsWork, watch }: Borrowing): Promise<T> {
+    const timeoutMs = watch ? undefined : HOUR_MS;
     if (watch?.silence) throw watch.silence;
     watch?.begin();
     try {
@@ -79,26 +72,51 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
         isWarned ||= WARNING.test(code);
       };
       client.on('notice', warn);
-      const send: Send = async (query) => {
+      const send = async <Sent>(start: () => Promise<Sent>, mayHaveEnded: (error?: unknown) => boolean) => {
         if (lost || !live.has(client)) throw new AppError('unavailable', 'the connection to the database was lost');
         try {
           isWarned = false;
-          const result = await client.query(query);
+          const result = await start();
           watch?.heard();
           // The only warning about a commit: somebody ended its wait for the standby, which may not have it.
-          if (isWarned && endsWork(query.text)) throw outcomeUnknown(new Error('the standby did not confirm a commit'));
+          if (isWarned && mayHaveEnded()) throw outcomeUnknown(new Error('the standby did not confirm a commit'));
           return result;
         } catch (error) {
           if (error instanceof AppError) throw error;
           if (!isTimeout(error) && !watch?.silence) watch?.heard();
           if (!isLost(error)) throw translate(error, database);
           lost = true;
-          if (endsWork(query.text) && !isReadOnly(error)) throw outcomeUnknown(error);
+          if (mayHaveEnded(error) && !isReadOnly(error)) throw outcomeUnknown(error);
           throw watch?.silence ?? translate(error, database);
         }
       };
+      const session: Session = {
+        async run(steps) {
+          let trip: PostgresTrip | undefined;
+          const travel = () =>
+            new Promise<readonly Done[]>((resolve, reject) => {
+              trip = new PostgresTrip(steps, { isPooled, timeoutMs }, (error, results) =>
+                error ? reject(error) : resolve(Array.isArray(results) ? results : [results]),
+              );
+              client.query(trip);
+            });
+          const mayHaveEnded = (error?: unknown) => {
+            // The server names its error before it reaches what follows.
+            const reached = stateOf(error) === undefined ? steps.length : (trip?.completed ?? 0) + 1;
+            return steps.slice(0, reached).some(endsWork);
+          };
+          return await send(travel, mayHaveEnded);
+        },
+        async command(text) {
+          const query = { text, ...(timeoutMs !== undefined && { query_timeout: timeoutMs }) };
+          await send(
+            () => client.query(query),
+            () => false,
+          );
+        },
+      };
       try {
-        return await work(send);
+        return await work(session);
       } finally {
         patient.delete(client);
         client.off('notice', warn);
@@ -123,25 +141,27 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
         throw translate(error, database);
       }
     },
-    query: (statement, values) => onClient((send) => session(send).query(statement, values), isWrite, pulse),
+    query: (statement, values) =>
+      onClient((session) => queryOn(session)(statement, values), { endsWork: isWrite, watch: pulse }),
     transaction: (work) =>
-      onClient((send) => inTransaction(session(send), work, `BEGIN${atBegin ?? ''}`), isCommit, pulse),
+      onClient((session) => inTransaction(session, work, atBegin), { endsWork: isCommit, watch: pulse }),
     migration: (work, lockTimeoutMs) =>
-      onClient((send) => {
-        const slow = session(send, HOUR_MS);
-        return inTransaction(slow, async (query) => {
-          const patience = `set local idle_in_transaction_session_timeout = ${MIGRATION_IDLE_MS}`;
-          await slow.command(`set local statement_timeout = 0; ${patience}`);
-          await slow.command(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
-          await slow.command('set local lock_timeout = 0');
-          return work(query, async (text) => void (await slow.command(text)));
-        });
-      }, isCommit),
+      onClient(
+        (session) =>
+          inTransaction(session, async (query, script) => {
+            const patience = `set local idle_in_transaction_session_timeout = ${MIGRATION_IDLE_MS}`;
+            await script(`set local statement_timeout = 0; ${patience}`);
+            await script(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
+            await script('set local lock_timeout = 0');
+            return work(query, script);
+          }),
+        { endsWork: isCommit },
+      ),
     renew() {
       renew();
       asker.renew();
     },
-    snapshot: (work) => onClient((send) => inSnapshot(session(send, HOUR_MS), work), isCommit),
+    snapshot: (work) => onClient((session) => inSnapshot(session, work), { endsWork: isCommit }),
     close() {
       closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
       pulse.stop();
@@ -190,8 +210,7 @@ function anyClient(pool: pg.Pool, watch: Pulse | undefined): Promise<pg.PoolClie
   });
 }
 
-const isCommit = (text: string) => text === 'COMMIT';
-const isWrite = (text: string) => WRITES.test(text);
+const isWrite = ({ statement }: Step) => WRITES.test(statement.text);
 
 /** The pool has one timeout for two things. Waiting for a busy connection may take longer than opening one. */
 class PoolClient extends PostgresClient {
@@ -217,15 +236,4 @@ function reporter({ onError = () => {} }: DbOptions) {
     delete error.client;
     onError(error);
   };
-}
-
-/** @param isPooled a statement that one server process has prepared may next be sent to another one */
-function sessionOn(send: Send, isPooled: boolean, timeoutMs?: number): Session {
-  const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
-  const last = (result: pg.QueryResult | pg.QueryResult[]) => (Array.isArray(result) ? result.at(-1) : result);
-  const query: Query = async ({ name, text, isOneOff }, values = []) =>
-    last(await send({ ...(!isPooled && !isOneOff && { name }), text, values: writeValues(values), ...timeout }))
-      ?.rows ?? [];
-  const command = async (text: string) => last(await send({ text, ...timeout }))?.command ?? '';
-  return { query, command };
 }

@@ -1,5 +1,5 @@
 import { traced } from '../base/trace.ts';
-import type { Db, Query } from './types.ts';
+import type { Db, Query, TransactionQuery } from './types.ts';
 
 const ATTRIBUTES = { 'db.system.name': 'postgresql' };
 
@@ -8,7 +8,8 @@ export function withSpans(db: Db): Db {
   return {
     ...db,
     query: spanned(db.query),
-    transaction: (work) => traced('transaction', ATTRIBUTES, () => db.transaction((query) => work(spanned(query)))),
+    transaction: (work) =>
+      traced('transaction', ATTRIBUTES, () => db.transaction((query) => work(spannedWithin(query)))),
   };
 }
 
@@ -16,4 +17,8 @@ export function withSpans(db: Db): Db {
 function spanned(query: Query): Query {
   return <Row extends object>(...[statement, values]: Parameters<Query>) =>
     traced(statement.name, ATTRIBUTES, () => query<Row>(statement, values));
+}
+
+function spannedWithin(query: TransactionQuery): TransactionQuery {
+  return Object.assign(spanned(query), { later: query.later });
 }

@@ -5,6 +5,15 @@ export type Query = <Row extends object = Record<string, unknown>>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
+/** The statements of a transaction. What is asked in the same turn of the event loop travels to the server together. */
+export interface TransactionQuery extends Query {
+  /**
+   * For a statement whose rows nobody needs: it travels with the next one, or with the COMMIT. If it fails, so does what
+   * it travels with.
+   */
+  later(statement: Statement, values?: readonly unknown[]): void;
+}
+
 /** Runs a text with several statements, without values and without rows. */
 export type Script = (text: string) => Promise<void>;
 
@@ -21,12 +30,12 @@ export interface Db {
    * Passes `work` the only query function of the transaction. Commits if `work` resolves, rolls back if it throws. A
    * write is on disk when this resolves.
    */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T>;
   /**
    * For migrations and restores only: a transaction that holds the migration lock, has no query timeout and may run a
    * whole file.
    */
-  migration<T>(work: (query: Query, script: Script) => Promise<T>, lockTimeoutMs: number): Promise<T>;
+  migration<T>(work: (query: TransactionQuery, script: Script) => Promise<T>, lockTimeoutMs: number): Promise<T>;
   /** For backups: reads one moment, however long it takes and whatever is written meanwhile. It cannot write. */
   snapshot<T>(work: (query: Query, script: Script) => Promise<T>): Promise<T>;
   /**

@@ -3,7 +3,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
-import { type Db, known, only, type Query, sql } from '../db/db.ts';
+import { type Db, known, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
@@ -125,7 +125,7 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
 
 /** For transactions that create organizations together with something else. The result is in the same order. */
 export async function insertOrganizations(
-  query: Query,
+  query: TransactionQuery,
   touch: (change: Change) => void,
   drafts: readonly OrganizationDraft[],
 ) {
@@ -145,7 +145,7 @@ export async function insertOrganizations(
     const ofThis = (teamIds.get(id) ?? []).map((team) => team.id);
     return { id, founderId, teamIds: ofThis };
   });
-  await query(INSERT_FOUNDER, [results.map(({ teamIds }) => teamIds[0]), results.map(({ founderId }) => founderId)]);
+  query.later(INSERT_FOUNDER, [results.map(({ teamIds }) => teamIds[0]), results.map(({ founderId }) => founderId)]);
   for (const { id, founderId, teamIds } of results) {
     touch({ kind: 'account', id, organizationId: id });
     touch({ kind: 'account', id: founderId });

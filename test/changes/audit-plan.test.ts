@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
-import { type Db, openDb, type Statement } from '../../src/db/db.ts';
+import { type Db, openDb, type Query, type Statement } from '../../src/db/db.ts';
 import { DRIVERS, migrated, newPlace } from '../support/db.ts';
 import { statement } from '../support/statement.ts';
 
@@ -28,10 +28,11 @@ for (const driver of DRIVERS) {
     it('The last entry of an organization is found at once, even if all others have newer ones or it has none', async () => {
       const asked: (readonly [statement: Statement, values: readonly unknown[]])[] = [];
       await db.transaction(async (query) => {
-        await appendAudit((...call) => {
+        const noted: Query = (...call) => {
           asked.push([call[0], call[1] ?? []]);
           return query(...call);
-        }, [LARGE, SMALL, NEW].map(entryOf));
+        };
+        await appendAudit(Object.assign(noted, { later: query.later }), [LARGE, SMALL, NEW].map(entryOf));
       });
       const [text, values] = asked
         .filter(([{ name }]) => name === 'audit.last')

@@ -25,7 +25,7 @@ function slowStore({ onlyWriter = false } = {}) {
     write: async (work) => {
       const touched: Change[] = [];
       const result = await work(
-        async () => [],
+        Object.assign(async () => [], { later: () => undefined }),
         (change) => touched.push(change),
         () => undefined,
         () => undefined,

@@ -29,8 +29,12 @@ const FAILED = message('E', Buffer.from('SERROR\0C23505\0Mdouble\0\0'));
 
 async function read(...parts: readonly Buffer[]) {
   const rows: Fields[] = [];
-  const { isReady, messages } = await readAnswer(new Uint8Array(Buffer.concat(parts)), (fields) => rows.push(fields));
-  return { isReady, rows, names: messages.map((one) => (one as { name: string }).name) };
+  const names: string[] = [];
+  const isReady = await readAnswer(new Uint8Array(Buffer.concat(parts)), {
+    row: (fields) => rows.push(fields),
+    message: (told) => names.push((told as { name: string }).name),
+  });
+  return { isReady, rows, names };
 }
 
 describe('Answers of the built-in database', () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type Db, isUniqueViolation, sql } from '../../src/db/db.ts';
 import { DRIVERS, openTestDb } from '../support/db.ts';
+import { until } from '../support/until.ts';
 
 const INSERT = sql('transaction.insert', 'insert into thing (id, name) values ($1, $2)');
 const COUNT = sql('transaction.count', 'select count(*)::int as n from thing');
@@ -113,6 +114,74 @@ for (const driver of DRIVERS) {
       });
     });
 
+    test(`A statement that is sent later runs before the next one, or before the commit, on ${driver}`, async () => {
+      const seen = await db.transaction(async (query) => {
+        query.later(SET, [7]);
+        const [row] = await query(READ);
+        query.later(ADD_ONE);
+        return row;
+      });
+      assert.deepEqual(seen, { n: 7 });
+      assert.deepEqual(await db.query(READ), [{ n: 8 }]);
+      await db.query(SET, [0]);
+    });
+
+    test(`A transaction whose only statement is sent later commits it on ${driver}`, async () => {
+      await db.transaction(async (query) => query.later(ADD_ONE));
+      assert.deepEqual(await db.query(READ), [{ n: 1 }]);
+      await db.query(SET, [0]);
+    });
+
+    test(`A statement that is sent later and fails undoes the transaction, with its own error, on ${driver}`, async () => {
+      const atCommit = db.transaction(async (query) => {
+        await query(ADD_ONE);
+        query.later(INSERT, [1, 'taken']);
+      });
+      await assert.rejects(atCommit, (error) => isUniqueViolation(error, 'thing_pkey'));
+      const before = db.transaction(async (query) => {
+        query.later(INSERT, [1, 'taken']);
+        await query(ADD_ONE);
+      });
+      await assert.rejects(before, (error) => isUniqueViolation(error, 'thing_pkey'));
+      assert.deepEqual(await db.query(READ), [{ n: 0 }]);
+      // The connection is as good as before, and knows which statements it has prepared.
+      await db.transaction(async (query) => {
+        await Promise.all([query(SET, [3]), query(ADD_ONE), query(COUNT)]);
+      });
+      assert.deepEqual(await db.query(READ), [{ n: 4 }]);
+      await db.query(SET, [0]);
+    });
+
+    test(`A statement that the transaction did not wait for is part of it on ${driver}`, async () => {
+      await db.transaction(async (query) => {
+        void query(ADD_ONE);
+      });
+      assert.deepEqual(await db.query(READ), [{ n: 1 }]);
+      await db.query(SET, [0]);
+    });
+
+    test(`After a statement that fails, those that travel with it are not run on ${driver}`, async () => {
+      const work = db.transaction(async (query) => {
+        const results = await Promise.allSettled([query(ADD_ONE), query(INSERT, [1, 'taken']), query(ADD_ONE)]);
+        assert.equal(results[1]?.status, 'rejected');
+        assert.equal(results[2]?.status, 'rejected');
+        throw new Error('undo');
+      });
+      await assert.rejects(work, /undo/);
+      assert.deepEqual(await db.query(READ), [{ n: 0 }]);
+    });
+
+    test(`Values that cannot be written fail alone, and the transaction goes on, on ${driver}`, async () => {
+      await db.transaction(async (query) => {
+        await query(ADD_ONE);
+        await assert.rejects(query(SET, [() => 1]), TypeError);
+        assert.throws(() => query.later(SET, [() => 1]), TypeError);
+        await query(ADD_ONE);
+      });
+      assert.deepEqual(await db.query(READ), [{ n: 2 }]);
+      await db.query(SET, [0]);
+    });
+
     test(`Queries outside an open transaction neither see nor join it on ${driver}`, async () => {
       const inside = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
@@ -145,6 +214,27 @@ for (const driver of DRIVERS) {
     });
   });
 }
+
+test('A statement that travels with a lock sees what was committed while it waited on postgres', async () => {
+  const db = await openTestDb('postgres');
+  const lock = sql('transaction.lock', 'select pg_advisory_xact_lock(42)');
+  const waiters = sql(
+    'transaction.waiters',
+    `select count(*)::int as n from pg_locks where locktype = 'advisory' and objid = 42 and not granted
+        and database = (select oid from pg_database where datname = current_database())`,
+  );
+  await db.query(sql('transaction.counter', 'create table counter (n int)'));
+  await db.query(sql('transaction.zero', 'insert into counter values (0)'));
+  let second: Promise<unknown> | undefined;
+  await db.transaction(async (query) => {
+    await query(lock);
+    second = db.transaction(async (other) => (await Promise.all([other(lock), other(READ)]))[1]);
+    await until(async () => (await db.query<{ n: number }>(waiters))[0]?.n === 1);
+    await query(SET, [9]);
+  });
+  assert.deepEqual(await second, [{ n: 9 }]);
+  await db.close();
+});
 
 test('Waiting for a transaction that does not end fails as unavailable on pglite', async () => {
   const db = await openTestDb('pglite', { queryTimeoutMs: 100 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { breath } from '../../src/base/slices.ts';
-import { oneOff, type Statement, sql } from '../../src/db/db.ts';
+import { oneOff, sql } from '../../src/db/db.ts';
 import { oneAtATime, takeTurns } from '../../src/db/mutex.ts';
 import { createUpkeep } from '../../src/db/pglite/upkeep.ts';
 import type { Session } from '../../src/db/transaction.ts';
@@ -19,15 +19,14 @@ describe('The upkeep of the built-in database', () => {
     let next = setImmediate(count);
     const steps: { readonly text: string; readonly turn: number }[] = [];
     const session: Session = {
-      query: async <Row extends object>() =>
-        [
+      run: async () => {
+        const rows = [
           { name: 'one', columns: ['id', '"order"'] },
           { name: 'other', columns: ['id'] },
-        ] as Row[],
-      command: async (text) => {
-        steps.push({ text, turn });
-        return '';
+        ];
+        return [{ rows, command: 'SELECT' }];
       },
+      command: async (text) => void steps.push({ text, turn }),
     };
     const upkeep = createUpkeep(session, takeTurns(1000), assert.fail);
     for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
@@ -63,17 +62,16 @@ describe('The upkeep of the built-in database', () => {
     let looks = 0;
     // An upkeep of the test's own, which need not be waited for.
     const session: Session = {
-      query: async <Row extends object>(statement: Statement) => {
-        const rows = await db.query<Row>(statement);
+      run: async (asked) => {
+        const rows = await Promise.all(asked.map(({ statement }) => db.query(statement)));
         looks++;
-        return rows;
+        return rows.map((some) => ({ rows: some, command: 'SELECT' }));
       },
       command: async (text) => {
         steps.push(text);
         // Several statements, or one that must not be in a transaction.
         if (text.includes(';')) await db.migration((_query, script) => script(text), 1000);
         else await db.query(oneOff('upkeep.test.step', text));
-        return '';
       },
     };
     /** Returns the steps for one table. */

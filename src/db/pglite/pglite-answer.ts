@@ -5,8 +5,8 @@ import { breath } from '../../base/slices.ts';
 const BYTES_AT_ONCE = 256 * 1024;
 const DATA_ROW = 'D'.charCodeAt(0);
 const READY = 'Z'.charCodeAt(0);
-/** Errors, the columns of rows, and what a command has done. */
-const TELLING = ['E', 'T', 'C'].map((kind) => kind.charCodeAt(0));
+/** Errors, what was prepared, the columns of rows, and what a command has done. */
+const TELLING = ['E', '1', 'T', 'C'].map((kind) => kind.charCodeAt(0));
 /** Before each message: its kind, and its length, which does not count the kind. */
 const HEAD = 5;
 
@@ -15,20 +15,20 @@ const parser = new protocol.Parser();
 
 export type Fields = readonly (string | null)[];
 
-export interface Answer {
-  /** Whether PostgreSQL expects the next command. If not, it has panicked. */
-  readonly isReady: boolean;
-  /** The messages that say something, apart from rows. */
-  readonly messages: readonly unknown[];
+export interface Reader {
+  row(fields: Fields): void;
+  /** Any other message that says something. */
+  message(message: unknown): void;
 }
 
 /**
- * Reads what PostgreSQL answered, a whole number of messages. Rows are read here and handed over one by one, because
- * PGlite's parser takes several times as long for them.
+ * Reads what PostgreSQL answered, a whole number of messages, in their order. Rows are read here, because PGlite's parser
+ * takes several times as long for them.
+ *
+ * @returns whether PostgreSQL expects the next command. If not, it has panicked.
  */
-export async function readAnswer(bytes: Uint8Array<ArrayBuffer>, onRow: (fields: Fields) => void): Promise<Answer> {
+export async function readAnswer(bytes: Uint8Array<ArrayBuffer>, reader: Reader): Promise<boolean> {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const messages: unknown[] = [];
   let isReady = false;
   let at = 0;
   let pause = BYTES_AT_ONCE;
@@ -41,12 +41,12 @@ export async function readAnswer(bytes: Uint8Array<ArrayBuffer>, onRow: (fields:
     if (end > all.length) break;
     const kind = all[at] as number;
     isReady = kind === READY;
-    if (kind === DATA_ROW) onRow(readFields(all, at + HEAD));
-    else if (TELLING.includes(kind)) parser.parse(all.subarray(at, end), (message) => messages.push(message));
+    if (kind === DATA_ROW) reader.row(readFields(all, at + HEAD));
+    else if (TELLING.includes(kind)) parser.parse(all.subarray(at, end), reader.message);
     at = end;
   }
   // What is cut off in the middle is not an answer.
-  return { isReady: isReady && at === all.length, messages };
+  return isReady && at === all.length;
 }
 
 /** The number of fields, then each field after its length, or -1 for null. */

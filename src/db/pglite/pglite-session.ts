@@ -2,16 +2,16 @@ import { protocol } from '@electric-sql/pglite';
 import type { AppError } from '../../base/errors.ts';
 import { outcomeUnknown, translate } from '../database-errors.ts';
 import type { Statement } from '../statement.ts';
-import type { Session } from '../transaction.ts';
-import type { Query } from '../types.ts';
-import { readerOf, writeValues } from '../values.ts';
-import { type Fields, readAnswer } from './pglite-answer.ts';
+import { type Done, isBegin, isCommit, type Session, type Step } from '../transaction.ts';
+import { readerOf } from '../values.ts';
+import { type Fields, type Reader, readAnswer } from './pglite-answer.ts';
 import type { Backend } from './pglite-backend.ts';
 import { joined } from './pglite-messages.ts';
 
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
+const DESCRIBE = serialize.describe({ type: 'P' });
 const UNNAMED = '';
 const ignore = () => undefined;
 
@@ -35,73 +35,99 @@ interface Column {
  * binding, executing and syncing a named statement in one step is about five times faster.
  */
 export function createSession(backend: Backend, health: Health): Session {
+  const prepared = new Set<string>();
   /** The columns that each statement returns. PostgreSQL rejects a prepared statement whose columns have changed. */
-  const prepared = new Map<string, readonly Column[]>();
-  /** A transaction begins together with its first statement, which saves a trip to the thread. */
-  let begin: readonly Uint8Array[] = [];
+  const described = new Map<string, readonly Column[]>();
 
-  async function exchange(parts: readonly Uint8Array[], onRow: (fields: Fields) => void = ignore) {
+  async function exchange(parts: readonly Uint8Array[], reader: Reader) {
     if (health.stopped !== undefined) throw health.stopped;
-    const call = joined([...begin, ...parts]);
-    begin = [];
-    const bytes = await backend.exchange(call).catch((error: unknown) => {
+    const bytes = await backend.exchange(joined(parts)).catch((error: unknown) => {
       // What the server says is in the answer. An exception means that WebAssembly itself gave up.
       throw health.panic(error);
     });
-    const answer = await readAnswer(bytes, onRow);
     // A database that panicked would never return from the next call.
-    if (!answer.isReady) throw health.panic();
+    if (!(await readAnswer(bytes, reader))) throw health.panic();
     if (health.stopped !== undefined) throw health.stopped;
-    return answer.messages;
   }
 
-  function throwRefusal(answer: readonly unknown[]): void {
-    for (const message of answer) {
-      if (!(message instanceof messages.DatabaseError)) continue;
-      // The parser created this error without a stack that leads to the caller.
-      Error.captureStackTrace(message, throwRefusal);
-      throw translate(message, health.database);
+  function throwRefusal(refusal: Error | undefined): void {
+    if (refusal === undefined) return;
+    // The parser created this error without a stack that leads to the caller.
+    Error.captureStackTrace(refusal, throwRefusal);
+    throw translate(refusal, health.database);
+  }
+
+  function messagesFor(step: Step): Uint8Array[] {
+    const { statement, values = [] } = step;
+    if (isCommit(step) || isBegin(step)) return [serialize.query(statement.text)];
+    const name = nameOf(statement);
+    return [
+      ...(name !== UNNAMED && prepared.has(name) ? [] : [serialize.parse({ name, text: statement.text })]),
+      serialize.bind({ statement: name, values }),
+      ...(described.has(name) ? [] : [DESCRIBE]),
+      EXECUTE,
+      SYNC,
+    ];
+  }
+
+  /** One trip for each statement: after a panic, PGlite would not return from what follows. BEGIN cannot cause one. */
+  async function run(steps: readonly Step[]): Promise<readonly Done[]> {
+    const done: Done[] = [];
+    let refusal: Error | undefined;
+    let name = nameOf(steps[0]?.statement);
+    let columns = described.get(name) ?? [];
+    let rows: object[] = [];
+    let parts: Uint8Array[] = [];
+    for (const [place, step] of steps.entries()) {
+      parts.push(...messagesFor(step));
+      if (isBegin(step) && place + 1 < steps.length) continue;
+      const wasRunning = health.stopped === undefined;
+      await exchange(parts, { row, message }).catch((error: unknown) => {
+        throw wasRunning && isCommit(step) ? outcomeUnknown(error) : error;
+      });
+      throwRefusal(refusal);
+      parts = [];
+    }
+    return done;
+
+    function row(fields: Fields): void {
+      rows.push(readRow(columns, fields));
+    }
+
+    function message(told: unknown): void {
+      if (told instanceof messages.DatabaseError) refusal ??= told;
+      else if (told instanceof messages.RowDescriptionMessage) columns = told.fields.map(columnOf);
+      else if (told instanceof messages.CommandCompleteMessage) complete(told.text);
+      else if (name !== UNNAMED) prepared.add(name);
+    }
+
+    function complete(command: string): void {
+      if (name !== UNNAMED) described.set(name, columns);
+      done.push({ rows, command });
+      name = nameOf(steps[done.length]?.statement);
+      columns = described.get(name) ?? [];
+      rows = [];
     }
   }
 
-  async function prepare({ text, isOneOff, ...statement }: Statement): Promise<readonly Column[]> {
-    const name = isOneOff ? UNNAMED : statement.name;
-    const answer = await exchange([serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), SYNC]);
-    throwRefusal(answer);
-    const description = answer.find((message) => message instanceof messages.RowDescriptionMessage);
-    const columns = (description?.fields ?? []).map((field) => ({
-      name: field.name,
-      read: readerOf(field.dataTypeID),
-    }));
-    if (!isOneOff) prepared.set(name, columns);
-    return columns;
-  }
-
-  const query: Query = async <Row extends object>(statement: Statement, values: readonly unknown[] = []) => {
-    const written = writeValues(values);
-    const { name, isOneOff } = statement;
-    const columns = (isOneOff ? undefined : prepared.get(name)) ?? (await prepare(statement));
-    const bind = serialize.bind({ statement: isOneOff ? UNNAMED : name, values: written });
-    const rows: Row[] = [];
-    const answer = await exchange([bind, EXECUTE, SYNC], (fields) => rows.push(readRow(columns, fields) as Row));
-    throwRefusal(answer);
-    return rows;
+  const command = async (text: string): Promise<void> => {
+    let refusal: Error | undefined;
+    const message = (told: unknown) => {
+      if (told instanceof messages.DatabaseError) refusal ??= told;
+    };
+    await exchange([serialize.query(text)], { row: ignore, message });
+    throwRefusal(refusal);
   };
 
-  const command = async (text: string): Promise<string> => {
-    if (text.startsWith('BEGIN')) {
-      begin = [serialize.query(text)];
-      return 'BEGIN';
-    }
-    const wasRunning = health.stopped === undefined;
-    const answer = await exchange([serialize.query(text)]).catch((error: unknown) => {
-      throw text === 'COMMIT' && wasRunning ? outcomeUnknown(error) : error;
-    });
-    throwRefusal(answer);
-    return answer.findLast((message) => message instanceof messages.CommandCompleteMessage)?.text ?? '';
-  };
+  return { run, command };
+}
 
-  return { query, command };
+function nameOf(statement: Statement | undefined): string {
+  return statement === undefined || statement.isOneOff ? UNNAMED : statement.name;
+}
+
+function columnOf({ name, dataTypeID }: { readonly name: string; readonly dataTypeID: number }): Column {
+  return { name, read: readerOf(dataTypeID) };
 }
 
 function readRow(columns: readonly Column[], fields: Fields): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from '../db-options.ts';
 import { copyFolder } from '../folder-copy.ts';
 import { type Lock, lockFolder } from '../lock.ts';
 import { takeTurns } from '../mutex.ts';
-import { inSnapshot, inTransaction } from '../transaction.ts';
+import { inSnapshot, inTransaction, queryOn } from '../transaction.ts';
 import type { Db } from '../types.ts';
 import { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite-folder.ts';
 import { startInThread } from './pglite-in-thread.ts';
@@ -77,6 +77,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
     },
   );
   const session = createSession(backend, health);
+  const query = queryOn(session);
   const turn = takeTurns(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
   upkeep = createUpkeep(session, turn, (error) => options.onError?.(error));
 
@@ -95,15 +96,14 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   return {
     driver: 'pglite',
     ask: async (statement) => {
-      const [row = {}] = await turn(() => session.query(statement));
+      const [row = {}] = await turn(() => query(statement));
       const [value = null] = Object.values(row);
       return value === null ? null : String(value);
     },
-    query: (statement, values) => turn(() => session.query(statement, values)),
+    query: (statement, values) => turn(() => query(statement, values)),
     transaction: (work) => turn(() => inTransaction(session, work)),
     // There is one connection and one process, so its turn is the migration lock.
-    migration: (work) =>
-      turn(() => inTransaction(session, (query) => work(query, async (text) => void (await session.command(text))))),
+    migration: (work) => turn(() => inTransaction(session, work)),
     snapshot: (work) => turn(() => inSnapshot(session, work)),
     async copyTo(target) {
       // After a checkpoint, there is little left to recover, and little log to copy.

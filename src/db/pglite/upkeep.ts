@@ -1,7 +1,7 @@
 import { breath } from '../../base/slices.ts';
 import type { TakeTurn } from '../mutex.ts';
 import { sql } from '../statement.ts';
-import type { Session } from '../transaction.ts';
+import { queryOn, type Session } from '../transaction.ts';
 
 /** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, while every request waits. */
 const SEGMENTS_PER_CHECKPOINT = 16;
@@ -54,7 +54,7 @@ export function createUpkeep(session: Session, turn: TakeTurn, report: (error: E
       if (segments >= SEGMENTS_PER_CHECKPOINT) await step('CHECKPOINT');
       segments = 0;
       await step('select pg_stat_force_next_flush()');
-      const worn = await turn(() => session.query<WornTable>(WORN_TABLES));
+      const worn = await turn(() => queryOn(session)<WornTable>(WORN_TABLES));
       for (const table of worn) {
         await step(`VACUUM ${table.name}`);
         for (const analysis of analysisOf(table)) await step(analysis);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inBatches } from '../../base/batches.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Write } from '../../changes/write.ts';
-import { known, type Query, sql } from '../../db/db.ts';
+import { known, sql, type TransactionQuery } from '../../db/db.ts';
 import { canonicalJson } from '../notifications/canonical-json.ts';
 import { Rejection } from '../notifications/rejection.ts';
 import { actorOf, createDeliveryTransactions, type Transaction } from '../subscriptions/delivery-transaction.store.ts';
@@ -20,7 +20,7 @@ const LOCK = sql(
 // PostgreSQL looks each key up, even if it planned this while the table was empty.
 const IDS = sql(
   'arrivals.ids',
-  `select nextval(pg_get_serial_sequence('delivery', 'id')) as id, now() as received_at,
+  `select nextval((select pg_get_serial_sequence('delivery', 'id')::regclass)) as id, now() as received_at,
           (select true from delivery d where d.natural_key = a.natural_key limit 1) is not null as is_known
      from unnest($1::bytea[]) with ordinality as a (natural_key, place) order by place`,
 );
@@ -43,10 +43,12 @@ const INSERT = sql(
 );
 
 /**
- * While two batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
+ * While some batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
  * that another replica has locked.
  */
-const BATCHES = { most: 50, atOnce: 2, slow: { afterMs: 100, atOnce: 3 } };
+const BATCHES = { most: 50, atOnce: 4, slow: { afterMs: 100, atOnce: 3 } };
+/** Each changes who may do what, so one waits for the commit of the other. */
+const BATCHES_OF_BINDS = { ...BATCHES, atOnce: 2 };
 
 interface Order {
   readonly arrival: Arrival;
@@ -67,13 +69,15 @@ interface End {
  * it records the delivery, commits, and then acts on it alone.
  */
 export function createArrivals(write: Write, isTold: boolean): DeliveryStore['receive'] {
-  const receive = inBatches(receiveAll, BATCHES);
+  const receiveBind = inBatches(receiveAll, BATCHES_OF_BINDS);
+  const receiveReport = inBatches(receiveAll, BATCHES);
+  const receive = (order: Order) => (order.arrival.notification.binding ? receiveBind : receiveReport)(order);
   // What the work of an order returns is what its caller gets back.
   return ((arrival, work) => receive({ arrival, work })) as DeliveryStore['receive'];
 
   async function receiveAll(orders: readonly Order[]): Promise<(End | undefined)[]> {
     try {
-      const work = (query: Query, touch: Transaction['touch'], record: Transaction['record']) =>
+      const work = (query: TransactionQuery, touch: Transaction['touch'], record: Transaction['record']) =>
         receiveInOne(orders, { query, touch, record });
       return await write(work, undefined, { isFact: true });
     } catch (error) {
@@ -85,9 +89,11 @@ export function createArrivals(write: Write, isTold: boolean): DeliveryStore['re
 
   async function receiveInOne(orders: readonly Order[], shared: Transaction): Promise<(End | undefined)[]> {
     const drafts = orders.map(({ arrival }) => arrival.draft);
-    await shared.query(LOCK, [drafts.map(({ subject }) => subject)]);
-    const rows = await shared.query<IdRow>(IDS, [drafts.map(({ naturalKey }) => naturalKey)]);
-    const open = createDeliveryTransactions(shared);
+    const locked = shared.query(LOCK, [drafts.map(({ subject }) => subject)]);
+    const identified = shared.query<IdRow>(IDS, [drafts.map(({ naturalKey }) => naturalKey)]);
+    const { open, expect } = createDeliveryTransactions(shared);
+    expect(orders.map(({ arrival }) => arrival.notification));
+    const [rows] = await Promise.all([identified, locked]);
     const ends = await Promise.allSettled(
       orders.map(async (order, place) => {
         const row = known(rows[place]);
@@ -99,18 +105,18 @@ export function createArrivals(write: Write, isTold: boolean): DeliveryStore['re
       return end.value;
     });
     const made = results.filter((end) => end !== undefined);
-    if (made.length > 0) await insert(shared.query, made);
+    if (made.length > 0) insert(shared.query, made);
     return results;
   }
 
-  async function insert(query: Query, ends: readonly End[]): Promise<void> {
+  function insert(query: TransactionQuery, ends: readonly End[]): void {
     const values = ends.map(({ order: { arrival }, acted }) =>
       valuesOf('settled' in acted ? { ...arrival.draft, adminPasswordHash: null } : arrival.draft),
     );
     const brought = ends.flatMap(broughtBy);
     const announcements = ends.flatMap((end) => end.announcements);
     const settled = ends.map(({ acted }) => ('settled' in acted ? acted.settled : undefined));
-    await query(INSERT, [
+    query.later(INSERT, [
       ...known(values[0]).map((_, column) => values.map((row) => row[column])),
       ends.map(({ delivery }) => delivery.id),
       settled.map((one) => one?.reason ?? ''),
@@ -143,7 +149,7 @@ interface IdRow {
 async function actOn(
   order: Order,
   { id, received_at: receivedAt }: IdRow,
-  open: ReturnType<typeof createDeliveryTransactions>,
+  open: ReturnType<typeof createDeliveryTransactions>['open'],
 ): Promise<End> {
   const { draft, notification } = order.arrival;
   const { subject, source, requestId, adminPasswordHash } = draft;

@@ -139,7 +139,7 @@ export function createDeliveryStore(query: Query, write: Write, { limits, isTold
       async (ask, touch, record) => {
         const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
         const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
-        const open = createDeliveryTransactions({ query: ask, touch, record });
+        const { open } = createDeliveryTransactions({ query: ask, touch, record });
         const { transaction, announcements } = open(delivery.id, actorOf(delivery.notification, delivery), new Date());
         const settled = await work(transaction, before);
         const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);

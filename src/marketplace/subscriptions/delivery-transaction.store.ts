@@ -1,12 +1,13 @@
 import { inBatches } from '../../base/batches.ts';
 import type { Actor, AuditEntry } from '../../changes/audit-entry.ts';
 import type { Change } from '../../changes/write.ts';
-import { known, type Query, sql } from '../../db/db.ts';
+import { known, sql, type TransactionQuery } from '../../db/db.ts';
 import { BUILT_IN_TEAMS } from '../../organizations/built-in-teams.ts';
 import { insertOrganizations } from '../../organizations/organizations.store.ts';
 import { NO_FIELDS } from '../../organizations/organizations.ts';
 import { lockInstallers } from '../installers/installers.rows.ts';
 import { canonicalJson } from '../notifications/canonical-json.ts';
+import type { Notification } from '../notifications/notification.ts';
 import type {
   Announcement,
   BindingDraft,
@@ -21,20 +22,22 @@ import type { SubscriptionState } from './lifecycle.ts';
 // wait for each other here: whoever reads a subscription holds the lock of its subject.
 const SUBSCRIPTIONS = sql(
   'transaction.subscriptions',
-  `select found.* from unnest($1::text[], $2::text[]) as w (marketplace, key)
-    cross join lateral (select s.id, s.marketplace, s.key, s.state, s.event_time, s.event_rank from subscription s
-      where s.marketplace = w.marketplace and s.key = w.key limit 1 for update) as found`,
+  `select w.marketplace, w.key, found.*, case when found.id is null
+            then nextval((select pg_get_serial_sequence('subscription', 'id')::regclass)) end as new_id
+     from unnest($1::text[], $2::text[]) as w (marketplace, key)
+     left join lateral (select s.id, s.state, s.event_time, s.event_rank from subscription s
+       where s.marketplace = w.marketplace and s.key = w.key limit 1 for update) as found on true`,
 );
 const ADD_SUBSCRIPTIONS = sql(
   'transaction.addSubscriptions',
-  `insert into subscription (marketplace, key, application_id, managed_resource_group_id, resource_id_parts, state,
+  `insert into subscription (id, marketplace, key, application_id, managed_resource_group_id, resource_id_parts, state,
                              event_time, event_rank, plan, resource_usage_id)
-   select d.marketplace, d.key, d.application_id, d.resource_group, d.parts::json, d.state, d.event_time, d.event_rank,
-          d.plan::json, d.usage_id
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[],
-                 $9::text[], $10::text[])
-       as d (marketplace, key, application_id, resource_group, parts, state, event_time, event_rank, plan, usage_id)
-   returning id, marketplace, key`,
+   overriding system value
+   select d.id, d.marketplace, d.key, d.application_id, d.resource_group, d.parts::json, d.state, d.event_time,
+          d.event_rank, d.plan::json, d.usage_id
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                 $9::integer[], $10::text[], $11::text[])
+       as d (id, marketplace, key, application_id, resource_group, parts, state, event_time, event_rank, plan, usage_id)`,
 );
 const MOVE_SUBSCRIPTIONS = sql(
   'transaction.moveSubscriptions',
@@ -92,7 +95,7 @@ const REINSTATE = sql(
 );
 
 export interface Transaction {
-  readonly query: Query;
+  readonly query: TransactionQuery;
   readonly touch: (change: Change) => void;
   readonly record: (entry: AuditEntry) => void;
 }
@@ -112,12 +115,15 @@ interface IdRow {
   id: bigint;
 }
 
-interface SubscriptionRow extends IdRow {
+interface SubscriptionRow {
   marketplace: string;
   key: string;
+  id: bigint | null;
   state: SubscriptionState;
   event_time: string;
   event_rank: number;
+  /** For a subscription that does not exist yet. */
+  new_id: bigint | null;
 }
 
 /**
@@ -132,15 +138,30 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
   const isNameTaken = inBatches(areNamesTaken);
   const bind = inBatches(bindAll);
   const owners = new Map<string, bigint>();
-  return openTransaction;
+  /** The IDs of subscriptions that were looked up and do not exist yet. */
+  const newIds = new Map<string, bigint>();
+  const expectedSubscriptions = new Map<string, Promise<Subscription | undefined>>();
+  const expectedInstallers = new Map<string, Promise<Installer | undefined>>();
+  return { open, expect };
 
-  function openTransaction(deliveryId: bigint, actor: Actor, now: Date) {
+  /** Asks at once for everything that these will ask for, so that it travels with what else is asked in this turn. */
+  function expect(notifications: readonly Notification[]): void {
+    const wanted = notifications.flatMap(({ marketplace, application }) =>
+      application ? [{ marketplace, key: application.key }] : [],
+    );
+    const ids = new Set(notifications.flatMap(({ binding }) => (binding ? [binding.installerId] : [])));
+    if (wanted.length > 0) keep(expectedSubscriptions, wanted.map(subjectOf), findSubscriptions(wanted));
+    if (ids.size > 0) keep(expectedInstallers, [...ids], lockInstallers(query, [...ids]));
+  }
+
+  function open(deliveryId: bigint, actor: Actor, now: Date) {
     const announcements: Announcement[] = [];
     let hasWritten = false;
     let hasBound = false;
     const transaction: DeliveryTransaction = {
       now,
-      subscription: (marketplace, key) => findSubscription({ marketplace, key }),
+      subscription: (marketplace, key) =>
+        expectedSubscriptions.get(subjectOf({ marketplace, key })) ?? findSubscription({ marketplace, key }),
       async addSubscription(draft) {
         hasWritten = true;
         const added = await addSubscription(draft);
@@ -176,7 +197,7 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
       const owner = owners.get(id) ?? deliveryId;
       if (owner !== deliveryId) throw new Error('two deliveries of one transaction are about the same installer');
       owners.set(id, deliveryId);
-      return await lockInstaller(id);
+      return await (expectedInstallers.get(id) ?? lockInstaller(id));
     }
   }
 
@@ -187,14 +208,19 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
     ]);
     const found = new Map(rows.map((row) => [subjectOf(row), row]));
     return wanted.map((one) => {
-      const row = found.get(subjectOf(one));
-      return row && { id: row.id, state: row.state, eventTime: row.event_time, eventRank: row.event_rank };
+      const { id, new_id: newId, ...row } = known(found.get(subjectOf(one)));
+      if (newId !== null) newIds.set(subjectOf(one), newId);
+      return id === null ? undefined : { id, state: row.state, eventTime: row.event_time, eventRank: row.event_rank };
     });
   }
 
   async function addSubscriptions(drafts: readonly SubscriptionDraft[]): Promise<Subscription[]> {
     const applications = drafts.map(({ application }) => application);
-    const rows = await query<IdRow & { marketplace: string; key: string }>(ADD_SUBSCRIPTIONS, [
+    const added = drafts.map(({ marketplace, application: { key }, state, eventTime, eventRank }) => {
+      return { id: known(newIds.get(subjectOf({ marketplace, key }))), state, eventTime, eventRank };
+    });
+    query.later(ADD_SUBSCRIPTIONS, [
+      added.map(({ id }) => id),
       drafts.map(({ marketplace }) => marketplace),
       applications.map(({ key }) => key),
       applications.map(({ text }) => text),
@@ -206,14 +232,11 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
       drafts.map(({ plan }) => plan && canonicalJson(plan)),
       drafts.map(({ resourceUsageId }) => resourceUsageId),
     ]);
-    const ids = new Map(rows.map((row) => [subjectOf(row), row.id]));
-    return drafts.map(({ marketplace, application: { key }, state, eventTime, eventRank }) => {
-      return { id: known(ids.get(subjectOf({ marketplace, key }))), state, eventTime, eventRank };
-    });
+    return added;
   }
 
   async function moveSubscriptions(moves: readonly { current: Subscription; next: SubscriptionDraft }[]) {
-    await query(MOVE_SUBSCRIPTIONS, [
+    query.later(MOVE_SUBSCRIPTIONS, [
       moves.map(({ current }) => current.id),
       moves.map(({ next }) => next.state),
       moves.map(({ next }) => next.eventTime),
@@ -274,7 +297,7 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
       const contractId = known(contractIds.get(order.draft.contractUid));
       return { ...order, organizationId: known(organizations[place]?.id), contractId };
     });
-    await query(BIND, [
+    query.later(BIND, [
       bound.map(({ installer }) => installer.id),
       bound.map(({ now }) => now),
       drafts.map(({ subscriptionId }) => subscriptionId),
@@ -330,6 +353,20 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
 /** The audit log names the marketplace. */
 export function actorOf({ marketplace }: { marketplace: string }, { requestId }: { requestId: string }): Actor {
   return { id: 0n, name: marketplace, requestId };
+}
+
+/** Each result under its key. If the question fails, so does whoever waits for its result, and nobody else. */
+function keep<Value>(
+  kept: Map<string, Promise<Value>>,
+  keys: readonly string[],
+  question: Promise<readonly Value[]>,
+): void {
+  question.catch(() => undefined);
+  for (const [place, key] of keys.entries()) {
+    const value = question.then((values) => values[place] as Value);
+    value.catch(() => undefined);
+    kept.set(key, value);
+  }
 }
 
 function subjectOf({ marketplace, key }: { marketplace: string; key: string }): string {
