@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,10 +11,12 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { bareInserts, type Load, load, startProcess } from './marketplace/load.ts';
 
 /**
- * Deliveries per second on PostgreSQL, compared with a bare insert of the same body; and the cost of looking up an
- * address.
+ * Deliveries per second on PostgreSQL, compared with a bare insert of the same row behind the same HTTP server, and with
+ * the least that any listener could do; and the cost of looking up an address.
  */
-const INSTALLERS = 30_000;
+const INSTALLERS = 80_000;
+/** A few installations of many customers, and a burst. */
+const CONNECTIONS = [32, 128];
 const GUID = '2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -75,23 +78,27 @@ async function benchDeliveries(): Promise<void> {
   const bind = () =>
     JSON.stringify({ bindingInfo: { marketplace: 'CloudA', installerId: installers[used++], clusterId: `c${used}` } });
 
-  const inserts = await bareInserts(databaseUrl, event);
-  say(`bare insert, no HTTP              ${rate(inserts)}`);
-  const bare = await startProcess('bench/marketplace/bare.ts', env);
-  const postmaster = postgres.pid();
-  const plain = await load(bare.url, event, { server: bare.child.pid, postmaster });
-  bare.child.kill('SIGKILL');
-  tell('bare insert behind a POST', plain);
+  say(`bare insert, no HTTP              ${rate(await bareInserts(databaseUrl, event))}`);
   const marketplace = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', CLOUD_B_SECRETS: 'bench' };
+  const bare = await startProcess('bench/marketplace/bare.ts', env);
+  const row = await startProcess('bench/marketplace/same-row.ts', env);
   const server = await startProcess('src/main.ts', { ...env, ...marketplace });
-  const measured = { server: server.child.pid, postmaster };
   const base = `${server.url}/marketplace/api/v1/marketplaces`;
+  const ofA = `${base}/cloudA/notification/resource`;
   const ofB = `${base}/cloudB/notification/resource?secret=bench`;
-  tell('different events of B', await load(ofB, event, measured), plain, inserts);
-  tell('different binds of A', await load(`${base}/cloudA/notification/resource`, bind, measured), plain, inserts);
-  const same = event();
-  tell('the same event of B', await load(ofB, () => same, measured), plain, inserts);
-  server.child.kill('SIGKILL');
+  for (const connections of CONNECTIONS) {
+    say(`\n${connections} connections`);
+    const measured = (child: ChildProcess) => ({ connections, server: child.pid, postmaster: postgres.pid() });
+    const plain = await load(bare.url, event, measured(bare.child));
+    tell('one column, plain Node server', plain);
+    const same = await load(row.url, event, measured(row.child));
+    tell('the same row, the same server', same);
+    tell('different events of B', await load(ofB, event, measured(server.child)), same, plain);
+    tell('different binds of A', await load(ofA, bind, measured(server.child)), same, plain);
+    const again = event();
+    tell('the same event of B', await load(ofB, () => again, measured(server.child)), same, plain);
+  }
+  for (const { child } of [bare, row, server]) child.kill('SIGKILL');
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -110,10 +117,10 @@ async function makeInstallers(env: Record<string, string>): Promise<string[]> {
   return made.map(({ id }) => id);
 }
 
-function tell(what: string, { perSecond, server, database, p99, failed }: Load, plain?: Load, inserts?: number): void {
+function tell(what: string, { perSecond, server, database, p99, failed }: Load, same?: Load, plain?: Load): void {
   const ratio =
-    plain && inserts
-      ? `  ${(perSecond / plain.perSecond).toFixed(2)} of the POST, ${(perSecond / inserts).toFixed(2)} of the insert`
+    same && plain
+      ? `  ${(perSecond / same.perSecond).toFixed(2)} of the same row, ${(perSecond / plain.perSecond).toFixed(2)} of one column`
       : '';
   const cpu = `${Math.round(server)} + ${Math.round(database)} µs`;
   say(

@@ -6,7 +6,8 @@ import { cpuSecondsOf } from '../../test/runner/cpu.ts';
 import { autocannon } from '../../test/support/autocannon.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
-const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 32);
+/** Of the bare inserts without HTTP. */
+const WRITERS = 32;
 
 export interface Load {
   readonly perSecond: number;
@@ -17,20 +18,22 @@ export interface Load {
   readonly failed: number;
 }
 
-/** Whose processor time is measured. */
-export interface Measured {
+export interface LoadOptions {
+  readonly connections: number;
+  /** Whose processor time is measured. */
   readonly server: number | undefined;
   readonly postmaster: number;
 }
 
 /** Sends different bodies as fast as they are answered. */
-export async function load(url: string, next: () => string, { server, postmaster }: Measured): Promise<Load> {
+export async function load(url: string, next: () => string, options: LoadOptions): Promise<Load> {
+  const { connections, server, postmaster } = options;
   const run = (duration: number) =>
     autocannon({
       url,
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      connections: CONNECTIONS,
+      connections,
       duration,
       setupClient: (client) => {
         client.setBody(next());
@@ -72,7 +75,7 @@ export async function bareInserts(databaseUrl: string, body: () => string): Prom
       rows += 1;
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, write));
+  await Promise.all(Array.from({ length: WRITERS }, write));
   await pool.end();
   return rows / SECONDS;
 }

@@ -147,7 +147,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     await onServer(url, 'create table turn (value int); insert into turn values (0)');
     const next = sql('fault.next', 'update turn set value = value + 1 returning value');
     const [cutOff, other] = [await open(wire.url, 1, PATIENT_MS), await open(url, 1, PATIENT_MS)];
-    wire.holdBack('COMMIT');
+    wire.holdBack('db.commit');
     const inside = Promise.withResolvers<void>();
     const abandoned = cutOff.transaction(async (query) => {
       await query(next);
@@ -227,7 +227,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     await onServer(url, 'create table done (id int primary key)');
     const insert = sql('fault.insert', 'insert into done values ($1)');
     const unknown = ({ detail }: AppError) => detail.reason === 'outcome_unknown';
-    wire.loseAnswerTo('COMMIT');
+    wire.loseAnswerTo('db.commit');
     await assert.rejects(
       db.transaction((query) => query(insert, [1])),
       unknown,

@@ -109,7 +109,7 @@ describe('The admin port', () => {
       const headers = { ...asAnn(world), 'Content-Type': 'application/json' };
       const body = JSON.stringify({ name: 'lost', scopes: ['all'] });
       const create = () => fetch(`${address}/api/v1/users/ann/tokens`, { method: 'POST', headers, body });
-      wire.loseAnswerTo('COMMIT');
+      wire.loseAnswerTo('db.commit');
       const answer = await create();
       const { reason, message } = (await answer.json()) as { reason: string; message: string };
       assert.deepEqual([answer.status, answer.headers.get('retry-after'), reason], [503, '1', 'outcome_unknown']);

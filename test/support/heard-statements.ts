@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { Db, Query } from '../../src/db/db.ts';
+import type { Db, Query, Statement, TransactionQuery } from '../../src/db/db.ts';
 
 /** The names of the statements that the server has sent so far: all of them, and those within transactions. */
 export function listenForStatements(
@@ -8,15 +8,25 @@ export function listenForStatements(
 ): { readonly all: string[]; readonly inside: string[] } {
   const heard = { all: [] as string[], inside: [] as string[] };
   const { query, transaction } = db;
+  const hear = (statement: Statement, lists: readonly string[][]) => {
+    for (const list of lists) list.push(statement.name);
+  };
   const hearing =
     (inner: Query, ...lists: readonly string[][]): Query =>
     (statement, values) => {
-      for (const list of lists) list.push(statement.name);
+      hear(statement, lists);
       return inner(statement, values);
     };
+  const hearingInside = (inner: TransactionQuery): TransactionQuery =>
+    Object.assign(hearing(inner, heard.all, heard.inside), {
+      later: (...[statement, values]: Parameters<TransactionQuery['later']>) => {
+        hear(statement, [heard.all, heard.inside]);
+        inner.later(statement, values);
+      },
+    });
   mock.method(db, 'query', hearing(query, heard.all));
-  mock.method(db, 'transaction', <T>(work: (query: Query) => Promise<T>) =>
-    transaction((inner) => work(hearing(inner, heard.all, heard.inside))),
+  mock.method(db, 'transaction', <T>(work: (query: TransactionQuery) => Promise<T>) =>
+    transaction((inner) => work(hearingInside(inner))),
   );
   return heard;
 }

@@ -9,8 +9,8 @@ export interface LossyWire {
   close(): void;
 }
 
-/** A simple query of PostgreSQL's protocol. */
-const COMMIT = Buffer.concat([Buffer.from([0x51, 0, 0, 0, 11]), Buffer.from('COMMIT\0')]);
+/** The name of the prepared statement, which may follow others in the same piece. */
+const COMMIT = Buffer.from('db.commit\0');
 
 /** A proxy between a server and PostgreSQL that can lose the answer to a COMMIT. */
 export async function openLossyWire(databaseUrl: string): Promise<LossyWire> {
