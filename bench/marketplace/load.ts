@@ -6,6 +6,7 @@ import { cpuSecondsOf } from '../../test/runner/cpu.ts';
 import { autocannon } from '../../test/support/autocannon.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
+const WARM_UP_SECONDS = 5;
 /** Of the bare inserts without HTTP. */
 const WRITERS = 32;
 
@@ -40,7 +41,8 @@ export async function load(url: string, next: () => string, options: LoadOptions
         client.on('response', () => client.setBody(next()));
       },
     });
-  await run(2);
+  // Until the code is compiled.
+  await run(WARM_UP_SECONDS);
   const before = [cpuOf([server ?? 0]), cpuOf([postmaster, ...childrenOf(postmaster)])] as const;
   const result = await run(SECONDS);
   const micros = (seconds: number) => (seconds * 1e6) / Math.max(1, result.requests.total);

@@ -43,12 +43,10 @@ const INSERT = sql(
 );
 
 /**
- * While some batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
+ * While two batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
  * that another replica has locked.
  */
-const BATCHES = { most: 50, atOnce: 4, slow: { afterMs: 100, atOnce: 3 } };
-/** Each changes who may do what, so one waits for the commit of the other. */
-const BATCHES_OF_BINDS = { ...BATCHES, atOnce: 2 };
+const BATCHES = { most: 50, atOnce: 2, slow: { afterMs: 100, atOnce: 3 } };
 
 interface Order {
   readonly arrival: Arrival;
@@ -69,9 +67,7 @@ interface End {
  * it records the delivery, commits, and then acts on it alone.
  */
 export function createArrivals(write: Write, isTold: boolean): DeliveryStore['receive'] {
-  const receiveBind = inBatches(receiveAll, BATCHES_OF_BINDS);
-  const receiveReport = inBatches(receiveAll, BATCHES);
-  const receive = (order: Order) => (order.arrival.notification.binding ? receiveBind : receiveReport)(order);
+  const receive = inBatches(receiveAll, BATCHES);
   // What the work of an order returns is what its caller gets back.
   return ((arrival, work) => receive({ arrival, work })) as DeliveryStore['receive'];
 
