@@ -878,6 +878,7 @@ create table token (
   constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
 );
 
+CREATE INDEX token_account ON token USING btree (account_id, id);
 CREATE INDEX token_expires ON token USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE (superseded_by IS NULL);
 CREATE INDEX token_robot ON token USING btree (robot_id);
@@ -897,6 +898,7 @@ create table token_policy (
   constraint token_policy_personal_tokens_check CHECK ((personal_tokens = ANY (ARRAY['everyone'::text, 'members'::text, 'administrators'::text])))
 );
 
+CREATE INDEX token_policy_organization ON token_policy USING btree (organization_id);
 CREATE UNIQUE INDEX token_policy_owner ON token_policy USING btree (COALESCE(organization_id, (0)::bigint));
 
 create table totp (
