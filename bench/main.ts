@@ -3,6 +3,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'user-request': 'GET /api/v1/user, next to a bare Fastify route; about two minutes',
   workers: 'two workers and three replicas, next to one process; about a minute',
   'role-writes': 'roles changed with one, two and four replicas, next to a bare row; about two minutes',
+  pooler: 'requests and role writes through PgBouncer, next to PostgreSQL itself; about a minute',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
   cold: 'the first answers of new processes about organizations of 10,000 tuples; about two minutes',
   matrix: 'who may do what: 200 people and 500 clusters, and one person; about two minutes',

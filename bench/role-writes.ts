@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -7,6 +6,7 @@ import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { CATALOG } from '../src/roles/catalog.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { median, spread } from './support/figures.ts';
+import { createSender } from './support/send.ts';
 import { type BenchServer, createStealMeter, startServer } from './support/server.ts';
 
 /**
@@ -41,13 +41,12 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
-const agent = new Agent({ keepAlive: true, maxSockets: WRITERS });
 try {
   const databaseUrl = await postgres.createDatabase();
   const settings = { DATA_DIR: folder, DATABASE_URL: databaseUrl, RATE_LIMIT: '0', RUN_MODE: 'prod', ADMIN_PORT: '0' };
   const first = await startServer(['src/main.ts', 'demo'], settings);
   const world = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoWorld;
-  const token = world.users.ann?.token ?? '';
+  const { send, close } = createSender(world.users.ann?.token ?? '', WRITERS);
   const servers = [first];
   while (servers.length < Math.max(...REPLICAS)) servers.push(await startServer(['src/main.ts'], settings));
   const one = await rolesIn(Array.from({ length: WRITERS }, () => 'acme'));
@@ -78,6 +77,7 @@ try {
       `| ${name} | ${median(rates).toFixed(0)} | ${spread(rates)} | ${median(ratios).toFixed(2)} | ${median(waits).toFixed(1)} ms |`,
     );
   }
+  close();
   for (const server of servers) await server.stop();
 
   function contestant(name: string, used: readonly BenchServer[], roles: readonly Role[]): Contestant {
@@ -104,27 +104,7 @@ try {
     for (const username of names) await send(`${first.address}/api/v1/orgs`, 'POST', { username });
     return names;
   }
-
-  function send(url: string, method: string, body: object): Promise<string> {
-    const headers = { authorization: `token ${token}`, 'content-type': 'application/json' };
-    return new Promise((resolve, reject) => {
-      const sent = request(url, { method, headers, agent }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.on('end', () =>
-          (answer.statusCode ?? 500) < 300
-            ? resolve(text)
-            : reject(new Error(`${method} ${url}: ${answer.statusCode} ${text}`)),
-        );
-      });
-      sent.on('error', reject);
-      sent.end(JSON.stringify(body));
-    });
-  }
 } finally {
-  agent.destroy();
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -10,13 +10,17 @@ export interface TestPgbouncer {
   /** The same database, through PgBouncer. */
   urlOf(databaseUrl: string): string;
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Connections to PostgreSQL, for each database: few, so that its clients have to share them. */
-const CONNECTIONS = 3;
+interface Options {
+  readonly port?: number;
+  /** To PostgreSQL, for each database. If they are few, clients have to share them. */
+  readonly connections?: number;
+}
 
-export async function startPgbouncer(serverUrl: string, options: { port?: number } = {}): Promise<TestPgbouncer> {
+export async function startPgbouncer(serverUrl: string, options: Options = {}): Promise<TestPgbouncer> {
   const { hostname, port: serverPort, username } = new URL(serverUrl);
   const folder = mkdtempSync(join(tmpdir(), 'atrium-pgbouncer-'));
   const port = options.port ?? (await freePort());
@@ -31,7 +35,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = ${CONNECTIONS}
+default_pool_size = ${options.connections ?? 3}
 max_client_conn = 500
 server_connect_timeout = 2
 server_login_retry = 1
@@ -66,6 +70,7 @@ server_login_retry = 1
   return {
     urlOf,
     port,
+    pid: child.pid ?? 0,
     async stop() {
       process.off('exit', killWithUs);
       child.kill('SIGTERM');
