@@ -1,5 +1,5 @@
 import { type LimitName, type Limits, limitReached } from '../base/limits.ts';
-import { only, type Query, type Statement, sql } from '../db/db.ts';
+import { only, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 
 const TURN = sql('room.turn', `select pg_advisory_xact_lock(hashtextextended($1, $2))`);
 
@@ -27,7 +27,7 @@ export type Room = ReturnType<typeof createRoom>;
 export function createRoom(limits: Limits) {
   return { limits, turn, taken, require };
 
-  async function require(query: Query, growth: Growth): Promise<void> {
+  async function require(query: TransactionQuery, growth: Growth): Promise<void> {
     const present = await taken(query, growth);
     if (present + (growth.adding ?? 1) > limits[growth.limit]) {
       throw limitReached(growth.limit, limits[growth.limit], present);
@@ -35,14 +35,14 @@ export function createRoom(limits: Limits) {
   }
 
   /** How long the list is, cut off at the maximum. It stays like that until the transaction ends. */
-  async function taken(query: Query, { limit, ownerId, count }: Growth): Promise<number> {
-    await turn(query, limit, ownerId);
+  async function taken(query: TransactionQuery, { limit, ownerId, count }: Growth): Promise<number> {
+    turn(query, limit, ownerId);
     return only(await query<{ taken: number }>(count, [ownerId, limits[limit]])).taken;
   }
 
   /** For lists that are counted in another way. */
-  async function turn(query: Query, limit: LimitName, ownerId: bigint): Promise<void> {
-    await query(TURN, [`limit ${limit}`, ownerId]);
+  function turn(query: TransactionQuery, limit: LimitName, ownerId: bigint): void {
+    query.later(TURN, [`limit ${limit}`, ownerId]);
   }
 }
 

@@ -80,11 +80,11 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
   async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
     return await unlessTaken(() =>
       write(async (query, touch, record) => {
-        await query(LOCK, [ownerId, id]);
+        query.later(LOCK, [ownerId, id]);
         const current = await get(query, ownerId, id);
         if (!current) return undefined;
         const draft = decide(current);
-        await query(UPDATE, [id, ...valuesOf(draft)]);
+        query.later(UPDATE, [id, ...valuesOf(draft)]);
         touch({ kind: 'cluster', id, organizationId: ownerId });
         const states = { before: toState(current), after: toState(draft) };
         record({ ...about(actor, ownerId, id), action: 'cluster.update', ...states });
@@ -95,11 +95,11 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
 
   async function remove(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
-      await query(LOCK, [ownerId, id]);
+      query.later(LOCK, [ownerId, id]);
       const current = await get(query, ownerId, id);
       if (!current) return false;
       decide(current);
-      await query(DELETE, [id]);
+      query.later(DELETE, [id]);
       touch({ kind: 'cluster', id, organizationId: ownerId });
       const before = { uid: current.uid, ...toState(current) };
       record({ ...about(actor, ownerId, id), action: 'cluster.delete', before });

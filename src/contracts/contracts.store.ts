@@ -2,7 +2,7 @@ import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
-import { type Db, only, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { Contract, ContractDraft, ContractStore } from './contracts.ts';
 
 interface ContractRow {
@@ -87,7 +87,7 @@ export function createContractStore(db: Db, write: Write, room: Room): ContractS
       if (!current) return undefined;
       const draft = decide(current);
       const isEnded = draft.revokedAt !== null && current.revokedAt === null;
-      await query(UPDATE, [id, ...valuesOf(draft)]);
+      query.later(UPDATE, [id, ...valuesOf(draft)]);
       touch({ kind: 'contract', id, organizationId: ownerId });
       if (isEnded) await query(END_LINKS, [id]);
       const action = isEnded ? 'contract.revoke' : 'contract.update';
@@ -101,7 +101,7 @@ export function createContractStore(db: Db, write: Write, room: Room): ContractS
       const current = await locked(query, ownerId, id);
       if (!current) return false;
       decide(current);
-      await query(DELETE, [id]);
+      query.later(DELETE, [id]);
       touch({ kind: 'contract', id, organizationId: ownerId });
       const before = { uid: current.uid, ...toState(current) };
       record({ ...about(actor, ownerId, id), action: 'contract.delete', before });
@@ -115,9 +115,9 @@ async function get(query: Query, ownerId: bigint, id: bigint): Promise<Contract 
   return row && toContract(row);
 }
 
-async function locked(query: Query, ownerId: bigint, id: bigint): Promise<Contract | undefined> {
-  await query(LOCK_INSTALLERS, [id]);
-  await query(LOCK, [ownerId, id]);
+async function locked(query: TransactionQuery, ownerId: bigint, id: bigint): Promise<Contract | undefined> {
+  query.later(LOCK_INSTALLERS, [id]);
+  query.later(LOCK, [ownerId, id]);
   return await get(query, ownerId, id);
 }
 

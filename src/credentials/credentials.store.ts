@@ -4,7 +4,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { type Db, isUniqueViolation, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type {
   CredentialCard,
@@ -152,9 +152,13 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
   }
 
   /** All credentials of a user are opened and sent in one response, so their total size counts. */
-  async function requireBytes(query: Query, { name, sealed }: CredentialDraft, { id }: Actor): Promise<void> {
+  async function requireBytes(
+    query: TransactionQuery,
+    { name, sealed }: CredentialDraft,
+    { id }: Actor,
+  ): Promise<void> {
     const max = room.limits.credentialBytesPerUser;
-    await room.turn(query, 'credentialBytesPerUser', id);
+    room.turn(query, 'credentialBytesPerUser', id);
     const { bytes } = only(await query<{ bytes: number }>(OTHER_BYTES, [id, name]));
     if (bytes + sealed.length > max) throw limitReached('credentialBytesPerUser', max, bytes);
   }

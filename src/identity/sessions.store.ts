@@ -91,7 +91,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         const link = provider && [accountId, provider.issuer, provider.subject];
         const isLinked = link === undefined || (await query(SAME_LINK, link)).length > 0;
         if (!isSame || !isThere || !isLinked || (await needsMore(query, draft))) return false;
-        await room.turn(query, 'sessionsPerUser', accountId);
+        room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
         const place = [draft.userAgent, draft.ip];

@@ -2,7 +2,7 @@ import { type Actor, SERVER } from '../changes/audit-entry.ts';
 import type { Expirer } from '../changes/revision.ts';
 import { type Growth, type Room, roomFor } from '../changes/room.store.ts';
 import type { Work, Write } from '../changes/write.ts';
-import { isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { isUniqueViolation, only, sql, type TransactionQuery } from '../db/db.ts';
 import { fromLimits, SCOPES_OF_TOKEN, TOKEN_COLUMNS, type TokenRow, toTokenDetails } from './token.rows.ts';
 import type { TokenDraft, TokenIssuerStore } from './token-issuer.ts';
 import type { TokenDetails } from './token-request.ts';
@@ -131,7 +131,7 @@ export function createTokenIssuerStore(write: Write, room: Room): TokenIssuerSto
   };
 
   /** Expired tokens are kept for the list, but not if they are in the way. */
-  async function makeRoom(draft: Growing, query: Query, touch: Touch, record: Log): Promise<void> {
+  async function makeRoom(draft: Growing, query: TransactionQuery, touch: Touch, record: Log): Promise<void> {
     const { accountId, robotId, actor, kept = null } = draft;
     const growth: Growth =
       robotId === null

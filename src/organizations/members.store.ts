@@ -6,7 +6,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Write } from '../changes/write.ts';
-import { type Db, only, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
 import type { Transaction } from '../users/users.store.ts';
 import type { GrantCondition, MemberStore, NamedTeam, Present, Removal, TeamMember } from './members.ts';
@@ -151,7 +151,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
       for (const team of left) condition(await grantOf(query, team), presentIn(team));
       if (left.some(isLastOwner) && !orphans) return 'last owner';
       for (const team of left) {
-        await leave(query, touch, team, accountId);
+        leave(query, touch, team, accountId);
         record(await departure(query, actor, team, accountId));
       }
       return 'removed';
@@ -178,7 +178,7 @@ export async function joinTeam(
   { teamId, accountId, condition, actor, term }: MemberChange,
 ): Promise<'joined' | 'was a member' | undefined> {
   const [person] = await query<{ name: string }>(PERSON, [accountId]);
-  await query(LOCK_TEAM, [teamId]);
+  query.later(LOCK_TEAM, [teamId]);
   const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
   if (!team || !person) return undefined;
   condition(await grantOf(query, team), presentIn(team));
@@ -186,7 +186,7 @@ export async function joinTeam(
   const end = term === undefined ? expiresAt : term;
   if (isMember && end?.getTime() === expiresAt?.getTime()) return 'was a member';
   if (!isMember) await requireRoom(query, room, team, accountId);
-  await query(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
+  query.later(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
   touchBoth(touch, team, accountId);
   const stateUntil = (until: Date | null) => memberState(team, accountId, person.name, until);
   record({
@@ -202,18 +202,18 @@ export async function leaveTeam(
   { query, touch, record }: Transaction,
   { teamId, accountId, condition, actor }: MemberChange,
 ): Promise<Removal> {
-  await query(LOCK_TEAM, [teamId]);
+  query.later(LOCK_TEAM, [teamId]);
   const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
   if (!team?.is_member) return 'not a member';
   condition(await grantOf(query, team), presentIn(team));
   if (isLastOwner(team)) return 'last owner';
-  await leave(query, touch, team, accountId);
+  leave(query, touch, team, accountId);
   record(await departure(query, actor, team, accountId));
   return 'removed';
 }
 
 /** The team is locked, so its members are counted already. */
-async function requireRoom(query: Query, room: Room, team: TeamRow, accountId: bigint): Promise<void> {
+async function requireRoom(query: TransactionQuery, room: Room, team: TeamRow, accountId: bigint): Promise<void> {
   const { membersPerTeam } = room.limits;
   if (team.members >= membersPerTeam) throw limitReached('membersPerTeam', membersPerTeam);
   const { yes } = only(await query<{ yes: boolean }>(IS_MEMBER, [team.organization_id, accountId]));
@@ -241,8 +241,8 @@ function toMember(row: MemberRow): TeamMember {
   return { profile: toProfile(row), expiresAt: row.expires_at };
 }
 
-async function leave(query: Query, touch: Touch, team: TeamRow, accountId: bigint): Promise<void> {
-  await query(DELETE, [team.id, accountId]);
+function leave(query: TransactionQuery, touch: Touch, team: TeamRow, accountId: bigint): void {
+  query.later(DELETE, [team.id, accountId]);
   touchBoth(touch, team, accountId);
 }
 

@@ -95,12 +95,12 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
   async function update(id: bigint, decide: (current: RenamedOrganization) => OrganizationFields, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
-        await query(LOCK, [id]);
+        query.later(LOCK, [id]);
         const current = await get(query, id);
         if (!current) return undefined;
         const formerNames = (await query<{ name: string }>(FORMER_NAMES, [id])).map(({ name }) => name);
         const next = decide({ ...current, formerNames });
-        await query(UPDATE, [id, next.name, ...detailsOf(next)]);
+        query.later(UPDATE, [id, next.name, ...detailsOf(next)]);
         touch({ kind: 'account', id, organizationId: id });
         record({ ...about(actor, 'organization.update', id), before: toState(current), after: toState(next) });
         return await get(query, id);

@@ -96,11 +96,11 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
   async function update(id: bigint, decide: (current: Team) => TeamDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
-        await query(LOCK, [id]);
+        query.later(LOCK, [id]);
         const current = await get(query, id);
         if (!current) return undefined;
         const next = decide(current);
-        await query(UPDATE, [id, next.name, next.description, next.permission, next.units ?? []]);
+        query.later(UPDATE, [id, next.name, next.description, next.permission, next.units ?? []]);
         touch({ kind: 'team', id, organizationId: current.organization.id });
         // The permission of a user in an organization is remembered with the user.
         if (next.permission !== current.permission) {
@@ -114,8 +114,8 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
 
   async function remove(id: bigint, decide: (current: Team) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
-      await query(LOCK_ROLES, [id]);
-      await query(LOCK, [id]);
+      query.later(LOCK_ROLES, [id]);
+      query.later(LOCK, [id]);
       const current = await get(query, id);
       if (!current) return false;
       decide(current);
@@ -127,7 +127,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
       for (let first = 0; first < members.length; first += AT_ONCE) {
         await query(DELETE_MEMBERS, [id, members.slice(first, first + AT_ONCE)]);
       }
-      await query(DELETE, [id]);
+      query.later(DELETE, [id]);
       touch({ kind: 'team', id, organizationId });
       for (const member of members) touch({ kind: 'account', id: member });
       record({ ...about(actor, 'team.delete', current), before: { ...toState(current), members, roleIds } });

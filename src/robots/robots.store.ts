@@ -67,7 +67,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
         const current = await one(query, LOCK, ownerId, id);
         if (!current) return undefined;
         const { name, description } = decide(current);
-        await query(UPDATE, [id, name, description]);
+        query.later(UPDATE, [id, name, description]);
         touch({ kind: 'robot', id, organizationId: ownerId });
         const before = { name: current.name, description: current.description };
         record({ ...about(actor, ownerId, id), action: 'robot.update', before, after: { name, description } });
@@ -82,7 +82,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
       if (!current) return false;
       decide(current);
       const tokens = await query<{ id: bigint; name: string }>(DELETE_TOKENS, [id]);
-      await query(DELETE, [id]);
+      query.later(DELETE, [id]);
       touch({ kind: 'robot', id, organizationId: ownerId });
       for (const token of tokens) touch({ kind: 'token', id: token.id, organizationId: ownerId });
       // The caller behind a robot's token is remembered under the account that the robot belongs to.

@@ -122,7 +122,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   async function create(organizationId: bigint, draft: RoleDraft, actor: Actor, once?: Once<Role>) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record, keep) => {
-        await query(JOIN, [organizationId]);
+        query.later(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
         await room.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: ROOM });
@@ -147,7 +147,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   async function update(organizationId: bigint, id: bigint, decide: (current: Role) => RoleDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
-        await query(LOCK, [organizationId, id]);
+        query.later(LOCK, [organizationId, id]);
         const current = await get(query, organizationId, id);
         if (!current) return undefined;
         const draft = decide(current);
@@ -165,11 +165,11 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
 
   async function remove(organizationId: bigint, id: bigint, decide: (current: Role) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
-      await query(LOCK, [organizationId, id]);
+      query.later(LOCK, [organizationId, id]);
       const current = await get(query, organizationId, id);
       if (!current) return false;
       decide(current);
-      await query(DELETE, [id]);
+      query.later(DELETE, [id]);
       touch({ kind: 'role', id, organizationId });
       record({
         actor,

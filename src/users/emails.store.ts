@@ -67,7 +67,7 @@ export function createEmailStore(db: Db, write: Write, room: Room): EmailStore {
 
     async remove(accountId, decide) {
       await write(async (query, touch) => {
-        await query(LOCK, [accountId]);
+        query.later(LOCK, [accountId]);
         const present = await query<EmailRow>(LIST, [accountId]);
         await query(DELETE, [accountId, decide(present.map(toEmail))]);
         touch({ kind: 'account', id: accountId });

@@ -102,7 +102,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
     try {
       return await write(async (query, touch, record) => {
         await takeAdministratorsTurn(query);
-        await query(LOCK, [id]);
+        query.later(LOCK, [id]);
         const current = await get(query, id);
         if (!current) return undefined;
         const next = decide(current);
@@ -111,7 +111,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         const { passwordHash, ...said } = next;
         const texts = [said.fullName, said.description, said.website, said.location];
         const flags = [said.isAdmin, said.active, said.prohibitLogin];
-        await query(UPDATE, [id, ...texts, ...flags, passwordHash ?? null, said.language]);
+        query.later(UPDATE, [id, ...texts, ...flags, passwordHash ?? null, said.language]);
         if (said.email !== current.email) await setPrimary(query, id, said.email);
         // Someone else may have signed in with the old password.
         if (passwordHash !== undefined) await query(END_SESSIONS, [id]);

@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Change, type Once, PLATFORM, type Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { type Db, isUniqueViolation, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { nameConflictIn } from '../identity/account-names.store.ts';
 import { nameKey } from '../identity/account-names.ts';
@@ -132,7 +132,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
 
 /** What a transaction hands to the parts of it that others write. */
 export interface Transaction {
-  readonly query: Query;
+  readonly query: TransactionQuery;
   readonly touch: (change: Change) => void;
   readonly record: (entry: AuditEntry) => void;
 }
