@@ -227,7 +227,8 @@ describe('Failovers', { skip: lacks('postgresql') }, () => {
 
   it(`None of ${WRITES} writes that were acknowledged with synchronous replication is lost`, async (t) => {
     const { primary, standby, url, wire } = await openPair(t, { synchronous_standby_names: '*' });
-    const env = { ATRIUM_KEY: TEST_KEY, RATE_LIMIT: '0', DATABASE_TIMEOUT_MS: '2000' };
+    const limit = { LIMIT_ROLES_PER_ORGANIZATION: '10000' };
+    const env = { ATRIUM_KEY: TEST_KEY, RATE_LIMIT: '0', DATABASE_TIMEOUT_MS: '2000', ...limit };
     const atrium = await openTestServer({ driver: 'postgres', env: { ...env, DATABASE_URL: wire.url } });
     const acknowledged: string[] = [];
     let next = 0;
