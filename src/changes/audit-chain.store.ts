@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
+import { type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
 const MAX_ID = 2n ** 63n - 1n;
@@ -93,16 +93,13 @@ function insertOf(name: string, length: number): Statement {
   );
 }
 
-async function endsOf(query: Query, chains: readonly bigint[]): Promise<Map<bigint, End>> {
+async function endsOf(query: TransactionQuery, chains: readonly bigint[]): Promise<Map<bigint, End>> {
   if (chains.length === 0) return new Map();
   const ends = new Map<bigint, End>();
   for (let first = 0; first < chains.length; first += MAX_CHAINS) {
     const some = chains.slice(first, first + MAX_CHAINS);
-    const [, rows] = await Promise.all([
-      query(LOCK, [some]),
-      // Reads what is there after the wait for the lock, because each statement has a snapshot of its own.
-      query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [some]),
-    ]);
+    query.later(LOCK, [some]);
+    const rows = await query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [some]);
     for (const { chain, hash, at } of rows) ends.set(chain, { hash, at });
   }
   return ends;

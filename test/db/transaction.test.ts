@@ -3,6 +3,7 @@ import { stat } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type Db, isUniqueViolation, sql } from '../../src/db/db.ts';
 import { DRIVERS, openTestDb } from '../support/db.ts';
+import { countTrips } from '../support/trips.ts';
 import { until } from '../support/until.ts';
 
 const INSERT = sql('transaction.insert', 'insert into thing (id, name) values ($1, $2)');
@@ -214,6 +215,28 @@ for (const driver of DRIVERS) {
     });
   });
 }
+
+test('A transaction sends what it asks at once in one trip, with BEGIN and COMMIT, on postgres', async (context) => {
+  const db = await openTestDb('postgres');
+  await db.query(sql('transaction.counter', 'create table counter (n int)'));
+  await db.query(sql('transaction.zero', 'insert into counter values (0)'));
+  const trips = countTrips(context);
+  await db.transaction(async (query) => {
+    query.later(SET, [1]);
+    await Promise.all([query(ADD_ONE), query(READ)]);
+    query.later(ADD_ONE);
+  });
+  assert.equal(trips(), 2);
+  assert.deepEqual(await db.query(READ), [{ n: 3 }]);
+  await db.transaction(async (query) => {
+    await query(ADD_ONE);
+    await query(READ);
+  });
+  assert.equal(trips(), 4, 'the query, and three for two statements that wait for each other');
+  await db.transaction(async () => undefined);
+  assert.equal(trips(), 0, 'nothing to do');
+  await db.close();
+});
 
 test('A statement that travels with a lock sees what was committed while it waited on postgres', async () => {
   const db = await openTestDb('postgres');

@@ -22,7 +22,7 @@ const START_PARAMS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** What an backend reports besides its answers. */
+/** What a backend reports besides its answers. */
 export interface Watch extends DiskWatch {
   /** PostgreSQL says why it gives up. */
   onLastWords(line: string): void;

@@ -85,11 +85,11 @@ export function createArrivals(write: Write, isTold: boolean): DeliveryStore['re
 
   async function receiveInOne(orders: readonly Order[], shared: Transaction): Promise<(End | undefined)[]> {
     const drafts = orders.map(({ arrival }) => arrival.draft);
-    const locked = shared.query(LOCK, [drafts.map(({ subject }) => subject)]);
+    shared.query.later(LOCK, [drafts.map(({ subject }) => subject)]);
     const identified = shared.query<IdRow>(IDS, [drafts.map(({ naturalKey }) => naturalKey)]);
     const { open, expect } = createDeliveryTransactions(shared);
     expect(orders.map(({ arrival }) => arrival.notification));
-    const [rows] = await Promise.all([identified, locked]);
+    const rows = await identified;
     const ends = await Promise.allSettled(
       orders.map(async (order, place) => {
         const row = known(rows[place]);

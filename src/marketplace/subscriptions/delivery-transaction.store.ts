@@ -361,7 +361,6 @@ function keep<Value>(
   keys: readonly string[],
   question: Promise<readonly Value[]>,
 ): void {
-  question.catch(() => undefined);
   for (const [place, key] of keys.entries()) {
     const value = question.then((values) => values[place] as Value);
     value.catch(() => undefined);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { countTrips } from '../../support/trips.ts';
 
 /** The first keeps the transaction busy while the others gather for the next one. */
 const MANY = 12;
@@ -25,6 +26,17 @@ for (const driver of API_DRIVERS) {
       return rows.length;
     };
     const installers = (count: number) => Promise.all(Array.from({ length: count }, () => market.installer('A')));
+
+    if (driver === 'postgres') {
+      it('A report takes two trips to PostgreSQL, and a bind seven', async (context) => {
+        const installer = await market.installer('A');
+        const trips = countTrips(context);
+        assert.equal((await put(applicationId())).status, 200);
+        assert.equal(trips(), 2);
+        assert.equal((await market.notify('A', binding(installer))).status, 200);
+        assert.equal(trips(), 7);
+      });
+    }
 
     it(`They share transactions, and each has its own subscription, event and audit entry on ${driver}`, async () => {
       const earlier = await transactions();
