@@ -1,8 +1,10 @@
+import { usersIn } from '../rebac/line-reader.ts';
 import type { GraphTuple } from './graph-tuple.ts';
 
 /**
- * Tuples as a text with a line for each, such as `team:3 member user:7 team:3`: object, relation, user and source. No
- * field can contain a space or a line break. Whoever builds a graph reads the text itself, which is faster.
+ * Tuples as a text with lines such as `team:3 member user:7 team:3`: object, relation, user and source. A line may list
+ * several users, as `user:7,8`. No name can contain a space, a comma or a line break. Whoever builds a graph reads the
+ * text itself, which is faster.
  */
 export class TupleLines implements Iterable<GraphTuple> {
   readonly text: string;
@@ -19,12 +21,12 @@ export class TupleLines implements Iterable<GraphTuple> {
       const user = text.indexOf(' ', relation + 1);
       const found = text.indexOf('\n', user + 1);
       const source = found === -1 ? text.length : found;
-      yield {
+      const tuple = {
         object: text.slice(at, object),
         relation: text.slice(object + 1, relation),
-        user: text.slice(relation + 1, user),
         source: text.slice(user + 1, source),
       };
+      for (const one of usersIn(text.slice(relation + 1, user))) yield { ...tuple, user: one };
       at = source + 1;
     }
   }

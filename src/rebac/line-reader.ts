@@ -14,17 +14,20 @@ export interface Shape {
   readonly relation: number;
 }
 
-const SPACE = 32;
 const NEWLINE = 10;
+const SPACE = 32;
+const COMMA = 44;
 const ZERO = 48;
 /** A longer number is read as a text, see `numberIn`. */
 const MAX_DIGITS = 9;
 
 /**
- * Reads lines of the form `object relation user source`, such as `team:3 member user:7 team:3`. Thousands of them come
- * at once when a graph is loaded, and most are like others before, except for their numbers. Whether the model admits
- * them has been decided then, so what is left is comparing bytes and adding up digits: no string is created. All other
- * lines are read as tuples (tuple.ts), and are the example for those that follow.
+ * Reads lines of the form `object relation user source`, such as `team:3 member user:7 team:3`. A line may list several
+ * users, as `user:7,8,9` or `team:4,5#member`, and is read as one tuple for each.
+ *
+ * Thousands of tuples come at once when a graph is loaded, and most are like others before, except for their numbers.
+ * Whether the model admits them has been decided then, so what is left is comparing bytes and adding up digits: no
+ * string is created. All other lines are read as tuples (tuple.ts), and are the example for those that follow.
  */
 export class LineReader {
   readonly #bytes: Buffer;
@@ -34,11 +37,16 @@ export class LineReader {
   #shape: Shape | undefined;
   #at = 0;
   #source: Uint8Array = new Uint8Array(0);
-  /** The shape of the line, and its numbers as `numberIn` returns them. */
+  /** What else the line states: if it has a shape, the numbers of more users, and otherwise more tuples. */
+  readonly #numbers: number[] = [];
+  #tuples: Tuple[] = [];
+  /** How much of that has been read. */
+  #taken = 0;
+  /** The shape of the tuple, and its numbers as `numberIn` returns them. */
   shape: Shape | undefined;
   object = 0;
   subject = 0;
-  /** Without a shape: the line as a tuple, if the model admits it. */
+  /** Without a shape: the tuple itself, if the model admits it. */
   tuple: Tuple | undefined;
   entry: Entry | undefined;
   source = '';
@@ -48,10 +56,20 @@ export class LineReader {
     this.#bytes = Buffer.from(text);
   }
 
-  /** Reads the next line. Returns false if there is none. */
+  /** Reads the next tuple. Returns false if there is none. */
   next(): boolean {
+    if (this.#taken < this.#numbers.length) {
+      this.subject = this.#numbers[this.#taken++] as number;
+      return true;
+    }
+    if (this.#taken < this.#tuples.length) {
+      this.#readTuple(this.#tuples[this.#taken++] as Tuple);
+      return true;
+    }
     const from = this.#at;
     if (from >= this.#bytes.length) return false;
+    this.#taken = 0;
+    this.#tuples.length = 0;
     if (!this.#follows(this.#shape, from)) this.#readAnew(from);
     this.#readSource();
     return true;
@@ -63,9 +81,22 @@ export class LineReader {
     this.object = this.#number();
     if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;
     this.subject = this.#number();
-    if (this.subject === 0 || !this.#skip(shape.after, this.#at)) return false;
+    if (this.subject === 0 || !this.#readList() || !this.#skip(shape.after, this.#at)) return false;
     if (this.#bytes[this.#at] !== SPACE) return false;
     this.shape = shape;
+    return true;
+  }
+
+  /** Whether the users after the first one, if there are any, are plain numbers too. If so, they are read. */
+  #readList(): boolean {
+    const numbers = this.#numbers;
+    numbers.length = 0;
+    while (this.#bytes[this.#at] === COMMA) {
+      this.#at++;
+      const number = this.#number();
+      if (number === 0) return false;
+      numbers.push(number);
+    }
     return true;
   }
 
@@ -78,8 +109,15 @@ export class LineReader {
       this.#shape = known;
       return;
     }
+    this.#numbers.length = 0;
     this.#at = this.#bytes.indexOf(SPACE, relation + 1);
-    const tuple = { object: this.#text(from, object), relation: name, user: this.#text(relation + 1, this.#at) };
+    const [first = '', ...others] = usersIn(this.#text(relation + 1, this.#at));
+    const tuple = { object: this.#text(from, object), relation: name, user: first };
+    this.#tuples = others.map((user) => ({ ...tuple, user }));
+    this.#readTuple(tuple);
+  }
+
+  #readTuple(tuple: Tuple): void {
     const entry = this.#reader.read(tuple);
     this.shape = undefined;
     this.tuple = tuple;
@@ -140,4 +178,14 @@ export class LineReader {
   #text(from: number, to: number): string {
     return this.#bytes.toString('utf8', from, to);
   }
+}
+
+/** The users that a line lists: of `team:4,5#member`, these are `team:4#member` and `team:5#member`. */
+export function usersIn(text: string): string[] {
+  if (!text.includes(',')) return [text];
+  const colon = text.indexOf(':') + 1;
+  const hash = text.indexOf('#');
+  const end = hash === -1 ? text.length : hash;
+  const ids = text.slice(colon, end).split(',');
+  return ids.map((id) => text.slice(0, colon) + id + text.slice(end));
 }

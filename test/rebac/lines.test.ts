@@ -39,6 +39,8 @@ const ADMITTED = [
   ['cluster', 'owner', 'team', '#member'],
 ] as const;
 const LINES = 20_000;
+const LISTS = 5_000;
+const NUMBERS = ['1', '2', '3', '4', '5', '17', '123456789'];
 
 interface Line {
   readonly object: string;
@@ -98,6 +100,61 @@ test('Lines that follow the example of another are admitted only if they say the
 
 test('A graph without lines is empty', () => {
   assert.equal(graphOf([]).size, 0);
+});
+
+test(`Lines that list several users state what as many lines do, with seed ${SEED}`, () => {
+  const random = createRandom();
+  let [type, relation, subject, suffix]: readonly string[] = ADMITTED[0];
+  const listed = Array.from({ length: LISTS }, (_, at) => {
+    if (random.chance(0.3)) [type, relation, subject, suffix] = random.pick(ADMITTED);
+    const ids = Array.from({ length: 1 + random.below(5) }, () => random.pick(random.chance(0.9) ? NUMBERS : IDS));
+    return {
+      object: `${type}:${random.pick(IDS)}`,
+      relation,
+      subject,
+      ids,
+      suffix,
+      source: `team:${at >> 1}`,
+    } as const;
+  });
+  const text = listed.map(
+    ({ object, relation: of, subject: user, ids, suffix: end, source }) =>
+      `${object} ${of} ${user}:${ids.join()}${end} ${source}`,
+  );
+  const tuples = listed.flatMap(({ object, relation: of, subject: user, ids, suffix: end, source }) =>
+    ids.map((id) => ({ object, relation: of ?? '', user: `${user}:${id}${end}`, source })),
+  );
+  const graph = createGraph(model);
+  for (const _ of graph.loadLines(text.join('\n'), tuples.length, 1000));
+  const expected = createGraph(model, tuples, tuples.length);
+  assert.ok(expected.size > tuples.length / 2, `the model admits only ${expected.size} of them`);
+  assert.deepEqual([...graph.tuples()], [...expected.tuples()]);
+});
+
+test('Lists with anything but plain numbers are read all the same, and what is in itself is left out', () => {
+  const lines = [
+    'team:1 member user:1,2 a',
+    'team:2 member user:3,12345678901,4 a',
+    'team:2 member user:*,5 a',
+    'team:3 member team:4,3,5#member b',
+    'team:3 member team:6,7#members b',
+    'team:9 member user:8 c',
+  ];
+  const graph = createGraph(model);
+  for (const _ of graph.loadLines(lines.join('\n'), 12, 2));
+  const found = [...graph.tuples()].map(({ object, user, source }) => `${object} ${user} ${source}`);
+  assert.deepEqual(found.sort(), [
+    'team:1 user:1 a',
+    'team:1 user:2 a',
+    'team:2 user:* a',
+    'team:2 user:12345678901 a',
+    'team:2 user:3 a',
+    'team:2 user:4 a',
+    'team:2 user:5 a',
+    'team:3 team:4#member b',
+    'team:3 team:5#member b',
+    'team:9 user:8 c',
+  ]);
 });
 
 function graphOf(lines: readonly Line[]): Graph {

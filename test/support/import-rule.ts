@@ -8,7 +8,8 @@ import type { Import, SourceFile } from './imports.ts';
 const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['db'],
-  ['vault', 'rebac', 'changes'],
+  ['vault', 'rebac'],
+  ['changes'],
   ['identity', 'idempotency'],
   ['http'],
   ['infrastructure'],

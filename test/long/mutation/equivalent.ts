@@ -36,7 +36,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the number of attempts is a matter of taste',
   'src/authz/graphs.ts: if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);  →  if (!(graph.size <= MAX_COPIED)) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);':
     SAME_TUPLES,
-  'src/authz/warm-up.ts: await Promise.allSettled([load(), load(), compile(model, permissions)]);  →  (nothing)':
+  'src/authz/warm-up.ts: await Promise.allSettled([repeat(load), repeat(load), compile(model, permissions)]);  →  (nothing)':
     WARM_UP,
   'src/authz/warm-up.ts: for (let member = 0; member < MEMBERS; member++) {  →  for (let member = 0; member >= MEMBERS; member++) {':
     WARM_UP,
