@@ -11,13 +11,12 @@ const LOCK = sql(
 // Where most entries are of one organization, `where organization_id = chain order by id desc` is planned as a search
 // through all entries from the end, and reads the whole log for an organization without recent ones. Only one index has
 // the order used here.
+const lastOf = (chain: string) => `(select organization_id, hash, at from audit
+   where (organization_id, id) <= (${chain}, ${MAX_ID}) order by organization_id desc, id desc limit 1) as last`;
 const LAST = sql(
   'audit.last',
   `select chain, last.hash, last.at from unnest($1::bigint[]) as chain
-    cross join lateral (select organization_id, hash, at from audit
-                         where (organization_id, id) <= (chain, ${MAX_ID})
-                         order by organization_id desc, id desc limit 1) as last
-    where last.organization_id = chain`,
+    cross join lateral ${lastOf('chain')} where last.organization_id = chain`,
 );
 /** The columns of a row, in the order in which `follow` gives their values. */
 const COLUMNS = [
@@ -37,10 +36,17 @@ const COLUMNS = [
   ['on_behalf_name', 'text'],
 ] as const;
 const PLAIN_COLUMNS = 12;
+/** All of these except the two hashes. */
+const GIVEN_COLUMNS = 10;
+const START = Buffer.alloc(32);
 const INSERT = insertOf('audit.insert', PLAIN_COLUMNS);
+/**
+ * The same for entries of different chains. The database itself finds the end that each follows and computes its hash, as
+ * `chainHash` does, so that the writer holds the lock of a chain only while it commits.
+ */
+const APPEND = appendOf('audit.append');
 /** Only few entries are made on behalf of another user, and schemas of older backups do not know of them. */
 const INSERT_ON_BEHALF = insertOf('audit.insertOnBehalf', COLUMNS.length);
-const START = Buffer.alloc(32);
 /** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
 const MAX_ROWS = 100;
 /** In one statement: a user may leave thousands of organizations at once. */
@@ -57,10 +63,15 @@ export async function appendAudit(query: TransactionQuery, entries: readonly Aud
   if (entries.length === 0) return;
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
   const chains = [...Map.groupBy(entries, ({ organizationId }) => organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
-  const ends = await endsOf(
-    query,
-    chains.filter(([, [first]]) => !first?.startsChain).map(([chain]) => chain),
-  );
+  const continued = chains.filter(([, [first]]) => !first?.startsChain).map(([chain]) => chain);
+  const isOneEach = entries.length === chains.length && entries.length <= MAX_ROWS;
+  if (isOneEach && continued.length > 0 && entries.every(({ actor }) => actor.sudoBy === undefined)) {
+    query.later(LOCK, [continued]);
+    const rows = chains.flatMap(([, links]) => links).map(givenOf);
+    query.later(APPEND, columnsOf(rows, GIVEN_COLUMNS + 1));
+    return;
+  }
+  const ends = await endsOf(query, continued);
   const turns = chains.flatMap(([chain, links]) => links.map((entry) => ({ chain, entry })));
   for (let first = 0; first < turns.length; first += MAX_ROWS) {
     const part = turns.slice(first, first + MAX_ROWS);
@@ -70,9 +81,7 @@ export async function appendAudit(query: TransactionQuery, entries: readonly Aud
       return row;
     });
     const isOnBehalf = part.some(({ entry }) => entry.actor.sudoBy !== undefined);
-    const columns = Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
-      rows.map((row) => row[column]),
-    );
+    const columns = columnsOf(rows, isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS);
     const isLast = first + MAX_ROWS >= turns.length;
     await (isLast ? query.later : query)(isOnBehalf ? INSERT_ON_BEHALF : INSERT, columns);
   }
@@ -82,15 +91,38 @@ export async function appendAudit(query: TransactionQuery, entries: readonly Aud
 function insertOf(name: string, length: number): Statement {
   const columns = COLUMNS.slice(0, length);
   const names = columns.map(([column]) => column).join(', ');
-  const values = columns.map(([column]) =>
-    column === 'before' || column === 'after' ? `e.${column}::json` : `e.${column}`,
-  );
+  const values = columns.map(selected);
   const arrays = columns.map(([, type], at) => `$${at + 1}::${type}[]`);
   return sql(
     name,
     `insert into audit (${names}) select ${values.join(', ')}
        from unnest(${arrays.join(', ')}) with ordinality as e (${names}, place) order by e.place`,
   );
+}
+
+/** `hashed` is what the hash covers between the time and the hash of the entry before, as JSON. */
+function appendOf(name: string): Statement {
+  const given = [...COLUMNS.slice(0, GIVEN_COLUMNS), ['hashed', 'text']] as const;
+  const names = given.map(([column]) => column).join(', ');
+  const arrays = given.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ');
+  const [, ...kept] = COLUMNS.slice(0, GIVEN_COLUMNS).map(selected);
+  const at = `to_char(n.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const text = `'["' || ${at} || '",' || e.hashed || ',"' || encode(n.previous_hash, 'hex') || '"]'`;
+  const columns = COLUMNS.slice(0, PLAIN_COLUMNS).map(([column]) => column);
+  return sql(
+    name,
+    `insert into audit (${columns.join(', ')})
+     select n.at, ${kept.join(', ')}, n.previous_hash, sha256(n.previous_hash || convert_to(${text}, 'UTF8'))
+       from unnest(${arrays}) with ordinality as e (${names}, place)
+       left join lateral ${lastOf('e.organization_id')} on last.organization_id = e.organization_id
+       cross join lateral (select greatest(e.at, date_trunc('milliseconds', last.at)) as at,
+                                  coalesce(last.hash, '\\x${START.toString('hex')}') as previous_hash) as n
+      order by e.place`,
+  );
+}
+
+function selected([column]: (typeof COLUMNS)[number]): string {
+  return column === 'before' || column === 'after' ? `e.${column}::json` : `e.${column}`;
 }
 
 async function endsOf(query: TransactionQuery, chains: readonly bigint[]): Promise<Map<bigint, End>> {
@@ -111,9 +143,21 @@ async function endsOf(query: TransactionQuery, chains: readonly bigint[]): Promi
  */
 function follow(last: End | undefined, entry: AuditEntry): { row: unknown[]; end: End } {
   const at = new Date(Math.max(Date.now(), last?.at.getTime() ?? 0));
+  const link = linkOf(entry, at, last?.hash ?? START);
+  const hash = chainHash(link);
+  return { row: [...plainFields(link), hash, link.on_behalf_id, link.on_behalf_name], end: { hash, at } };
+}
+
+/** What APPEND needs of an entry. */
+function givenOf(entry: AuditEntry): unknown[] {
+  const given = plainFields(linkOf(entry, new Date(), START)).slice(0, GIVEN_COLUMNS);
+  return [...given, JSON.stringify(given.slice(1).map(hashed)).slice(1, -1)];
+}
+
+function linkOf(entry: AuditEntry, at: Date, previous: Buffer): HashedEntry {
   const { sudoBy, ...user } = entry.actor;
   const actor = sudoBy ?? user;
-  const link: HashedEntry = {
+  return {
     at,
     organization_id: entry.organizationId,
     actor_id: actor.id,
@@ -124,12 +168,14 @@ function follow(last: End | undefined, entry: AuditEntry): { row: unknown[]; end
     before: text(entry.before),
     after: text(entry.after),
     request_id: user.requestId,
-    previous_hash: last?.hash ?? START,
+    previous_hash: previous,
     on_behalf_id: sudoBy ? user.id : null,
     on_behalf_name: sudoBy ? user.name : null,
   };
-  const hash = chainHash(link);
-  return { row: [...plainFields(link), hash, link.on_behalf_id, link.on_behalf_name], end: { hash, at } };
+}
+
+function columnsOf(rows: readonly (readonly unknown[])[], count: number): unknown[][] {
+  return Array.from({ length: count }, (_, column) => rows.map((row) => row[column]));
 }
 
 /** What the hash of an entry covers, as it is stored. */
@@ -171,11 +217,14 @@ export function chainHash(entry: HashedEntry): Buffer {
   // An entry that was made on behalf of nobody is hashed as before there was such a thing.
   const isOnBehalf = entry.on_behalf_id !== null || entry.on_behalf_name !== null;
   const behalf = isOnBehalf ? [entry.on_behalf_id, entry.on_behalf_name] : [];
-  const fields = [...plainFields(entry), ...behalf].map((value) => {
-    if (value instanceof Date) return value.toISOString();
-    return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
-  });
+  const fields = [...plainFields(entry), ...behalf].map(hashed);
   return createHash('sha256').update(entry.previous_hash).update(JSON.stringify(fields)).digest();
+}
+
+/** A field as it is hashed. */
+function hashed(value: unknown): string | null {
+  if (value instanceof Date) return value.toISOString();
+  return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
 }
 
 function text(state: object | undefined): string | null {

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { type Db, isMissingReference, only, type Query, sql } from '../db/db.ts';
+import { type Db, isMissingReference, isMissingValue, only, type Query, sql } from '../db/db.ts';
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
@@ -40,14 +40,12 @@ const NEWS = sql(
 const NEXT_VALUES = `value = value + 1,
      guardrails = case when 'guardrail' = any ($1::text[]) then gen_random_uuid() else guardrails end`;
 const NEXT_RETURNS = 'value as revision, stamp, guardrails';
-const NEXT = sql(
-  'revision.next',
-  `with next as (update revision set ${NEXT_VALUES} where id = 1 returning ${NEXT_RETURNS}),
-        noted as (
-          insert into change (revision, kind, id, organization_id)
-          select next.revision, c.kind, c.id, c.organization_id
-            from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id))
-   select revision, stamp, guardrails from next`,
+const NEXT = sql('revision.next', nextNoting('next.revision'));
+// Travels with the COMMIT, so that nobody waits for this process while it holds the row. If there are guardrails after
+// all, it fails: a change of no revision violates a constraint.
+const NEXT_UNGUARDED = sql(
+  'revision.nextUnguarded',
+  nextNoting('case when next.guardrails is null then next.revision end'),
 );
 // Everything that anybody remembers is void, as if all changes up to this one had been pruned.
 const NEXT_FOR_ALL = sql(
@@ -70,6 +68,15 @@ const NEXT_EXPIRY = sql(
     where id = 1`,
 );
 
+function nextNoting(revision: string): string {
+  return `with next as (update revision set ${NEXT_VALUES} where id = 1 returning ${NEXT_RETURNS}),
+        noted as (
+          insert into change (revision, kind, id, organization_id)
+          select ${revision}, c.kind, c.id, c.organization_id
+            from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id))
+   select revision, stamp, guardrails from next`;
+}
+
 const NO_CHANGES: readonly Change[] = [];
 const MAX_TRIES = 3;
 /** How often something may expire while the last that expired is removed. */
@@ -83,6 +90,8 @@ interface Taken extends Moment {
 }
 
 export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []): RevisionStore {
+  /** False if there had never been a guardrail as of the last write or the latest news. */
+  let mayBeGuarded = true;
   return { onlyWriter: db.driver === 'pglite', news, write, renewExpiry, prune };
 
   async function news(since: Moment | undefined, expire: () => Promise<void>): Promise<News> {
@@ -123,6 +132,7 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
     const changes = rows.flatMap(({ kind, id, organization_id }) =>
       kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],
     );
+    if (!continues || changes.some(({ kind }) => kind === 'guardrail')) mayBeGuarded = true;
     const nextExpiry = first.next_expiry?.getTime();
     return { revision, stamp, continues, changes: continues ? changes : NO_CHANGES, nextExpiry };
   }
@@ -141,13 +151,17 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
     try {
       return await writeAtOnce(work, once, options);
     } catch (cause) {
-      if (!isMissingReference(cause)) throw cause;
-      throw new AppError('conflict', 'a referenced object was deleted at the same time', { cause });
+      if (isMissingReference(cause)) {
+        throw new AppError('conflict', 'a referenced object was deleted at the same time', { cause });
+      }
+      if (!isMissingValue(cause, 'change', 'revision')) throw cause;
+      mayBeGuarded = true;
+      throw new AppError('unavailable', 'the first guardrail was created at the same time', { cause, retryAfter: 1 });
     }
   }
 
   async function writeAtOnce<T, Made>(work: Work<T, Made>, once?: Once<Made>, { isFact = false }: WriteOptions = {}) {
-    return await db.transaction(async (query) => {
+    const { result, taken } = await db.transaction(async (query) => {
       const touched: Change[] = [];
       const entries: AuditEntry[] = [];
       const kept: Made[] = [];
@@ -160,21 +174,27 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
       );
       for (const made of kept) await once?.keep(query, made);
       await appendAudit(query, entries);
-      if (touched.length === 0) return { result, revision: undefined };
-      const { revision, stamp, guardrails } = await next(query, touched);
+      if (touched.length === 0) return { result, taken: () => [] };
+      if (isUnguarded(touched)) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched)) };
+      const taken = await take(query, touched);
+      const { revision, stamp, guardrails } = only(taken);
+      mayBeGuarded = guardrails !== null;
       if (guardrails !== null) {
         const written = { query, revision, stamp, guardrails, touched, actor: entries[0]?.actor, isFact };
         for (const guard of guards) await guard(written);
       }
-      return { result, revision };
+      return { result, taken: () => taken };
     });
+    return { result, revision: taken()[0]?.revision };
   }
 
-  async function next(query: Query, touched: readonly Change[]): Promise<Taken> {
-    const kinds = touched.map((change) => change.kind);
-    if (touched.length > MAX_CHANGES) return only(await query<Taken>(NEXT_FOR_ALL, [[...new Set(kinds)]]));
-    const values = [kinds, touched.map((change) => change.id), touched.map((change) => change.organizationId ?? null)];
-    return only(await query<Taken>(NEXT, values));
+  function isUnguarded(touched: readonly Change[]): boolean {
+    return !mayBeGuarded && touched.length <= MAX_CHANGES && touched.every(({ kind }) => kind !== 'guardrail');
+  }
+
+  async function take(query: Query, touched: readonly Change[]): Promise<Taken[]> {
+    if (touched.length <= MAX_CHANGES) return await query<Taken>(NEXT, valuesOf(touched));
+    return await query<Taken>(NEXT_FOR_ALL, [[...new Set(touched.map(({ kind }) => kind))]]);
   }
 
   async function renewExpiry(): Promise<void> {
@@ -187,6 +207,14 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
   async function prune(keep: bigint): Promise<void> {
     await db.query(PRUNE, [keep]);
   }
+}
+
+function valuesOf(touched: readonly Change[]): unknown[] {
+  return [
+    touched.map((change) => change.kind),
+    touched.map((change) => change.id),
+    touched.map((change) => change.organizationId ?? null),
+  ];
 }
 
 function momentOf(answer: string | null): Moment {

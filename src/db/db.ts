@@ -8,7 +8,7 @@ import type { Db } from './types.ts';
 export type { DbOptions } from './db-options.ts';
 export { hasDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
-export type { Db, Query, Script, TransactionQuery } from './types.ts';
+export type { Db, Later, Query, Script, TransactionQuery } from './types.ts';
 
 /**
  * Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. A driver that is not used is not even loaded: PGlite
@@ -37,6 +37,12 @@ export function isViolationAbout(error: unknown, table: string): boolean {
 /** Whether this error says that a referenced row does not exist. */
 export function isMissingReference(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';
+}
+
+/** Whether this error says that a row has no value in a column of that table, which must have one. */
+export function isMissingValue(error: unknown, table: string, column: string): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== '23502') return false;
+  return 'table' in error && error.table === table && 'column' in error && error.column === column;
 }
 
 /** The only row of a statement that always returns exactly one. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { oneOff, type Statement, sql } from './statement.ts';
-import type { Query, Script, TransactionQuery } from './types.ts';
+import type { Later, Query, Script, TransactionQuery } from './types.ts';
 import { writeValues } from './values.ts';
 
 /** A statement with its values, as PostgreSQL reads them. */
@@ -113,8 +113,16 @@ function createTrips(session: Session, begin: readonly Step[]) {
     });
   }
 
-  function later(statement: Statement, values?: readonly unknown[]): void {
-    add(unawaited(stepOf(statement, values)));
+  function later<Row extends object>(statement: Statement, values?: readonly unknown[]): Later<Row> {
+    let found: object[] | undefined;
+    const resolve = (rows: object[]) => {
+      found = rows;
+    };
+    add({ ...stepOf(statement, values), resolve, reject: nobody });
+    return () => {
+      if (found === undefined) throw new Error(`"${statement.name}" has not run yet`);
+      return found as Row[];
+    };
   }
 
   async function script(text: string): Promise<void> {
@@ -194,6 +202,6 @@ function unawaited(step: Step): Waiting {
   return { ...step, resolve: nobody, reject: nobody };
 }
 
-function isAwaited({ resolve }: Waiting): boolean {
-  return resolve !== nobody;
+function isAwaited({ reject }: Waiting): boolean {
+  return reject !== nobody;
 }

@@ -8,11 +8,14 @@ export type Query = <Row extends object = Record<string, unknown>>(
 /** The statements of a transaction. What is asked in the same turn of the event loop travels to the server together. */
 export interface TransactionQuery extends Query {
   /**
-   * For a statement whose rows nobody needs: it travels with the next one, or with the COMMIT. If it fails, so does what
-   * it travels with.
+   * For a statement whose rows are not needed yet, or not at all: it travels with the next one, or with the COMMIT. If it
+   * fails, so does what it travels with.
    */
-  later(statement: Statement, values?: readonly unknown[]): void;
+  later<Row extends object = Record<string, unknown>>(statement: Statement, values?: readonly unknown[]): Later<Row>;
 }
+
+/** The rows of a statement that was to run later. Throws if it has not run. */
+export type Later<Row> = () => readonly Row[];
 
 /** Runs a text with several statements, without values and without rows. */
 export type Script = (text: string) => Promise<void>;

@@ -145,7 +145,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   }
 
   async function update(organizationId: bigint, id: bigint, decide: (current: Role) => RoleDraft, actor: Actor) {
-    return await unlessNameTaken(() =>
+    const outcome = await unlessNameTaken(() =>
       write(async (query, touch, record) => {
         query.later(LOCK, [organizationId, id]);
         const current = await get(query, organizationId, id);
@@ -154,13 +154,14 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
         const ends = endsOf(draft, current);
-        const rows = await query<WrittenRow>(UPDATE, valuesOf(id, draft, ends));
+        const rows = query.later<WrittenRow>(UPDATE, valuesOf(id, draft, ends));
         touch({ kind: 'role', id, organizationId });
         const states = { before: toState(current), after: toState(draft) };
         record({ actor, organizationId, action: 'role.update', objectType: 'role', objectId: id, ...states });
-        return written(organizationId, draft, ends, rows);
+        return () => written(organizationId, draft, ends, rows());
       }),
     );
+    return typeof outcome === 'function' ? outcome() : outcome;
   }
 
   async function remove(organizationId: bigint, id: bigint, decide: (current: Role) => void, actor: Actor) {

@@ -25,7 +25,7 @@ function slowStore({ onlyWriter = false } = {}) {
     write: async (work) => {
       const touched: Change[] = [];
       const result = await work(
-        Object.assign(async () => [], { later: () => undefined }),
+        Object.assign(async () => [], { later: () => () => [] }),
         (change) => touched.push(change),
         () => undefined,
         () => undefined,

@@ -19,9 +19,9 @@ export function listenForStatements(
     };
   const hearingInside = (inner: TransactionQuery): TransactionQuery =>
     Object.assign(hearing(inner, heard.all, heard.inside), {
-      later: (...[statement, values]: Parameters<TransactionQuery['later']>) => {
+      later: <Row extends object>(...[statement, values]: Parameters<TransactionQuery['later']>) => {
         hear(statement, [heard.all, heard.inside]);
-        inner.later(statement, values);
+        return inner.later<Row>(statement, values);
       },
     });
   mock.method(db, 'query', hearing(query, heard.all));

@@ -28,13 +28,13 @@ for (const driver of API_DRIVERS) {
     const installers = (count: number) => Promise.all(Array.from({ length: count }, () => market.installer('A')));
 
     if (driver === 'postgres') {
-      it('A report takes two trips to PostgreSQL, and a bind seven', async (context) => {
+      it('A report takes two trips to PostgreSQL, and a bind six', async (context) => {
         const installer = await market.installer('A');
         const trips = countTrips(context);
         assert.equal((await put(applicationId())).status, 200);
         assert.equal(trips(), 2);
         assert.equal((await market.notify('A', binding(installer))).status, 200);
-        assert.equal(trips(), 7);
+        assert.equal(trips(), 6);
       });
     }
 
