@@ -47,6 +47,25 @@ for (const driver of DRIVERS) {
       assert.equal(isLate, false);
     });
 
+    test(`Rows of a statement that travels later can be read once it has run, with another or with the COMMIT, on ${driver}`, async () => {
+      const { first, second } = await db.transaction(async (query) => {
+        const first = query.later<{ n: number }>(READ);
+        assert.throws(first, /"transaction.read" has not run yet/);
+        await query(COUNT);
+        assert.deepEqual(first(), [{ n: 0 }]);
+        return { first, second: query.later<{ n: number }>(READ) };
+      });
+      assert.deepEqual([first(), second()], [[{ n: 0 }], [{ n: 0 }]]);
+      const failed: { rows?: () => unknown } = {};
+      await assert.rejects(
+        db.transaction(async (query) => {
+          query.later(INSERT, [1, 1, 1]);
+          failed.rows = query.later(READ);
+        }),
+      );
+      assert.throws(() => failed.rows?.(), /has not run yet/);
+    });
+
     test(`Other work is done between the long statements of a transaction on ${driver}`, async () => {
       let turns = 0;
       let isOver = false;
