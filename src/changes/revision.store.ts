@@ -156,7 +156,8 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
       }
       if (!isMissingValue(cause, 'change', 'revision')) throw cause;
       mayBeGuarded = true;
-      throw new AppError('unavailable', 'the first guardrail was created at the same time', { cause, retryAfter: 1 });
+      // It may be of another organization, which is nobody else's business.
+      throw new AppError('unavailable', 'another change was made at the same time', { cause, retryAfter: 1 });
     }
   }
 

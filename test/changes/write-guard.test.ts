@@ -87,7 +87,7 @@ for (const driver of DRIVERS) {
       await assert.rejects(put(one, 'c'), (error) => {
         assert.ok(error instanceof AppError);
         assert.deepEqual([error.kind, error.detail.retryAfter], ['unavailable', 1]);
-        assert.equal(error.message, 'the first guardrail was created at the same time');
+        assert.equal(error.message, 'another change was made at the same time');
         return true;
       });
       assert.deepEqual([await names(), await moment()], before);
