@@ -24,6 +24,8 @@ export class Caller {
   #text = '';
   #revision = -1;
   #wide = false;
+  /** The caller's own node, or -1 if no tuple names it. */
+  node = -1;
   /** The closure, and the kind of each of its nodes. */
   nodes = new Int32Array(64);
   kinds = new Int32Array(64);
@@ -77,6 +79,7 @@ export class Caller {
     if (read.userset !== -1) {
       this.#becomeUserset(node, read.userset, text.slice(0, read.to));
     } else {
+      this.node = node;
       if (node !== -1) this.#push(node);
       const everybody = this.#everybodyOf(model.types.length + read.type.index);
       if (everybody !== -1 && everybody !== node) this.#push(everybody);
@@ -190,6 +193,7 @@ export class Caller {
       this.#epoch = 0;
     }
     this.#epoch++;
+    this.node = -1;
     this.count = 0;
     this.ownCount = 0;
     this.ownComplete = true;

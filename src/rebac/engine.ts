@@ -84,12 +84,18 @@ export function allowedMany(
 
 function answers(graph: Graph, walk: Walk, user: string, object: string, selection: Selection): readonly string[] {
   const read = validObject(graph.model, object);
-  graph.warm(user, walk.caller.announce(user), object, read);
+  const caller = walk.caller.announce(user);
   const choice = choiceOf(graph.model, read.type, selection.prefix ?? '');
   const { plan, names, slots } = choice;
+  const known = walk.recall(caller, read, plan);
+  if (known !== undefined) return known.namesOf(choice);
+  graph.warm(user, caller, object, read);
   const node = graph.nodes.find(read.kind, object, read.from, read.to, read.number);
   const quick = walk.quick(user, node, plan);
-  if (quick !== undefined) return quick.namesOf(choice);
+  if (quick !== undefined) {
+    walk.learn(caller, read, node, quick);
+    return quick.namesOf(choice);
+  }
   walk.run(user, object, node, plan, selection.context);
   const found: string[] = [];
   for (let i = 0; i < slots.length; i++) {

@@ -2,6 +2,7 @@ import type { Condition, Context } from './conditions/condition.ts';
 import { LineReader, type Shape } from './line-reader.ts';
 import type { Model } from './model.ts';
 import type { Kind, TypeDef } from './model-types.ts';
+import { Classes } from './tables/classes.ts';
 import { Edges } from './tables/edges.ts';
 import { GRANTS, LINKS, Nodes, REACHES, USES } from './tables/nodes.ts';
 import { ROW, Rows } from './tables/rows.ts';
@@ -13,6 +14,9 @@ const FEW = 1024;
 
 /** After this many changed edges, a long load settles them. */
 const MAX_TOUCHED = 4096;
+
+/** Nodes and edges of more bytes than this do not stay in the cache of a processor. */
+const LARGE = 2 * 1024 * 1024;
 
 /** What the tuples of an edge state. */
 export interface Statement {
@@ -41,6 +45,8 @@ export class Graph {
   warmed = 0;
   nodes: Nodes;
   edges: Edges;
+  /** Which nodes look alike. Only a large graph gains from knowing it (look-alikes.ts). */
+  classes: Classes | undefined;
   /** By edge: what it states to its subject while a contextual source hides other tuples. */
   restated: ReadonlyMap<number, Statement> | undefined;
   /**
@@ -71,7 +77,9 @@ export class Graph {
 
   /** The memory that this graph uses, accurate to a few per cent; for a cache that is bounded in bytes. */
   get bytes(): number {
-    return this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + 4000;
+    return (
+      this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + (this.classes?.bytes ?? 0) + 4000
+    );
   }
 
   /** Enters many tuples at once, each under its own source. If their number is known, memory is reserved up front. */
@@ -128,6 +136,12 @@ export class Graph {
     this.#rows.trim();
     this.nodes.trim();
     this.#tuples.trim();
+    if (this.#rows.bytes > LARGE) this.classify();
+  }
+
+  /** From now on, remembers which nodes look alike. */
+  classify(): void {
+    this.classes = new Classes(this.nodes.count);
   }
 
   /** Replaces everything that the source stated with exactly these tuples. Their own `source` is ignored. */
@@ -309,6 +323,14 @@ export class Graph {
     }
     if (last === -1) this.#emptyEdges++;
     this.edges.settle(edge, ascending(relations), conditional);
+    this.#declassify(this.edges.subject(edge));
+    this.#declassify(this.edges.object(edge));
+  }
+
+  /** What a node looks like depends on its edges. */
+  #declassify(node: number): void {
+    const number = this.nodes.number(node);
+    if (number < 0) this.classes?.forget(this.nodes.kind(node), number);
   }
 
   /** All tuples, with their sources. */
@@ -322,6 +344,7 @@ export class Graph {
     this.#rows = fresh.#rows;
     this.nodes = fresh.nodes;
     this.edges = fresh.edges;
+    this.classes = fresh.classes;
     this.#tuples = fresh.#tuples;
     this.#emptyEdges = fresh.#emptyEdges;
   }

@@ -11,7 +11,7 @@ const MAX_VERDICTS = 2_000;
 export class Verdict {
   readonly plan: Plan;
   readonly cells: Uint8Array;
-  /** Counts the verdicts of a plan. */
+  /** Counts the verdicts of a graph. */
   readonly id: number;
   /** By the number of a relation set: its relations when the next verdict was computed. A number can be used again. */
   readonly sets: (readonly number[])[] = [];
@@ -43,12 +43,22 @@ export class Verdict {
 export class Verdicts {
   #first: Verdict[] = [];
   #byCells = new Map<string, Verdict>();
+  #byId: Verdict[] = [];
 
-  /** Call it before a query: what was remembered may be forgotten between two of them only. */
-  limit(): void {
-    if (this.#byCells.size <= MAX_VERDICTS) return;
+  /**
+   * Call it before a query: what was remembered may be forgotten between two of them only. Returns whether it was.
+   * Then the IDs of verdicts are given again.
+   */
+  limit(): boolean {
+    if (this.#byCells.size <= MAX_VERDICTS) return false;
     this.#byCells = new Map();
+    this.#byId = [];
     this.#first = [];
+    return true;
+  }
+
+  withId(id: number): Verdict | undefined {
+    return this.#byId[id];
   }
 
   /** Nothing is known yet. */
@@ -111,6 +121,7 @@ export class Verdicts {
     if (verdict === undefined) {
       verdict = new Verdict(plan, cells, this.#byCells.size);
       this.#byCells.set(key, verdict);
+      this.#byId.push(verdict);
     }
     return verdict;
   }

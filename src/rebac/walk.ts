@@ -3,6 +3,7 @@ import { closureHeight } from './closure-height.ts';
 import type { Context } from './conditions/condition.ts';
 import { Frames } from './frames.ts';
 import type { ConditionalTuple, Graph } from './graph.ts';
+import { LookAlikes } from './look-alikes.ts';
 import type { Kind } from './model-types.ts';
 import { pathsFrom } from './paths.ts';
 import type { Plan } from './plan.ts';
@@ -10,7 +11,7 @@ import { RebacError } from './rebac-error.ts';
 import { type Dependency, Settlement } from './settle.ts';
 import { FAULT, NO, OPEN, runSteps, YES } from './steps.ts';
 import { GRANTS, LINKS } from './tables/nodes.ts';
-import type { Tuple } from './tuple.ts';
+import type { Reference, Tuple } from './tuple.ts';
 import { type Verdict, Verdicts } from './verdicts.ts';
 
 /** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
@@ -50,11 +51,23 @@ export class Walk {
   #root = '';
   #assumed: readonly Tuple[] = [];
   readonly #verdicts = new Verdicts();
+  readonly #lookAlikes: LookAlikes;
   #visits = 0;
 
   constructor(graph: Graph) {
     this.graph = graph;
     this.caller = new Caller(graph);
+    this.#lookAlikes = new LookAlikes(graph, this.caller, this.#verdicts);
+  }
+
+  /** The same answer as that of `quick`, if it was found before for others that look alike. */
+  recall(user: Reference, object: Reference, plan: Plan): Verdict | undefined {
+    return this.graph.restated === undefined ? this.#lookAlikes.recall(user, object, plan) : undefined;
+  }
+
+  /** Remembers what `quick` has just found. */
+  learn(user: Reference, object: Reference, node: number, verdict: Verdict): void {
+    this.#lookAlikes.learn(user, object, node, verdict);
   }
 
   /**
@@ -68,7 +81,7 @@ export class Walk {
     if (this.#assumed.length > 0 || graph.restated !== undefined) return undefined;
     this.#beyond = plan.guarded ? Math.max(caller.levels, closureHeight(graph)) : caller.levels;
     this.#visits = 0;
-    this.#verdicts.limit();
+    if (this.#verdicts.limit()) graph.classes?.pairs.clear();
     return this.#visit(node, plan, 0);
   }
 

@@ -29,7 +29,7 @@ export class Nodes {
 
   constructor(rows: Rows) {
     this.rows = rows;
-    this.#buckets = new Buckets(rows, CHAIN, 2);
+    this.#buckets = new Buckets(rows, CHAIN, 1);
   }
 
   /** No node has this number or a higher one. */
@@ -37,8 +37,18 @@ export class Nodes {
     return this.rows.length;
   }
 
+  /** How many nodes have a name. */
+  get count(): number {
+    return this.#buckets.count;
+  }
+
   kind(node: number): number {
     return this.rows.cells[node * ROW] as number;
+  }
+
+  /** The name of an object if it is a number, as `numberIn` returns it. For any other node, not negative. */
+  number(node: number): number {
+    return this.rows.cells[node * ROW + REF] as number;
   }
 
   /** The object that a userset belongs to. */

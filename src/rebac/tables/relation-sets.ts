@@ -4,13 +4,16 @@ const MEMBER_BYTES = 24;
 
 const NOTHING: readonly number[] = [];
 
+/** The set without relations. */
+export const EMPTY = 0;
+
 /**
  * Sets of relations of one object, interned: a role that grants thirty permissions is one integer on an edge. Edges are
  * counted per set. A set that no edge uses any more is dropped and its number is used again, so a role that is edited a
  * hundred thousand times leaves nothing behind.
  */
 export class RelationSets {
-  /** By set number: its relations in ascending order. Set 0 is empty. */
+  /** By set number: its relations in ascending order. */
   readonly members: (readonly number[])[] = [NOTHING];
   /** Most edges have one relation. Its number is the key, so that no text is needed. */
   readonly #byKey = new Map<string | number, number>();
@@ -29,7 +32,7 @@ export class RelationSets {
 
   /** The set of these relations, which are ascending and distinct, for one more edge. */
   acquire(relations: readonly number[]): number {
-    if (relations.length === 0) return 0;
+    if (relations.length === 0) return EMPTY;
     const key = keyOf(relations);
     let set = this.#byKey.get(key);
     if (set === undefined) {
@@ -45,7 +48,7 @@ export class RelationSets {
 
   /** One edge less uses the set. */
   release(set: number): void {
-    if (set === 0) return;
+    if (set === EMPTY) return;
     const left = (this.#uses[set] as number) - 1;
     this.#uses[set] = left;
     if (left > 0) return;

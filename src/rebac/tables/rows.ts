@@ -50,7 +50,7 @@ export class Rows {
 
   /** Releases memory that was allocated ahead, once the bulk is loaded. */
   trim(): void {
-    if (this.cells.length > this.length * this.stride * 1.1 + 64) this.#resize(Math.ceil(this.length * 1.05) + 4);
+    if (this.cells.length > this.length * this.stride * 1.06 + 64) this.#resize(Math.ceil(this.length * 1.05) + 4);
   }
 
   get bytes(): number {
@@ -65,11 +65,11 @@ export class Rows {
 }
 
 /**
- * A large block begins 16 bytes after a page boundary, so every other row would span two cache lines. Starting 48 bytes
- * later, no row does.
+ * A large block begins 16 bytes after a page boundary, so every other row would span two cache lines. Starting 112 bytes
+ * later, no row does, and neither do two lines that a processor reads together span two such pairs.
  */
-function aligned(cells: number): Int32Array {
-  return new Int32Array(new ArrayBuffer(cells * 4 + 64), 48, cells);
+export function aligned(cells: number): Int32Array {
+  return new Int32Array(new ArrayBuffer(cells * 4 + 128), 112, cells);
 }
 
 /** A hash index over some of the rows: heads by bucket, the chain in a column of the rows themselves. */
