@@ -11,10 +11,10 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { bareInserts, type Load, load, startProcess } from './marketplace/load.ts';
 
 /**
- * Deliveries per second on PostgreSQL, compared with a bare insert of the same row behind the same HTTP server, and with
- * the least that any listener could do; and the cost of looking up an address.
+ * Deliveries per second on PostgreSQL, compared with a bare insert of the same row, or of all rows that a bind leaves,
+ * behind the same HTTP server, and with the least that any listener could do; and the cost of looking up an address.
  */
-const INSTALLERS = 80_000;
+const INSTALLERS = 300_000;
 /** A few installations of many customers, and a burst. */
 const CONNECTIONS = [32, 128];
 const GUID = '2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11';
@@ -82,6 +82,7 @@ async function benchDeliveries(): Promise<void> {
   const marketplace = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', CLOUD_B_SECRETS: 'bench' };
   const bare = await startProcess('bench/marketplace/bare.ts', env);
   const row = await startProcess('bench/marketplace/same-row.ts', env);
+  const rows = await startProcess('bench/marketplace/same-rows.ts', env);
   const server = await startProcess('src/main.ts', { ...env, ...marketplace });
   const base = `${server.url}/marketplace/api/v1/marketplaces`;
   const ofA = `${base}/cloudA/notification/resource`;
@@ -93,12 +94,16 @@ async function benchDeliveries(): Promise<void> {
     tell('one column, plain Node server', plain);
     const same = await load(row.url, event, measured(row.child));
     tell('the same row, the same server', same);
-    tell('different events of B', await load(ofB, event, measured(server.child)), same, plain);
-    tell('different binds of A', await load(ofA, bind, measured(server.child)), same, plain);
+    const many = await load(rows.url, bind, measured(rows.child));
+    tell('the same rows as a bind', many);
+    const others = { 'of the same row': same, 'of one column': plain };
+    tell('different events of B', await load(ofB, event, measured(server.child)), others);
+    const binds = await load(ofA, bind, measured(server.child));
+    tell('different binds of A', binds, { 'of the same rows': many, ...others });
     const again = event();
-    tell('the same event of B', await load(ofB, () => again, measured(server.child)), same, plain);
+    tell('the same event of B', await load(ofB, () => again, measured(server.child)), others);
   }
-  for (const { child } of [bare, row, server]) child.kill('SIGKILL');
+  for (const { child } of [bare, row, rows, server]) child.kill('SIGKILL');
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -117,15 +122,12 @@ async function makeInstallers(env: Record<string, string>): Promise<string[]> {
   return made.map(({ id }) => id);
 }
 
-function tell(what: string, { perSecond, server, database, p99, failed }: Load, same?: Load, plain?: Load): void {
-  const ratio =
-    same && plain
-      ? `  ${(perSecond / same.perSecond).toFixed(2)} of the same row, ${(perSecond / plain.perSecond).toFixed(2)} of one column`
-      : '';
-  const cpu = `${Math.round(server)} + ${Math.round(database)} µs`;
-  say(
-    `${what.padEnd(33)} ${rate(perSecond)}  ${cpu.padStart(14)}  p99 ${p99} ms${failed > 0 ? `  ${failed} FAILED` : ''}${ratio}`,
-  );
+function tell(what: string, measured: Load, others: Readonly<Record<string, Load>> = {}): void {
+  const { perSecond, server, database, p99, failed } = measured;
+  const ratios = Object.entries(others).map(([of, other]) => `${(perSecond / other.perSecond).toFixed(2)} ${of}`);
+  const cpu = `${Math.round(server)} + ${Math.round(database)} µs`.padStart(14);
+  const failures = failed > 0 ? `  ${failed} FAILED` : '';
+  say(`${what.padEnd(33)} ${rate(perSecond)}  ${cpu}  p99 ${p99} ms${failures}  ${ratios.join(', ')}`.trimEnd());
 }
 
 function rate(perSecond: number): string {
