@@ -100,7 +100,7 @@ for (const driver of DRIVERS) {
         const { db } = await open();
         t.after(() => db.close());
         const one = openProcess(db);
-        const trips = countTrips(t);
+        const trips = await countTrips(t, db);
         await put(one, 'a');
         assert.equal(trips(), 2);
         await put(one, 'b');

@@ -239,7 +239,7 @@ test('A transaction sends what it asks at once in one trip, with BEGIN and COMMI
   const db = await openTestDb('postgres');
   await db.query(sql('transaction.counter', 'create table counter (n int)'));
   await db.query(sql('transaction.zero', 'insert into counter values (0)'));
-  const trips = countTrips(context);
+  const trips = await countTrips(context, db);
   await db.transaction(async (query) => {
     query.later(SET, [1]);
     await Promise.all([query(ADD_ONE), query(READ)]);
