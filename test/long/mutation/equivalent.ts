@@ -61,6 +61,10 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/rebac/tuple.ts: const number = numberIn(text, colon + 1, text.length);  →  const number = numberIn(text, colon - 1, text.length);':
     SHORTCUT,
   'src/rebac/graph.ts: this.#tuples.reserve(tuples);  →  (nothing)': ROOM,
+  'src/rebac/look-alikes.ts: if (ours !== -1 && theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);  →  if (ours !== -1 || theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);':
+    'whoever asks for a pair looks for both classes first, and -1 is none',
+  'src/rebac/look-alikes.ts: if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return false;  →  if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return undefined;':
+    ONLY_TRUE,
   'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (this.object === 0 || !this.#skip(shape.between, this.#at)) return undefined;':
     ONLY_TRUE,
   'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (!(this.object === 0 || !this.#skip(shape.between, this.#at))) return false;':
