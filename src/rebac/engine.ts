@@ -12,8 +12,9 @@
  *
  * A model becomes plans (plan.ts): for some relations of a type, which slots are filled from tuples and parents, and
  * the steps over them. One walk (walk.ts) over the graph, from the object towards the caller's closure (caller.ts),
- * gives an answer. Most walks only follow verdicts that were computed before (verdicts.ts). All operations walk the same
- * plans with the same steps (steps.ts), so they cannot disagree. Walks are synchronous; nothing here waits.
+ * gives an answer. Most walks only follow verdicts that were computed before (verdicts.ts), and a large graph often
+ * needs no walk (look-alikes.ts). All operations walk the same plans with the same steps (steps.ts), so they cannot
+ * disagree. Walks are synchronous; nothing here waits.
  */
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
@@ -87,13 +88,13 @@ function answers(graph: Graph, walk: Walk, user: string, object: string, selecti
   const caller = walk.caller.announce(user);
   const choice = choiceOf(graph.model, read.type, selection.prefix ?? '');
   const { plan, names, slots } = choice;
-  const known = walk.recall(caller, read, plan);
+  const known = walk.lookAlikes.recall(caller, read, plan);
   if (known !== undefined) return known.namesOf(choice);
   graph.warm(user, caller, object, read);
   const node = graph.nodes.find(read.kind, object, read.from, read.to, read.number);
   const quick = walk.quick(user, node, plan);
   if (quick !== undefined) {
-    walk.learn(caller, read, node, quick);
+    walk.lookAlikes.learn(caller, read, node, quick);
     return quick.namesOf(choice);
   }
   walk.run(user, object, node, plan, selection.context);

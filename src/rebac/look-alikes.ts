@@ -29,8 +29,9 @@ export class LookAlikes {
 
   /** The verdict for a caller and an object like these, if one is known. */
   recall(user: Reference, object: Reference, plan: Plan): Verdict | undefined {
-    const { classes, revision } = this.#graph;
-    if (classes === undefined || user.userset !== -1 || user.number === 0 || object.number === 0) return undefined;
+    const { classes, revision, restated } = this.#graph;
+    if (classes === undefined || restated !== undefined) return undefined;
+    if (user.userset !== -1 || user.number === 0 || object.number === 0) return undefined;
     const left = classes.lineOf(user.kind, user.number);
     const right = classes.lineOf(object.kind, object.number);
     // Both lines are read at the same time. Otherwise the second would be read only once the first is searched.

@@ -11,7 +11,7 @@ const MAX_VERDICTS = 2_000;
 export class Verdict {
   readonly plan: Plan;
   readonly cells: Uint8Array;
-  /** Counts the verdicts of a graph. */
+  /** Counts from 0 in each graph. */
   readonly id: number;
   /** By the number of a relation set: its relations when the next verdict was computed. A number can be used again. */
   readonly sets: (readonly number[])[] = [];
@@ -46,8 +46,8 @@ export class Verdicts {
   #byId: Verdict[] = [];
 
   /**
-   * Call it before a query: what was remembered may be forgotten between two of them only. Returns whether it was.
-   * Then the IDs of verdicts are given again.
+   * Call it before a query: what was remembered may be forgotten between two of them only. Returns whether it was; if
+   * so, other verdicts get the same IDs.
    */
   limit(): boolean {
     if (this.#byCells.size <= MAX_VERDICTS) return false;

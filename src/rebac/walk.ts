@@ -11,7 +11,7 @@ import { RebacError } from './rebac-error.ts';
 import { type Dependency, Settlement } from './settle.ts';
 import { FAULT, NO, OPEN, runSteps, YES } from './steps.ts';
 import { GRANTS, LINKS } from './tables/nodes.ts';
-import type { Reference, Tuple } from './tuple.ts';
+import type { Tuple } from './tuple.ts';
 import { type Verdict, Verdicts } from './verdicts.ts';
 
 /** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
@@ -32,6 +32,8 @@ export class Walk {
   readonly graph: Graph;
   readonly caller: Caller;
   readonly frames = new Frames();
+  /** What `quick` has found before. */
+  readonly lookAlikes: LookAlikes;
   /** Wide walk only: what is still to be read, and from where. */
   dependencies: Dependency[][] = [];
   /** Wide walk only: what all frames together say. */
@@ -51,23 +53,12 @@ export class Walk {
   #root = '';
   #assumed: readonly Tuple[] = [];
   readonly #verdicts = new Verdicts();
-  readonly #lookAlikes: LookAlikes;
   #visits = 0;
 
   constructor(graph: Graph) {
     this.graph = graph;
     this.caller = new Caller(graph);
-    this.#lookAlikes = new LookAlikes(graph, this.caller, this.#verdicts);
-  }
-
-  /** The same answer as that of `quick`, if it was found before for others that look alike. */
-  recall(user: Reference, object: Reference, plan: Plan): Verdict | undefined {
-    return this.graph.restated === undefined ? this.#lookAlikes.recall(user, object, plan) : undefined;
-  }
-
-  /** Remembers what `quick` has just found. */
-  learn(user: Reference, object: Reference, node: number, verdict: Verdict): void {
-    this.#lookAlikes.learn(user, object, node, verdict);
+    this.lookAlikes = new LookAlikes(graph, this.caller, this.#verdicts);
   }
 
   /**

@@ -66,7 +66,7 @@ function recalled(graph: Graph, user: string, object: string, prefix = 'can_'): 
   const read = validObject(graph.model, object);
   const choice = choiceOf(graph.model, read.type, prefix);
   const caller = readReference(graph.model, user) as Reference;
-  return walkOf(graph).recall(caller, read, choice.plan)?.namesOf(choice);
+  return walkOf(graph).lookAlikes.recall(caller, read, choice.plan)?.namesOf(choice);
 }
 
 /** Asks about users and clusters that were never asked about together. */

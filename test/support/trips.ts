@@ -24,7 +24,7 @@ export async function countTrips({ mock }: TestContext, db: Db): Promise<() => n
   };
 }
 
-/** The trips that something takes. It is done three times, because a server also looks after its database by itself. */
+/** The trips that the work takes: the fewest of three, because a server also uses its database on its own. */
 export async function fewestTrips(trips: () => number, work: () => Promise<unknown>): Promise<number> {
   const counts: number[] = [];
   for (let time = 0; time < 3; time++) {

@@ -29,8 +29,8 @@ export const CALLER: Side = 0;
 export const OBJECT: Side = 1;
 
 /**
- * Nodes of one kind with the same edges to the same nodes are of one class. Only nodes whose names are numbers have one,
- * and only once they were asked about.
+ * Nodes of one kind with the same edges to the same nodes belong to one class. Only nodes whose names are numbers have
+ * one, and only once they were asked about.
  */
 export class Classes {
   /** What was found for two classes. */
@@ -39,7 +39,7 @@ export class Classes {
   readonly #lines: number;
   readonly #maxClasses: number;
   #rows = new Rows(COLUMNS);
-  #index = new Buckets(this.#rows, CHAIN, 1);
+  #index = new Buckets(this.#rows, CHAIN);
   #replaced = 0;
 
   /** @param nodes how many nodes the graph has */
@@ -85,7 +85,7 @@ export class Classes {
     if (this.#index.count < this.#maxClasses) return;
     this.#nodes.fill(0);
     this.#rows = new Rows(COLUMNS);
-    this.#index = new Buckets(this.#rows, CHAIN, 1);
+    this.#index = new Buckets(this.#rows, CHAIN);
     this.pairs.clear();
   }
 

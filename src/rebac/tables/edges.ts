@@ -18,7 +18,7 @@ export class Edges {
 
   constructor(rows: Rows) {
     this.#rows = rows;
-    this.#index = new Buckets(rows, CHAIN, 1);
+    this.#index = new Buckets(rows, CHAIN);
   }
 
   get count(): number {

@@ -29,7 +29,7 @@ export class Nodes {
 
   constructor(rows: Rows) {
     this.rows = rows;
-    this.#buckets = new Buckets(rows, CHAIN, 1);
+    this.#buckets = new Buckets(rows, CHAIN);
   }
 
   /** No node has this number or a higher one. */

@@ -66,7 +66,7 @@ export class Rows {
 
 /**
  * A large block begins 16 bytes after a page boundary, so every other row would span two cache lines. Starting 112 bytes
- * later, no row does, and neither do two lines that a processor reads together span two such pairs.
+ * later, no row does, and the two cache lines that a processor reads together are those that belong together.
  */
 export function aligned(cells: number): Int32Array {
   return new Int32Array(new ArrayBuffer(cells * 4 + 128), 112, cells);
@@ -77,14 +77,11 @@ export class Buckets {
   heads: Int32Array = new Int32Array(16).fill(-1);
   readonly #rows: Rows;
   readonly #chain: number;
-  readonly #room: number;
   #count = 0;
 
-  /** @param room minimum number of buckets per row: more buckets, fewer collisions */
-  constructor(rows: Rows, chain: number, room: number) {
+  constructor(rows: Rows, chain: number) {
     this.#rows = rows;
     this.#chain = chain;
-    this.#room = room;
   }
 
   get count(): number {
@@ -93,13 +90,13 @@ export class Buckets {
 
   /** Enters a row. If the index has become too small, widens it and enters all other rows again. */
   enter(row: number, hashOf: (row: number) => number): void {
-    if (++this.#count * this.#room > this.heads.length) this.#widen(hashOf, this.heads.length * 2);
+    if (++this.#count > this.heads.length) this.#widen(hashOf, this.heads.length * 2);
     this.#insert(row, hashOf(row));
   }
 
   /** Reserves room for this many more rows, so that they are not all entered again as the index grows. */
   reserve(rows: number, hashOf: (row: number) => number): void {
-    const needed = (this.#count + rows) * this.#room;
+    const needed = this.#count + rows;
     if (needed > this.heads.length) this.#widen(hashOf, 2 ** Math.ceil(Math.log2(needed)));
   }
 
