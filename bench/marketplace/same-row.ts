@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { createLog } from '../../src/base/log.ts';
-import { openDb, sql } from '../../src/db/db.ts';
-import { createServer } from '../../src/http/server.ts';
+import { sql } from '../../src/db/db.ts';
+import { serveInserts } from './insert-server.ts';
 
 /**
  * A bare insert of the row that a delivery leaves, with its indexes, behind the HTTP server that Atrium uses. It acts on
@@ -20,21 +19,10 @@ interface Body {
   readonly applicationId?: string;
 }
 
-const db = await openDb({ databaseUrl: process.env.DATABASE_URL, dataDir: '', say: () => {} });
-const app = createServer({
-  log: createLog('error'),
-  trustedProxies: [],
-  isHttps: () => false,
-  watch: () => {},
-  refuse: (_error, _request, reply) => void reply.code(500).send(),
-  word: () => ({}),
-});
-app.post('/', async (request, reply) => {
+await serveInserts(async (db, request) => {
   const body = request.body as Body;
   const text = JSON.stringify(body);
   const { eventType = 'BIND', eventTime = '', applicationId = '' } = body;
   const key = hash('sha256', text, 'buffer');
   await db.query(INSERT, ['CloudB', key, applicationId, eventType, eventTime, text, request.ip, request.id]);
-  return reply.code(200).send();
 });
-process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);

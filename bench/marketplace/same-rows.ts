@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { createLog } from '../../src/base/log.ts';
-import { openDb, sql } from '../../src/db/db.ts';
-import { createServer } from '../../src/http/server.ts';
+import { sql } from '../../src/db/db.ts';
+import { serveInserts } from './insert-server.ts';
 
 /**
  * A bare insert of the rows that a bind leaves, with their indexes and references, behind the HTTP server that Atrium
@@ -50,16 +49,7 @@ interface Body {
   readonly bindingInfo: { readonly installerId: string; readonly clusterId: string };
 }
 
-const db = await openDb({ databaseUrl: process.env.DATABASE_URL, dataDir: '', say: () => {} });
-const app = createServer({
-  log: createLog('error'),
-  trustedProxies: [],
-  isHttps: () => false,
-  watch: () => {},
-  refuse: (_error, _request, reply) => void reply.code(500).send(),
-  word: () => ({}),
-});
-app.post('/', async (request, reply) => {
+await serveInserts(async (db, request) => {
   const { installerId, clusterId } = (request.body as Body).bindingInfo;
   const text = JSON.stringify(request.body);
   await db.query(INSERT, [
@@ -75,6 +65,4 @@ app.post('/', async (request, reply) => {
     hash('sha256', text, 'buffer'),
     request.ip,
   ]);
-  return reply.code(200).send();
 });
-process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
