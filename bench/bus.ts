@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { encodeUser, fmtCreds } from '@nats-io/jwt';
 import { createUser, fromPublic, fromSeed } from '@nats-io/nkeys';
-import { readConfig } from '../src/base/config.ts';
+import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { credentialsFile } from '../src/bus/credentials-file.ts';
 import { userJwt } from '../src/bus/jwt-claims.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/base/config.ts';
+import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { openInstance } from '../src/instance.ts';
 import { createAddressSet } from '../src/marketplace/ranges/address-set.ts';

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/base/config.ts';
+import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { openInstance } from '../src/instance.ts';
 import { SECRET, startCrookedProvider } from '../test/support/crooked-provider.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Config, readConfig } from './base/config.ts';
+import { type Config, readConfig } from './base/config/config.ts';
 import { AppError } from './base/errors.ts';
 import { requireNode } from './base/node-version.ts';
 import { helpOf, usageOf } from './operations/command-help.ts';

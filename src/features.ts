@@ -9,7 +9,7 @@ import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
-import type { Brake } from './http/brake.ts';
+import type { Brake } from './http/limits/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';

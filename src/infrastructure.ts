@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from './base/config.ts';
+import type { Config } from './base/config/config.ts';
 import type { Keys } from './base/keys.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Revisions } from './changes/revision.ts';

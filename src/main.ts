@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import { type Config, dotEnv, readConfig } from './base/config.ts';
+import { type Config, dotEnv, readConfig } from './base/config/config.ts';
 import { requireNode } from './base/node-version.ts';
 import { saveMemoryWhileStarting } from './base/start-memory.ts';
 import type { Instance } from './instance.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import { sql } from '../../src/db/db.ts';
 import { openInstance } from '../../src/instance.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
 import { createRoom } from '../../src/changes/room.store.ts';

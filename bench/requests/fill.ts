@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import { PLATFORM } from '../../src/changes/write.ts';
 import { type Db, only } from '../../src/db/db.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { statement } from '../../test/support/statement.ts';
 import { largestOrder, mostKeys } from './bodies.ts';
 import type { Measured, Requests } from './entry.ts';

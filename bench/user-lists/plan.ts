@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import type { Db, Statement } from '../../src/db/db.ts';
-import { createFollowStore } from '../../src/users/follows.store.ts';
+import { createFollowStore } from '../../src/users/follows/follows.store.ts';
 
 interface Node {
   readonly 'Relation Name'?: string;

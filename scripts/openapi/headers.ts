@@ -1,5 +1,5 @@
-import { KEY_HEADER, REPLAY_HEADER } from '../../src/http/create-once.ts';
-import type { BookedRoute } from '../../src/http/route-book.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
+import { KEY_HEADER, REPLAY_HEADER } from '../../src/http/wire/create-once.ts';
 
 const text = { type: 'string' };
 

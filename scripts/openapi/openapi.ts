@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { LISTENER_PREFIX } from '../../src/app.ts';
-import { type Access, neededScope } from '../../src/http/access.ts';
-import type { BookedRoute } from '../../src/http/route-book.ts';
-import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/schemas.ts';
+import { type Access, neededScope } from '../../src/http/admission/access.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
+import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/wire/schemas.ts';
 import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
 import { operationName } from './operation-names.ts';
 import { publisher } from './published-schemas.ts';

@@ -1,4 +1,4 @@
-import type { BookedRoute } from '../../src/http/route-book.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 
 /**
  * What generated clients call each operation: a verb and its object. Names are part of the contract, because a renamed

@@ -1,4 +1,4 @@
-import { SHOWN } from '../../src/http/schemas.ts';
+import { SHOWN } from '../../src/http/wire/schemas.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

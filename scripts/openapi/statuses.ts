@@ -1,4 +1,4 @@
-import type { BookedRoute } from '../../src/http/route-book.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 
 const CHANGING = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
-import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
-import { readLimit, wholeNumber } from '../http/paging.ts';
-import { documented, Int64, media, named, Timestamp } from '../http/schemas.ts';
+import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { readLimit, wholeNumber } from '../http/wire/paging.ts';
+import { documented, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 

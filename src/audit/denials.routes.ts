@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom, reasonOf } from '../base/errors.ts';
 import { PLATFORM } from '../changes/write.ts';
-import { actorFor, type Caller, levelOf, type SignedAccess } from '../http/access.ts';
+import { actorFor, type Caller, levelOf, type SignedAccess } from '../http/admission/access.ts';
 import { nameKey } from '../identity/account-names.ts';
 import type { Denial } from './denials.ts';
 

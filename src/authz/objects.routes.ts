@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
-import { callerIn, signedIn } from '../http/access.ts';
-import { Int64, Int64Input, named, OrgQuery, PathId, readId, readIdNumber, shownAs } from '../http/schemas.ts';
+import { callerIn, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { Int64, Int64Input, named, OrgQuery, PathId, readId, readIdNumber, shownAs } from '../http/wire/schemas.ts';
 import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
-import { isListed, type MaybeLimits, reachesOrganization } from '../identity/token-limits.ts';
+import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type Judge, mayBeOwn, type Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 

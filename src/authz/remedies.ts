@@ -1,7 +1,7 @@
 import { createPace } from '../base/slices.ts';
 import type { RoleGrant } from './escalation.ts';
-import type { ExplainStore } from './explain.ts';
-import { doing } from './explanation-text.ts';
+import type { ExplainStore } from './explain/explain.ts';
+import { doing } from './explain/explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
-import { documented, Int64, named } from '../http/schemas.ts';
+import { documented, Int64, named } from '../http/wire/schemas.ts';
 import type { Remedy, WireChange } from './remedies.ts';
 
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));

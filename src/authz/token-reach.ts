@@ -1,5 +1,5 @@
 import type { OwnedType } from '../changes/object-kinds.ts';
-import { isListed, type MaybeLimits, reachesOrganization } from '../identity/token-limits.ts';
+import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { ObjectRef } from './object-ref.ts';
 
 /** The account that owns an object, if it exists. Tokens have owners, too. */

@@ -1,5 +1,5 @@
 import { createPace } from '../base/slices.ts';
-import type { MaybeLimits } from '../identity/token-limits.ts';
+import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
 import type { Judge } from './judge.ts';
 
 export interface VisibleCluster {

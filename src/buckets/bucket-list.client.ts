@@ -1,5 +1,5 @@
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../base/outbound.ts';
-import { UnacceptableResponse } from '../base/response-meter.ts';
+import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../base/outbound/outbound.ts';
+import { UnacceptableResponse } from '../base/outbound/response-meter.ts';
 import { listAzure } from './azure.client.ts';
 import { type BucketLister, CloudRefusal } from './buckets.ts';
 import { listGoogle } from './google.client.ts';

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { callerOf, signedIn } from '../http/access.ts';
-import { documented, named } from '../http/schemas.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { documented, named } from '../http/wire/schemas.ts';
 import type { Buckets } from './buckets.ts';
 import { CLOUD_NAMES } from './storage-account.ts';
 

@@ -1,8 +1,8 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Agents } from '../base/outbound.ts';
-import { traced } from '../base/trace.ts';
+import type { Agents } from '../base/outbound/outbound.ts';
+import { traced } from '../base/tracing/trace.ts';
 import { CloudRefusal } from './buckets.ts';
 
 /** What every client of a storage service is called with. */

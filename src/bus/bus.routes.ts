@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { actorOf, type Caller, callerOf, signedIn, siteAdmin } from '../http/access.ts';
-import { named, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import { actorOf, type Caller, callerOf, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { named, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { Bus } from './bus.ts';
 import { type History, MAX_ITEMS } from './history.ts';
 import type { Issued, Proof } from './issuer.ts';

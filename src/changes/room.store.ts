@@ -1,4 +1,4 @@
-import { type LimitName, type Limits, limitReached } from '../base/limits.ts';
+import { type LimitName, type Limits, limitReached } from '../base/config/limits.ts';
 import { only, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 
 const TURN = sql('room.turn', `select pg_advisory_xact_lock(hashtextextended($1, $2))`);

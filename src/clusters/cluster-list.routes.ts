@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { writeLongListInPieces } from '../base/json.ts';
-import { callerIn, callerOf, holdsIn, signedIn } from '../http/access.ts';
-import { choice, Descending, flag, pageQuery, readPage, showPage } from '../http/paging.ts';
+import { callerIn, callerOf, holdsIn, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendPieces } from '../http/server.ts';
+import { choice, Descending, flag, pageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { PHASES } from './cluster.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import type { ClusterList, ClusterSearch } from './cluster-list.ts';

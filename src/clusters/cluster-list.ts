@@ -1,7 +1,7 @@
 import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Person } from '../identity/callers.ts';
-import { listedIds, type MaybeLimits, reachesOrganization } from '../identity/token-limits.ts';
+import { listedIds, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { Cluster, Phase } from './cluster.ts';
 
 export type ClusterOrder = 'id' | 'name' | 'heartbeat' | 'nodes' | 'created';

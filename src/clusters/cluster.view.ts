@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { Int64, named, plainId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, plainId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { ageOf, type Cluster, type ClusterStatus, PHASES, statusOf } from './cluster.ts';
 import {
   type ClusterFields,

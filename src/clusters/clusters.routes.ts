@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
-import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { showVersion, unchanged } from '../http/etag.ts';
-import { Int64Input, NoBody, named, PathId, readId, readIdNumber } from '../http/schemas.ts';
+import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { Int64Input, NoBody, named, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
 import type { ClusterInput, Clusters, EditableCluster } from './clusters.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
-import { NoBody, named, PathId, readId } from '../http/schemas.ts';
+import { actorOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import { PHASES } from './cluster.ts';
 import type { Heartbeats } from './heartbeats.ts';
 

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { writeLongListInPieces } from '../base/json.ts';
-import { callerOf, signedIn } from '../http/access.ts';
-import { pageQuery, readPage, showPage } from '../http/paging.ts';
-import { maybe, named } from '../http/schemas.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendPieces } from '../http/server.ts';
+import { pageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { maybe, named } from '../http/wire/schemas.ts';
 import type { Cluster } from './cluster.ts';
 import { ClusterDetails, presentClusterDetails } from './cluster.view.ts';
 import { NEW_CLUSTER } from './cluster-fields.ts';

@@ -1,12 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { showVersion, unchanged } from '../http/etag.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, PathId, readId, readMoment, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { shownIds } from '../identity/token-limits.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import {
+  Int64,
+  NoBody,
+  named,
+  PathId,
+  readId,
+  readMoment,
+  shownAs,
+  Timestamp,
+  timestamp,
+} from '../http/wire/schemas.ts';
+import { shownIds } from '../identity/tokens/token-limits.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
 const MAX_ITEMS = 1000;

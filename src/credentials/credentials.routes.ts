@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { actorOf, callerOf, requireProven, signedIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { showVersion, unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, named, shownAs, timestamp } from '../http/schemas.ts';
+import { actorOf, callerOf, requireProven, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { showVersion, unchanged, versionTag } from '../http/wire/etag.ts';
+import { NoBody, named, shownAs, timestamp } from '../http/wire/schemas.ts';
 import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
 const Spec = named(

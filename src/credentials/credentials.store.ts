@@ -1,4 +1,4 @@
-import { limitReached } from '../base/limits.ts';
+import { limitReached } from '../base/config/limits.ts';
 import { breath } from '../base/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';

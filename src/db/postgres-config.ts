@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { databaseUrlsOf } from '../base/database-url.ts';
+import { databaseUrlsOf } from '../base/config/database-url.ts';
 import { AppError } from '../base/errors.ts';
 import { isLost, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';

@@ -1,4 +1,4 @@
-import { traced } from '../base/trace.ts';
+import { traced } from '../base/tracing/trace.ts';
 import type { Db, Query, TransactionQuery } from './types.ts';
 
 const ATTRIBUTES = { 'db.system.name': 'postgresql' };

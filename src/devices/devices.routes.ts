@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { networkOf } from '../base/ip.ts';
-import { anyone, callerOf, signedIn } from '../http/access.ts';
-import type { Allowance } from '../http/allowance.ts';
-import { maybe, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { anyone, callerOf, signedIn } from '../http/admission/access.ts';
+import type { Allowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
+import { maybe, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { AccessToken, presentToken } from '../tokens/token.view.ts';
 import type { DeviceRequest, Devices } from './devices.ts';
 

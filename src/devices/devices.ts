@@ -2,9 +2,9 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
-import type { IssuedToken, NewToken } from '../identity/token-issuer.ts';
-import { readTokenRequest } from '../identity/token-request.ts';
-import { hashSecret } from '../identity/token-text.ts';
+import type { IssuedToken, NewToken } from '../identity/tokens/token-issuer.ts';
+import { readTokenRequest } from '../identity/tokens/token-request.ts';
+import { hashSecret } from '../identity/tokens/token-text.ts';
 import { latestEnd, type TokenPolicies } from '../tokens/token-policy.ts';
 
 /** A request of a program to act for whoever approves it. */

@@ -1,4 +1,4 @@
-import { createAllowance } from '../http/allowance.ts';
+import { createAllowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import type { Caller } from '../http/access.ts';
-import { callerOf, signedIn } from '../http/access.ts';
-import { documented, media } from '../http/schemas.ts';
+import type { Caller } from '../http/admission/access.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { EVENT_STREAM_HEADERS, openEventStream } from '../http/web/event-stream.ts';
+import { documented, media } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type EventCaller, noMember, requireMember } from './event-teller.ts';
 import type { Events } from './events.ts';

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { actorOf, type Caller, callerOf, signedIn } from '../http/access.ts';
+import { actorOf, type Caller, callerOf, signedIn } from '../http/admission/access.ts';
+import { readCookie } from '../http/admission/credential.ts';
 import { CEREMONY_COOKIE, type Cookies } from '../http/cookies.ts';
-import { readCookie } from '../http/credential.ts';
-import { NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { reauthenticationNeeded } from '../identity/reauthentication.ts';
+import { NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { reauthenticationNeeded } from '../identity/sessions/reauthentication.ts';
 import type { Factors } from './factors.ts';
 import {
   CeremonyOptions,

@@ -2,8 +2,8 @@ import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
-import type { FactorKind } from '../identity/proof-kinds.ts';
 import type { SecondFactors } from '../identity/second-factor.ts';
+import type { FactorKind } from '../identity/sessions/proof-kinds.ts';
 import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
 
 export interface PasskeyCard {

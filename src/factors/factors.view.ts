@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Int64, named, orNull, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, orNull, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { FactorHolder, FactorSummary, PasskeyCard } from './factors.ts';
 import type { NewPasskey, PasskeyAnswer } from './passkeys.ts';
 import type { Answer } from './second-step.ts';

@@ -1,6 +1,6 @@
 import { createSignedTexts } from '../base/signed-text.ts';
-import type { Brake } from '../http/brake.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { Brake } from '../http/limits/brake.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashSecret } from '../identity/token-text.ts';
+import { hashSecret } from '../identity/tokens/token-text.ts';
 import { base32 } from './totp-code.ts';
 
 const HOW_MANY = 10;

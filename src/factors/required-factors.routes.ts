@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { actorOf, callerIn, callerOf, holdsIn, siteAdmin } from '../http/access.ts';
-import { flag, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, named } from '../http/schemas.ts';
+import { actorOf, callerIn, callerOf, holdsIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { flag, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { NoBody, named } from '../http/wire/schemas.ts';
 import type { Users } from '../users/users.ts';
 import type { Factors, HolderSearch } from './factors.ts';
 import { FactorList, Holder, presentFactors, presentHolder } from './factors.view.ts';

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError, invalidField } from '../base/errors.ts';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, anyone, type Caller, callerOf, signedIn } from '../http/access.ts';
+import { actorOf, anyone, type Caller, callerOf, signedIn } from '../http/admission/access.ts';
+import { readCookie } from '../http/admission/credential.ts';
 import { CEREMONY_COOKIE, type Cookies, TICKET_COOKIE } from '../http/cookies.ts';
-import { readCookie } from '../http/credential.ts';
-import { maybe, NoBody, named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Sessions } from '../identity/sessions.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { maybe, NoBody, named } from '../http/wire/schemas.ts';
+import type { Sessions } from '../identity/sessions/sessions.ts';
 import { presentSelf, User } from '../users/user.view.ts';
 import type { Challenge } from './challenges.ts';
 import { CeremonyOptions, PasskeyAssertion, Proofs, readAnswer, readAssertion } from './factors.view.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { callerIn, member } from '../http/access.ts';
-import { documented, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
+import { callerIn, member } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { documented, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
 import type { Checks } from './checks.ts';
 import { GUARDED_TYPES } from './guardrail.ts';
 

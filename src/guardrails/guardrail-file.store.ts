@@ -1,4 +1,4 @@
-import { namesOf } from '../authz/explain.store.ts';
+import { namesOf } from '../authz/explain/explain.store.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Work } from '../changes/write.ts';
 import { type Query, sql } from '../db/db.ts';

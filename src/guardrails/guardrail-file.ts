@@ -1,5 +1,5 @@
+import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { type Limits, limitReached } from '../base/limits.ts';
 import { GUARDRAIL_KINDS, type Guardrail, type GuardrailDraft, isSameStatement, namedIn } from './guardrail.ts';
 import { aboutGuardrail, type GuardrailInput } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';

@@ -1,4 +1,4 @@
-import { doing, type NameOf } from '../authz/explanation-text.ts';
+import { doing, type NameOf } from '../authz/explain/explanation-text.ts';
 import type { GuardrailRule, Violation } from './guardrail.ts';
 
 /** One object of a type, whichever it is. */

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { documented, Int64, Int64Input, named, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import { documented, Int64, Int64Input, named, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { GUARDED_TYPES } from './guardrail.ts';
 import type { NamedRef, ShownGuardrail } from './guardrails.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { invalidField } from '../base/errors.ts';
-import { actorOf, callerIn, holds } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, OrgQuery, PathId, readId, readIdNumber } from '../http/schemas.ts';
+import { actorOf, callerIn, holds } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { NoBody, OrgQuery, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
 import { GUARDRAIL_KINDS } from './guardrail.ts';
 import { EditGuardrail, GuardrailResponse, NewGuardrail, presentGuardrail } from './guardrail.view.ts';
 import type { GuardrailInput, StatementInput } from './guardrail-input.ts';

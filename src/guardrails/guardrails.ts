@@ -1,10 +1,10 @@
-import type { ExplainStore } from '../authz/explain.ts';
+import type { ExplainStore } from '../authz/explain/explain.ts';
+import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import type { Graphs } from '../authz/graphs.ts';
-import { HIDDEN } from '../authz/hidden-objects.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
+import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
-import { type Limits, limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';

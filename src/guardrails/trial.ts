@@ -2,7 +2,7 @@
  * The guardrails of an organization while changes are tried out: what the guard of writes would say to each of them.
  * It works as that one does, on a graph of its own, but nothing is written.
  */
-import type { ExplainStore } from '../authz/explain.ts';
+import type { ExplainStore } from '../authz/explain/explain.ts';
 import { breath } from '../base/slices.ts';
 import type { Model } from '../rebac/model.ts';
 import { type Guardrail, namedIn, type Violations } from './guardrail.ts';

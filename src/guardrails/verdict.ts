@@ -1,4 +1,4 @@
-import { HIDDEN } from '../authz/hidden-objects.ts';
+import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import { AppError, type ViolatedGuardrail } from '../base/errors.ts';
 import { type Guardrail, namedIn, type Violation, type Violations } from './guardrail.ts';
 import { guardrailSentence, violationText } from './guardrail-text.ts';

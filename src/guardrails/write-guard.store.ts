@@ -1,4 +1,4 @@
-import { namesOf } from '../authz/explain.store.ts';
+import { namesOf } from '../authz/explain/explain.store.ts';
 import { readPatch, readSources, readTuples } from '../authz/graphs.store.ts';
 import type { Moment } from '../changes/revision.ts';
 import { PLATFORM, type Written } from '../changes/write.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { type Caller, seesAsAdmin } from '../http/access.ts';
-import { Int64, named, shownAs, Timestamp } from '../http/schemas.ts';
+import { type Caller, seesAsAdmin } from '../http/admission/access.ts';
+import { Int64, named, shownAs, Timestamp } from '../http/wire/schemas.ts';
 import { type ChangeRow, MAX_SHOWN, readState } from './past.ts';
 import { nameIn } from './past-names.ts';
 

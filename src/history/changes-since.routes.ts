@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { callerIn, holds, seesAsAdmin } from '../http/access.ts';
-import { readLimit, wholeNumber } from '../http/paging.ts';
-import { named, OrgQuery, Timestamp } from '../http/schemas.ts';
+import { callerIn, holds, seesAsAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { readLimit, wholeNumber } from '../http/wire/paging.ts';
+import { named, OrgQuery, Timestamp } from '../http/wire/schemas.ts';
 import { ChangedSince, moment, presentSince, readAt } from './as-of.view.ts';
 import { MAX_SHOWN, type Past } from './past.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { Session } from '../identity/sessions.ts';
-import { CSRF_COOKIE, SESSION_COOKIE } from './credential.ts';
+import type { Session } from '../identity/sessions/sessions.ts';
+import { CSRF_COOKIE, SESSION_COOKIE } from './admission/credential.ts';
 
 /** What a browser keeps between the steps of a sign-in. */
 export const TICKET_COOKIE = 'atrium_signin';

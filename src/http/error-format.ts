@@ -2,8 +2,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorKind, reasonOf, type ViolatedGuardrail } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { safeText } from '../base/log.ts';
-import { plainId } from './schemas.ts';
 import { logOf } from './server.ts';
+import { plainId } from './wire/schemas.ts';
 
 export type Statuses = Readonly<Record<ErrorKind, number>>;
 

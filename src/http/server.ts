@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJsonInSteps } from '../base/json.ts';
-import { readTraceparent, type Trace } from '../base/trace.ts';
+import { readTraceparent, type Trace } from '../base/tracing/trace.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';

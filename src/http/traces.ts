@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { beginContext, readTraceparent, runInTrace, type Span, type Trace } from '../base/trace.ts';
+import { beginContext, readTraceparent, runInTrace, type Span, type Trace } from '../base/tracing/trace.ts';
 import type { Scope } from './server.ts';
 
 export interface Tracing {

@@ -1,6 +1,6 @@
-import { anyone } from './access.ts';
-import { ServerVersion } from './schemas.ts';
+import { anyone } from './admission/access.ts';
 import type { Scope } from './server.ts';
+import { ServerVersion } from './wire/schemas.ts';
 
 export function versionRoutes(scope: Scope, version: string): void {
   scope.get(

@@ -3,8 +3,8 @@ import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
-import type { SessionMethod } from './proof-kinds.ts';
-import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './token.rows.ts';
+import type { SessionMethod } from './sessions/proof-kinds.ts';
+import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './tokens/token.rows.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;

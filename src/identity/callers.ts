@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
-import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
-import type { FactorKind, SessionMethod } from './proof-kinds.ts';
-import type { MaybeLimits, TokenLimits } from './token-limits.ts';
-import { hashSecret, isTokenText } from './token-text.ts';
+import { verifyAbsentPassword, verifyPassword } from './passwords/passwords.ts';
+import type { FactorKind, SessionMethod } from './sessions/proof-kinds.ts';
+import type { MaybeLimits, TokenLimits } from './tokens/token-limits.ts';
+import { hashSecret, isTokenText } from './tokens/token-text.ts';
 
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 

@@ -7,15 +7,15 @@ import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
 import { createSecondFactorStore } from './second-factor.store.ts';
 import { createSecondFactors, type SecondFactorPolicy } from './second-factor.ts';
-import { createSessionUsageStore } from './session-usage.store.ts';
-import { createSessionUsage } from './session-usage.ts';
-import { createSessionStore } from './sessions.store.ts';
-import { createSessions } from './sessions.ts';
+import { createSessionUsageStore } from './sessions/session-usage.store.ts';
+import { createSessionUsage } from './sessions/session-usage.ts';
+import { createSessionStore } from './sessions/sessions.store.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { createSignInTickets } from './sign-in-ticket.ts';
-import { createTokenIssuerStore, expireSuperseded } from './token-issuer.store.ts';
-import { createTokenIssuer } from './token-issuer.ts';
-import { createTokenUsageStore } from './token-usage.store.ts';
-import { createTokenUsage } from './token-usage.ts';
+import { createTokenIssuerStore, expireSuperseded } from './tokens/token-issuer.store.ts';
+import { createTokenIssuer } from './tokens/token-issuer.ts';
+import { createTokenUsageStore } from './tokens/token-usage.store.ts';
+import { createTokenUsage } from './tokens/token-usage.ts';
 
 export type Identity = ReturnType<typeof wireIdentity>;
 

@@ -1,6 +1,6 @@
 import type { Moment } from '../changes/revision.ts';
 import type { Permission, Person } from './callers.ts';
-import { FACTOR_KINDS } from './proof-kinds.ts';
+import { FACTOR_KINDS } from './sessions/proof-kinds.ts';
 
 export interface PersonRow extends Moment {
   id: bigint | null;

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { SignedTexts } from '../base/signed-text.ts';
 import type { Person } from './callers.ts';
-import type { FactorKind } from './proof-kinds.ts';
-import type { SessionProvider } from './sessions.ts';
+import type { FactorKind } from './sessions/proof-kinds.ts';
+import type { SessionProvider } from './sessions/sessions.ts';
 
 /** What the first factor was: the password, or the word of a provider. */
 export type FirstFactor = 'password' | KnownProvider;

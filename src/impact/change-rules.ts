@@ -1,7 +1,7 @@
 import { type RoleGrant, rejectEscalation } from '../authz/escalation.ts';
+import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
 import { endsBefore, requireTerm, type Term } from '../base/expiry.ts';
-import { type Limits, limitReached } from '../base/limits.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';

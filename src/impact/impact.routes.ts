@@ -3,8 +3,9 @@ import { invalidField } from '../base/errors.ts';
 import type { Term } from '../base/expiry.ts';
 import { writeJson } from '../base/json.ts';
 import { mapInSlices } from '../base/slices.ts';
-import { callerIn, member } from '../http/access.ts';
+import { callerIn, member } from '../http/admission/access.ts';
 import { presentGuardrail } from '../http/error-format.ts';
+import { type Scope, sendText } from '../http/server.ts';
 import {
   Int64,
   Int64Input,
@@ -14,8 +15,7 @@ import {
   readMoment,
   Timestamp,
   ViolatedGuardrail,
-} from '../http/schemas.ts';
-import { type Scope, sendText } from '../http/server.ts';
+} from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';

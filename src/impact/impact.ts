@@ -1,4 +1,4 @@
-import type { ExplainStore, PersonRef } from '../authz/explain.ts';
+import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
 import { requireTerm } from '../base/expiry.ts';

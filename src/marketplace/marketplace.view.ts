@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
-import { readLimit, wholeNumber } from '../http/paging.ts';
-import { named, shownAs } from '../http/schemas.ts';
+import { readLimit, wholeNumber } from '../http/wire/paging.ts';
+import { named, shownAs } from '../http/wire/schemas.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from './marketplaces.ts';
 
 const DEFAULT_LIMIT = 30;

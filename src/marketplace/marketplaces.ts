@@ -1,4 +1,4 @@
-import type { Config } from '../base/config.ts';
+import type { Config } from '../base/config/config.ts';
 
 /** The settings with a list of secrets. */
 export type SecretSetting = Extract<keyof Config, `CLOUD_${string}_SECRETS`>;

@@ -1,4 +1,4 @@
-import { type Config, ConfigError } from '../base/config.ts';
+import { type Config, ConfigError } from '../base/config/config.ts';
 import { AppError } from '../base/errors.ts';
 import { lacksOpenFiles, OPEN_FILES_ADVICE } from '../base/open-files.ts';
 

@@ -1,4 +1,4 @@
-import { dotEnv, readConfig } from '../base/config.ts';
+import { dotEnv, readConfig } from '../base/config/config.ts';
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 import type { CommandHelp } from './command-help.ts';

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { writeJson } from '../base/json.ts';
-import { callerOf, signedIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { maybe, media, NoBody, named, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { maybe, media, NoBody, named, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { Order, OrderCard, OrderSpec, Orders } from './orders.ts';
 import { renderManifests, renderResources, renderResourcesAsYaml } from './rendering.ts';
 

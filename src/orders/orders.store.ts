@@ -1,5 +1,5 @@
+import { limitReached } from '../base/config/limits.ts';
 import { readJson, writeJson } from '../base/json.ts';
-import { limitReached } from '../base/limits.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { requireTerm, type Term } from '../base/expiry.ts';
-import { readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { readMoment, Timestamp, timestamp } from '../http/wire/schemas.ts';
 
 /** In a request. */
 export const NewExpiry = Type.Optional(

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { callerIn, holdsIn } from '../http/access.ts';
-import { choice, Descending, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { choice, Descending, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { presentProfile, User } from '../users/user.view.ts';
 import { Expiry, presentExpiry } from './expires-at.view.ts';
 import type { ListMembers, Member as MemberValue } from './member-list.ts';

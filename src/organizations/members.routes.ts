@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { dropAbsentExcept } from '../http/absent-fields.ts';
-import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/access.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, named, PathId, readId } from '../http/schemas.ts';
+import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import { presentProfile, User } from '../users/user.view.ts';
 import { Expiry, NewExpiry, presentExpiry, readTerm } from './expires-at.view.ts';
 import type { Members, TeamMember as TeamMemberValue } from './members.ts';

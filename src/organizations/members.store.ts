@@ -1,6 +1,6 @@
 import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
+import { limitReached } from '../base/config/limits.ts';
 import type { Term } from '../base/expiry.ts';
-import { limitReached } from '../base/limits.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
-import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { callerOf, signedIn, siteAdmin } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import { listedIds, type MaybeLimits } from '../identity/token-limits.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { listedIds, type MaybeLimits } from '../identity/tokens/token-limits.ts';
 import type { Users } from '../users/users.ts';
 import type { Memberships, TeamsAmong } from './memberships.ts';
 import { Organization, presentOrganization, presentTeam, Team } from './organization.view.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Int64, named } from '../http/schemas.ts';
+import { Int64, named } from '../http/wire/schemas.ts';
 import { avatarUrl } from '../users/user.view.ts';
 import type { Organization as OrganizationValue } from './organizations.ts';
 import type { Team as TeamValue } from './teams.ts';

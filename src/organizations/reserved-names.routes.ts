@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { actorOf, siteAdmin } from '../http/access.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { Int64, NoBody, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { ReservedName, ReservedNames } from './reserved-names.ts';
 
 const Reserved = named(

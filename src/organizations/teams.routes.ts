@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { unchanged, versionTag } from '../http/etag.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, named, PathId, readId } from '../http/schemas.ts';
+import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import type { Permission } from '../identity/callers.ts';
-import { shownIds } from '../identity/token-limits.ts';
+import { shownIds } from '../identity/tokens/token-limits.ts';
 import { presentTeam, Team } from './organization.view.ts';
 import type { Teams, Team as TeamValue } from './teams.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { siteAdmin } from '../http/access.ts';
-import { named } from '../http/schemas.ts';
+import { siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { named } from '../http/wire/schemas.ts';
 import type { Organizations } from '../organizations/organizations.ts';
 import type { Users } from '../users/users.ts';
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { PHASES } from '../clusters/cluster.ts';
-import { callerIn, holdsIn } from '../http/access.ts';
-import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { type GetOverview, type Overview as OverviewValue, SOON_DAYS, UNUSED_DAYS } from './overview.ts';
 
 const count = (description: string) => Type.Integer({ description });

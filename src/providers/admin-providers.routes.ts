@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { actorOf, siteAdmin } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { showVersion, unchanged } from '../http/etag.ts';
-import { Int64, NoBody, named } from '../http/schemas.ts';
+import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { Int64, NoBody, named } from '../http/wire/schemas.ts';
 import type { PreviewGroups } from './group-preview.ts';
 import type { GroupSyncStore } from './group-sync.ts';
 import type { Provider, ProviderInput } from './provider.ts';

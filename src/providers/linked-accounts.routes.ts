@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { actorOf, anyone, callerOf, signedIn } from '../http/access.ts';
+import { actorOf, anyone, callerOf, signedIn } from '../http/admission/access.ts';
+import { readCookie, SESSION_COOKIE } from '../http/admission/credential.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
-import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { reauthenticationNeeded } from '../identity/reauthentication.ts';
+import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { reauthenticationNeeded } from '../identity/sessions/reauthentication.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
 import type { LinkedAccounts } from './linked-accounts.ts';
 import type { ProviderLogout } from './provider-logout.ts';

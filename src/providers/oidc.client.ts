@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, customFetch as joseFetch, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
-import type { GuardedFetch } from '../base/guarded-fetch.ts';
+import type { GuardedFetch } from '../base/outbound/guarded-fetch.ts';
 import { type Claims, identityOf, isComplete, type ProviderIdentity } from './provider-identity.ts';
 import { quoted, signInFault } from './provider-refusal.ts';
 import type { AuthorizationRequest, OidcClient, SignInChecks } from './provider-sign-in.ts';

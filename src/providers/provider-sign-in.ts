@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { SealedTexts } from '../base/sealed-text.ts';
-import type { Browser, Session } from '../identity/sessions.ts';
+import type { Browser, Session } from '../identity/sessions/sessions.ts';
 import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import type { Opened, ProviderSignIn as ProvenSignIn } from '../users/sign-in.ts';
 import type { GroupSync } from './group-sync.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Int64, maybe, named, orNull, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, maybe, named, orNull, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { FoundMapping } from './group-sync.ts';
 import { LINKING, type Provider } from './provider.ts';
 

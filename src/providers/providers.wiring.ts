@@ -1,8 +1,8 @@
-import { createGuardedFetch } from '../base/guarded-fetch.ts';
+import { createGuardedFetch } from '../base/outbound/guarded-fetch.ts';
 import { createSealedTexts } from '../base/sealed-text.ts';
 import { PLATFORM } from '../changes/write.ts';
-import { createAllowance } from '../http/allowance.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { createAllowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';

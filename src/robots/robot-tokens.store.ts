@@ -1,5 +1,5 @@
 import { type Db, sql } from '../db/db.ts';
-import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/token.rows.ts';
+import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/tokens/token.rows.ts';
 import type { RobotTokenStore } from './robot-tokens.ts';
 
 const LIST = sql('robotTokens.list', `select ${TOKEN_COLUMNS} from token where robot_id = $1 order by id`);

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { showVersion, unchanged } from '../http/etag.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { shownIds } from '../identity/token-limits.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { shownIds } from '../identity/tokens/token-limits.ts';
 import type { Robot, Robots } from './robots.ts';
 
 const RobotInfo = named(

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { signedIn } from '../http/access.ts';
-import { named } from '../http/schemas.ts';
+import { signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { named } from '../http/wire/schemas.ts';
 import type { DescribedType } from './model-words.ts';
 
 const Relation = named(

@@ -1,4 +1,4 @@
-import { describeRelation, doing } from '../authz/explanation-text.ts';
+import { describeRelation, doing } from '../authz/explain/explanation-text.ts';
 import type { Model } from '../rebac/model.ts';
 import type { RelationDef, Rewrite, TypeDef } from '../rebac/model-types.ts';
 import { CATALOG, type PermissionPair } from './catalog.ts';

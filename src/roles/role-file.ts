@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
+import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { requireTerm } from '../base/expiry.ts';
-import { type Limits, limitReached } from '../base/limits.ts';
 import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import {

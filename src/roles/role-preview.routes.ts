@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeListInSlices } from '../base/json.ts';
-import { callerIn, member } from '../http/access.ts';
-import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
+import { callerIn, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { RolePreview } from './role-preview.ts';
 import { readInput, UpdateRole } from './roles.routes.ts';

@@ -1,4 +1,4 @@
-import type { ExplainStore, PersonRef } from '../authz/explain.ts';
+import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { byId } from '../authz/object-ref.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import type { Role } from './roles.ts';
 

@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
 import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
-import { actorOf, callerIn, holds, member } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { unchanged, versionTag } from '../http/etag.ts';
+import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
+import { type Scope, sendText } from '../http/server.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { unchanged, versionTag } from '../http/wire/etag.ts';
 import {
   Int64,
   Int64Input,
@@ -16,8 +17,7 @@ import {
   readIdNumber,
   Timestamp,
   timestamp,
-} from '../http/schemas.ts';
-import { type Scope, sendText } from '../http/server.ts';
+} from '../http/wire/schemas.ts';
 import { Expiry, presentExpiry } from '../organizations/expires-at.view.ts';
 import { CATALOG } from './catalog.ts';
 import type { PastRoles } from './past-roles.ts';

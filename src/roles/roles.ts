@@ -1,8 +1,8 @@
 import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
+import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { endsBefore } from '../base/expiry.ts';
-import { type Limits, limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';

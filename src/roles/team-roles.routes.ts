@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
-import { dropAbsentExcept } from '../http/absent-fields.ts';
-import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
-import { unchanged } from '../http/etag.ts';
-import { documented, NoBody, named, PathId, readId } from '../http/schemas.ts';
+import { actorOf, callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
+import { unchanged } from '../http/wire/etag.ts';
+import { documented, NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import { NewExpiry, readTerm } from '../organizations/expires-at.view.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';

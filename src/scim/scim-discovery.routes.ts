@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { provisioner } from '../http/access.ts';
+import { provisioner } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { GROUP_SCHEMA, type ResourceSchema, USER_SCHEMA } from './scim-attributes.ts';
 import { isSame } from './scim-document.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { provisioner } from '../http/access.ts';
+import { provisioner } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import type { ScimGroup } from './provisioning.ts';
 import { GROUP_SCHEMA } from './scim-attributes.ts';

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { actorOf, callerOf } from '../http/access.ts';
+import { actorOf, callerOf } from '../http/admission/access.ts';
 import type { Search } from './provisioning.ts';
 import { attributePath, COMMON_ATTRIBUTES, type ResourceSchema } from './scim-attributes.ts';
 import { isObject, refused } from './scim-document.ts';

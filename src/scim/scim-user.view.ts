@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isAddress } from '../users/email-address.ts';
+import { isAddress } from '../users/emails/email-address.ts';
 import type { GroupName, ScimUser } from './provisioning.ts';
 import { USER_SCHEMA } from './scim-attributes.ts';
 import { type Document, isObject, refused } from './scim-document.ts';

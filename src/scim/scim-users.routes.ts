@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { provisioner } from '../http/access.ts';
+import { provisioner } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import type { ScimUser } from './provisioning.ts';
 import { USER_SCHEMA } from './scim-attributes.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { callerOf, signedIn } from '../http/access.ts';
-import { documented, Int64, named } from '../http/schemas.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { documented, Int64, named } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type Found, MAX_FOUND, MAX_TEXT, SEARCH_TYPES, type Search, type SearchType } from './search.ts';
 

@@ -5,7 +5,7 @@ import { createPace } from '../base/slices.ts';
 import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type ScopeArea, scopesAllow } from '../identity/scopes.ts';
-import type { MaybeLimits, TokenLimits } from '../identity/token-limits.ts';
+import type { MaybeLimits, TokenLimits } from '../identity/tokens/token-limits.ts';
 
 /** What can be found, in the order in which it is shown. */
 export const SEARCH_TYPES = [

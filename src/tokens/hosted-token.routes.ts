@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { anyone, callerOf, signedIn } from '../http/access.ts';
-import { named } from '../http/schemas.ts';
+import { anyone, callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { named } from '../http/wire/schemas.ts';
 import type { HostedTokens } from './hosted-token.ts';
 
 /** On hosted deployments only. */

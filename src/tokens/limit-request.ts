@@ -2,7 +2,7 @@ import type { ObjectRef } from '../authz/object-ref.ts';
 import { invalidField } from '../base/errors.ts';
 import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Organization, Person } from '../identity/callers.ts';
-import type { LimitObject, LimitOrganization, MaybeLimits } from '../identity/token-limits.ts';
+import type { LimitObject, LimitOrganization, MaybeLimits } from '../identity/tokens/token-limits.ts';
 
 /** What a new token is to be limited to, as the request says it. */
 export interface WantedLimits {

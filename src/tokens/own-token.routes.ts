@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, callerOf, signedIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
+import { actorOf, callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import type { IssuedToken } from '../identity/token-issuer.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import type { IssuedToken } from '../identity/tokens/token-issuer.ts';
 import { AccessToken, presentToken, RotateOwnToken, readRotation } from './token.view.ts';
 import type { OwnToken, Tokens } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
-import { maybe, named } from '../http/schemas.ts';
+import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { maybe, named } from '../http/wire/schemas.ts';
 import {
   MAX_POLICY_DAYS,
   mayCreate,

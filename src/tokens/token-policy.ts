@@ -1,7 +1,7 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
-import type { TokenDetails } from '../identity/token-request.ts';
+import type { TokenDetails } from '../identity/tokens/token-request.ts';
 
 export const TOKEN_CREATORS = ['everyone', 'members', 'administrators'] as const;
 export type TokenCreators = (typeof TOKEN_CREATORS)[number];

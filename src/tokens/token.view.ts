@@ -1,10 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { OWNED_TYPES, type OwnedType } from '../changes/object-kinds.ts';
-import { Int64, Int64Input, named, readIdNumber, readMoment, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import {
+  Int64,
+  Int64Input,
+  named,
+  readIdNumber,
+  readMoment,
+  shownAs,
+  Timestamp,
+  timestamp,
+} from '../http/wire/schemas.ts';
 import { SCOPES } from '../identity/scopes.ts';
-import type { TokenLimits } from '../identity/token-limits.ts';
-import type { TokenDetails, TokenRequest } from '../identity/token-request.ts';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, type RotationRequest } from '../identity/token-rotation.ts';
+import type { TokenLimits } from '../identity/tokens/token-limits.ts';
+import type { TokenDetails, TokenRequest } from '../identity/tokens/token-request.ts';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, type RotationRequest } from '../identity/tokens/token-rotation.ts';
 import { MAX_LIMITS, type WantedLimits } from './limit-request.ts';
 import { brokenRules, TOKEN_RULES, type TokenRules } from './token-policy.ts';
 

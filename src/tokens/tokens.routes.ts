@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, callerOf, signedIn } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody } from '../http/schemas.ts';
+import { actorOf, callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import type { IssuedToken } from '../identity/token-issuer.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { NoBody } from '../http/wire/schemas.ts';
+import type { IssuedToken } from '../identity/tokens/token-issuer.ts';
 import { AccessToken, NewAccessToken, presentToken, RotateToken, readNewToken, readRotation } from './token.view.ts';
 import type { TokenCaller, Tokens } from './tokens.ts';
 

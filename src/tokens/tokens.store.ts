@@ -1,6 +1,6 @@
 import { type Db, sql } from '../db/db.ts';
 import { nameKey } from '../identity/account-names.ts';
-import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/token.rows.ts';
+import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/tokens/token.rows.ts';
 import type { TokenStore } from './tokens.ts';
 
 const PERSON = sql('accessTokens.person', `select id from account where kind = 'user' and name_key = $1`);

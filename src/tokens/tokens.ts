@@ -2,10 +2,10 @@ import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
-import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
-import type { MaybeLimits } from '../identity/token-limits.ts';
-import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
-import { type RotationRequest, type Rotator, successorEnd } from '../identity/token-rotation.ts';
+import type { IssuedToken, TokenIssuer } from '../identity/tokens/token-issuer.ts';
+import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
+import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/tokens/token-request.ts';
+import { type RotationRequest, type Rotator, successorEnd } from '../identity/tokens/token-rotation.ts';
 import type { LimitReader, WantedLimits } from './limit-request.ts';
 import { latestEnd, requireExpiry, type TokenPolicies, type TokenRules } from './token-policy.ts';
 

@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, callerOf, signedIn } from '../http/access.ts';
-import { showVersion, unchanged } from '../http/etag.ts';
-import { flag } from '../http/paging.ts';
-import { NoBody, named } from '../http/schemas.ts';
+import { actorOf, callerOf, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { flag } from '../http/wire/paging.ts';
+import { NoBody, named } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
-import type { PasswordChange } from '../identity/password-change.ts';
+import type { PasswordChange } from '../identity/passwords/password-change.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users } from './users.ts';
 

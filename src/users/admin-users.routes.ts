@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { Once } from '../changes/write.ts';
-import { dropAbsent } from '../http/absent-fields.ts';
-import { actorOf, siteAdmin } from '../http/access.ts';
-import { createOnce } from '../http/create-once.ts';
-import { unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, named, Text } from '../http/schemas.ts';
+import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
+import { createOnce } from '../http/wire/create-once.ts';
+import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { NoBody, named, Text } from '../http/wire/schemas.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
 

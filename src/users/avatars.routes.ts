@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
-import { anyone } from '../http/access.ts';
+import { anyone } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 
 const SIZE = 5;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { callerOf, signedIn } from '../http/access.ts';
-import { named } from '../http/schemas.ts';
+import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { named } from '../http/wire/schemas.ts';
 import type { NameCheck } from './name-check.ts';
 
 const Validation = named(

@@ -1,6 +1,6 @@
 import { judgeName } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
-import { isAddress } from './email-address.ts';
+import { isAddress } from './emails/email-address.ts';
 
 export type Validation = 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT_ALLOWED';
 

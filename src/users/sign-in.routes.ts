@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { AppError, type FieldFault } from '../base/errors.ts';
-import { anyone, callerOf, signedIn } from '../http/access.ts';
-import type { Brake } from '../http/brake.ts';
+import { anyone, callerOf, signedIn } from '../http/admission/access.ts';
+import { readCookie, SESSION_COOKIE } from '../http/admission/credential.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
-import { maybe, NoBody, named } from '../http/schemas.ts';
+import type { Brake } from '../http/limits/brake.ts';
 import type { Scope } from '../http/server.ts';
+import { maybe, NoBody, named } from '../http/wire/schemas.ts';
 import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import { asUnknown, type SignIn, secondFactorNeeded } from './sign-in.ts';
 import { presentSelf, User } from './user.view.ts';

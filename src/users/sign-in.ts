@@ -1,8 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import { type Callers, type Person, refuseUnusable, wrongCredential } from '../identity/callers.ts';
-import { waysOf } from '../identity/proof-kinds.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import type { Browser, Opening, Session, SessionProvider, Sessions } from '../identity/sessions.ts';
+import { waysOf } from '../identity/sessions/proof-kinds.ts';
+import type { Browser, Opening, Session, SessionProvider, Sessions } from '../identity/sessions/sessions.ts';
 import type { HalfSignedIn, SignInTickets } from '../identity/sign-in-ticket.ts';
 import type { Users } from './users.ts';
 

@@ -1,6 +1,6 @@
 import { type AppError, invalidField } from '../base/errors.ts';
 import { judgeName, type NameConflict } from '../identity/account-names.ts';
-import { isAddress } from './email-address.ts';
+import { isAddress } from './emails/email-address.ts';
 
 /** Users and organizations share one namespace and one rule for names. */
 export function requireName(name: string): void {

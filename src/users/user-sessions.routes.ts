@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { actorOf, callerOf, signedIn, siteAdmin } from '../http/access.ts';
+import { actorOf, callerOf, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { SessionCard, Sessions } from '../identity/sessions.ts';
+import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import type { SessionCard, Sessions } from '../identity/sessions/sessions.ts';
 import type { Users } from './users.ts';
 
 const UserSession = named(

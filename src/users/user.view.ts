@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type Caller, seesAsAdmin, seesAsSelf } from '../http/access.ts';
-import { Int64, named, Text, Timestamp, timestamp, Website } from '../http/schemas.ts';
+import { type Caller, seesAsAdmin, seesAsSelf } from '../http/admission/access.ts';
+import { Int64, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 

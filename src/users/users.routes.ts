@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/access.ts';
-import { versionTag } from '../http/etag.ts';
-import { choice, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { named, readId, shownAs } from '../http/schemas.ts';
+import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { versionTag } from '../http/wire/etag.ts';
+import { choice, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
+import { named, readId, shownAs } from '../http/wire/schemas.ts';
 import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
 import { USER_STATES, type Users } from './users.ts';
 

@@ -4,7 +4,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { NameConflict } from '../identity/account-names.ts';
 import { type Person, passwordsOff } from '../identity/callers.ts';
-import { hashNewPassword } from '../identity/new-password.ts';
+import { hashNewPassword } from '../identity/passwords/new-password.ts';
 import type { Profile } from './profile.ts';
 import { addressTaken, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeRelation, doing, missingTexts, sentenceFor, textOf } from '../../src/authz/explanation-text.ts';
+import {
+  describeRelation,
+  doing,
+  missingTexts,
+  sentenceFor,
+  textOf,
+} from '../../src/authz/explain/explanation-text.ts';
 import type { Step } from '../../src/rebac/explain-proof.ts';
 
 const NAMES: Readonly<Record<string, string>> = {

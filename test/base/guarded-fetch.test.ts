@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createGuardedFetch } from '../../src/base/guarded-fetch.ts';
+import { createGuardedFetch } from '../../src/base/outbound/guarded-fetch.ts';
 
 const LIMITS = { maxBytes: 64 * 1024, timeoutMs: 5000, service: 'test' };
 

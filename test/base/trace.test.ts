@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { beginContext, readTraceparent, traced, writeTraceparent } from '../../src/base/trace.ts';
+import { beginContext, readTraceparent, traced, writeTraceparent } from '../../src/base/tracing/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { placeOf, serverConfig, type Which } from '../../src/bus/server-config.ts';
 
 const SETUP = {

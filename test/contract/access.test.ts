@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { BookedRoute } from '../../src/http/route-book.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { IS_LONG } from '../counts.ts';
 import { matchGolden } from '../support/golden.ts';
 import type { TestServer } from '../support/server.ts';

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createKeys } from '../../src/base/keys.ts';
 import { createSignedTexts } from '../../src/base/signed-text.ts';
-import { createConfirmationLinks } from '../../src/users/confirmation-links.ts';
+import { createConfirmationLinks } from '../../src/users/emails/confirmation-links.ts';
 import { createRingStore } from '../../src/vault/ring.store.ts';
 import { openRing } from '../../src/vault/ring.ts';
 import { numbersOf } from '../support/authz.ts';

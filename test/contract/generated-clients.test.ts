@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Type from 'typebox';
 import { publisher } from '../../scripts/openapi/published-schemas.ts';
 import { describeEveryDeployment } from '../../scripts/routes.ts';
-import { documented, named, OrgQuery, PathId } from '../../src/http/schemas.ts';
+import { documented, named, OrgQuery, PathId } from '../../src/http/wire/schemas.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];

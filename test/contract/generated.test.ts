@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { generatedFiles } from '../../scripts/generated.ts';
-import { SETTINGS } from '../../src/base/config.ts';
+import { SETTINGS } from '../../src/base/config/settings.ts';
 
 const files = await generatedFiles();
 

@@ -5,7 +5,7 @@ import { NAMED_ROUTES, operationName } from '../../scripts/openapi/operation-nam
 import { publisher } from '../../scripts/openapi/published-schemas.ts';
 import { createWords } from '../../scripts/openapi/words/words.ts';
 import { describeEveryDeployment } from '../../scripts/routes.ts';
-import { named } from '../../src/http/schemas.ts';
+import { named } from '../../src/http/wire/schemas.ts';
 
 interface Schema {
   readonly $ref?: string;

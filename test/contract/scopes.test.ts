@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { neededScope, type SignedAccess } from '../../src/http/access.ts';
-import type { BookedRoute } from '../../src/http/route-book.ts';
+import { neededScope, type SignedAccess } from '../../src/http/admission/access.ts';
+import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { SCOPES } from '../../src/identity/scopes.ts';
 import { IS_LONG } from '../counts.ts';
 import type { TestServer } from '../support/server.ts';

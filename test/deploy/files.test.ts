@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { SETTINGS } from '../../src/base/config.ts';
+import { SETTINGS } from '../../src/base/config/settings.ts';
 import { expressionsOf, type Rules, seriesIn } from '../support/promql.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 

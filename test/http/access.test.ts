@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Access, anyone, callerOf, member, signedIn, siteAdmin, webhook } from '../../src/http/access.ts';
+import {
+  type Access,
+  anyone,
+  callerOf,
+  member,
+  signedIn,
+  siteAdmin,
+  webhook,
+} from '../../src/http/admission/access.ts';
 import type { Scope } from '../../src/http/server.ts';
 import { type Annex, openAnnex } from '../support/annex.ts';
 

@@ -13,11 +13,11 @@ import {
   signedIn,
   siteAdmin,
   webhook,
-} from '../../src/http/access.ts';
-import { createAdmission } from '../../src/http/admission.ts';
+} from '../../src/http/admission/access.ts';
+import { createAdmission } from '../../src/http/admission/admission.ts';
 import { createCallers } from '../../src/identity/callers.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
-import { mintToken } from '../../src/identity/token-text.ts';
+import { mintToken } from '../../src/identity/tokens/token-text.ts';
 import {
   CALLER_KEY,
   createMemoryCallers,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { actorFor, type Caller, callerIn, ownerIn, seesAsAdmin, seesAsSelf } from '../../src/http/access.ts';
+import { actorFor, type Caller, callerIn, ownerIn, seesAsAdmin, seesAsSelf } from '../../src/http/admission/access.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { personRow } from '../support/caller-store.ts';
 

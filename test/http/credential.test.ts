@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { type Credential, isBasic, readCredential } from '../../src/http/credential.ts';
-import { mintToken } from '../../src/identity/token-text.ts';
+import { type Credential, isBasic, readCredential } from '../../src/http/admission/credential.ts';
+import { mintToken } from '../../src/identity/tokens/token-text.ts';
 
 const TOKEN = mintToken();
 const OTHER = mintToken();

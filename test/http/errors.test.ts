@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
 import { AppError, ERROR_KINDS, type ErrorKind, REASON_OF } from '../../src/base/errors.ts';
 import { createLog } from '../../src/base/log.ts';
-import { anyone } from '../../src/http/access.ts';
+import { anyone } from '../../src/http/admission/access.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from '../../src/http/error-format.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 

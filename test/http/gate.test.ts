@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteDurations } from '../../src/base/metrics.ts';
-import { type Access, anyone, signedIn, webhook } from '../../src/http/access.ts';
-import { createGate, refuseUnknown } from '../../src/http/gate.ts';
+import { type Access, anyone, signedIn, webhook } from '../../src/http/admission/access.ts';
+import { createGate, refuseUnknown } from '../../src/http/admission/gate.ts';
 import type { Scope } from '../../src/http/server.ts';
 
 const DURATIONS = {} as RouteDurations;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createLog } from '../../src/base/log.ts';
-import { anyone } from '../../src/http/access.ts';
-import { createRouteBook } from '../../src/http/route-book.ts';
+import { anyone } from '../../src/http/admission/access.ts';
+import { createRouteBook } from '../../src/http/admission/route-book.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 
 const open = { config: { access: anyone } };

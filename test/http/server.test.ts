@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
 import { writeJson } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
-import { anyone } from '../../src/http/access.ts';
+import { anyone } from '../../src/http/admission/access.ts';
 import { platformFormat, sendError } from '../../src/http/error-format.ts';
-import { Int64 } from '../../src/http/schemas.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
+import { Int64 } from '../../src/http/wire/schemas.ts';
 import { sendRaw } from '../support/raw.ts';
 
 const open = { config: { access: anyone } };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { timestamp } from '../../src/http/schemas.ts';
+import { timestamp } from '../../src/http/wire/schemas.ts';
 import { fc } from '../support/properties.ts';
 
 it('A timestamp is written in UTC with whole seconds, like toISOString without milliseconds', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '../../src/identity/callers.ts';
-import { hashPassword } from '../../src/identity/passwords.ts';
+import { hashPassword } from '../../src/identity/passwords/passwords.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
-import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
+import { hashSecret, mintToken } from '../../src/identity/tokens/token-text.ts';
 import {
   CALLER_KEY,
   createMemoryCallers,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as oneTurn } from 'node:timers/promises';
 import type { AppError } from '../../src/base/errors.ts';
-import { hashPassword, verifyAbsentPassword, verifyPassword } from '../../src/identity/passwords.ts';
+import { hashPassword, verifyAbsentPassword, verifyPassword } from '../../src/identity/passwords/passwords.ts';
 
 describe('Passwords', () => {
   it('A password is stored as an Argon2id hash with its cost and its own salt', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSessions, type SessionDraft, type SessionStore } from '../../src/identity/sessions.ts';
-import { hashSecret } from '../../src/identity/token-text.ts';
+import { createSessions, type SessionDraft, type SessionStore } from '../../src/identity/sessions/sessions.ts';
+import { hashSecret } from '../../src/identity/tokens/token-text.ts';
 
 const KEY = Buffer.alloc(32, 1);
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createTokenIssuer, type TokenDraft, type TokenIssuerStore } from '../../src/identity/token-issuer.ts';
-import { hashSecret, isTokenText } from '../../src/identity/token-text.ts';
+import { createTokenIssuer, type TokenDraft, type TokenIssuerStore } from '../../src/identity/tokens/token-issuer.ts';
+import { hashSecret, isTokenText } from '../../src/identity/tokens/token-text.ts';
 
 const KEY = Buffer.alloc(32, 1);
 const WANTED = { accountId: 1n, name: 'laptop', scopes: ['read:user'] };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { limitsCover, listedIds, reachesInto, shownIds } from '../../src/identity/token-limits.ts';
+import { limitsCover, listedIds, reachesInto, shownIds } from '../../src/identity/tokens/token-limits.ts';
 
 const [ACME, BETA] = [1n, 2n];
 const ofAcme = { organizations: [{ id: ACME, name: 'acme' }], objects: [] };

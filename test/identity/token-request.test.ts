@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { includesScope, PUBLIC_ONLY, scopesAllow, scopesCover } from '../../src/identity/scopes.ts';
-import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../../src/identity/token-request.ts';
+import {
+  findToken,
+  readTokenRequest,
+  type TokenDetails,
+  type TokenRequest,
+} from '../../src/identity/tokens/token-request.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);

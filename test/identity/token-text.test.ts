@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { SCOPES, scopesAllow } from '../../src/identity/scopes.ts';
-import { hashSecret, isTokenText, mintToken } from '../../src/identity/token-text.ts';
+import { hashSecret, isTokenText, mintToken } from '../../src/identity/tokens/token-text.ts';
 import { fc } from '../support/properties.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

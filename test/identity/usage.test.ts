@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSessionUsage } from '../../src/identity/session-usage.ts';
-import { createTokenUsage } from '../../src/identity/token-usage.ts';
+import { createSessionUsage } from '../../src/identity/sessions/session-usage.ts';
+import { createTokenUsage } from '../../src/identity/tokens/token-usage.ts';
 
 const MINUTE_MS = 60_000;
 const at = (minute: number) => new Date(minute * MINUTE_MS);

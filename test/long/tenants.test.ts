@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { LIMITS } from '../../src/base/limits.ts';
+import { LIMITS } from '../../src/base/config/limits.ts';
 import { meaningOf, TENANT_SLOTS } from '../contract/tenant-slots.ts';
 import { COUNTS } from '../counts.ts';
 import { difference } from '../support/alike.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { placeRoot } from '../../src/base/keys.ts';
 import { examineConnections, examineWorkers } from '../../src/operations/doctor/worker-checks.ts';
 import { contentOf, openPlace } from '../support/backup.ts';

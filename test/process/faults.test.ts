@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { openDb } from '../../src/db/db.ts';
 import { IS_LONG } from '../counts.ts';

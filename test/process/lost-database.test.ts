@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { placeRoot } from '../../src/base/keys.ts';
 import { openDb } from '../../src/db/db.ts';
 import { runBackup } from '../../src/operations/commands/backup-command.ts';

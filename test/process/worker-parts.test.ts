@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { createAllowance } from '../../src/http/allowance.ts';
+import { createAllowance } from '../../src/http/limits/allowance.ts';
 import { wrongCredential } from '../../src/identity/callers.ts';
 import { createCommonAllowances } from '../../src/operations/workers/common-allowance.ts';
 import { createBrakeKeeper, createRemoteBrake } from '../../src/operations/workers/common-brake.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
 import { createRoom } from '../../src/changes/room.store.ts';

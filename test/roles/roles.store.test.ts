@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';

@@ -1,11 +1,11 @@
 import { AppError } from '../../src/base/errors.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { createAdmission } from '../../src/http/admission.ts';
-import { createBrake } from '../../src/http/brake.ts';
+import { createAdmission } from '../../src/http/admission/admission.ts';
+import { createGate } from '../../src/http/admission/gate.ts';
+import { createRouteBook } from '../../src/http/admission/route-book.ts';
 import { platformFormat, sendError } from '../../src/http/error-format.ts';
-import { createGate } from '../../src/http/gate.ts';
-import { createRouteBook } from '../../src/http/route-book.ts';
+import { createBrake } from '../../src/http/limits/brake.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 import { openTestServer, type TestServer } from './server.ts';
 

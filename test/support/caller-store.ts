@@ -1,6 +1,6 @@
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from '../../src/identity/callers.ts';
 import type { PersonRow } from '../../src/identity/person.rows.ts';
-import { hashSecret } from '../../src/identity/token-text.ts';
+import { hashSecret } from '../../src/identity/tokens/token-text.ts';
 
 /** The key that CallerStores in memory expect. */
 export const CALLER_KEY = Buffer.alloc(32, 1);

@@ -32,6 +32,8 @@ const SUFFIXES = new Set(['routes', 'store', 'rows', 'view', 'wiring', 'client',
 const OUTSIDE = new Set(['cli', 'console', 'client']);
 const DRIVERS = /^(pg|@electric-sql\/pglite)(\/|$)/;
 const MAX_LINES = 400;
+/** Files that are one table. A table may be as long as it needs to be. */
+const TABLES = new Set(['src/base/config/settings.ts', 'src/base/config/limits.ts', 'src/base/reasons.ts']);
 const MAX_FILES_IN_FOLDER = 30;
 const MAX_LOOSE_FILES = 9;
 
@@ -73,7 +75,7 @@ export function breachesOfTree(files: readonly SourceFile[]): string[] {
 
 function sizeAndShape({ path, lines, hasDefaultExport }: SourceFile): string[] {
   const faults: string[] = [];
-  if (lines > MAX_LINES && !path.endsWith('.gen.ts'))
+  if (lines > MAX_LINES && !path.endsWith('.gen.ts') && !TABLES.has(path))
     faults.push(`${path} has ${lines} lines: look for the second noun`);
   if (hasDefaultExport) faults.push(`${path} has a default export`);
   if (!path.startsWith('src/')) return faults;

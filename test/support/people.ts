@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import { only, sql } from '../../src/db/db.ts';
 import type { Instance } from '../../src/instance.ts';

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import type { Place } from './db.ts';

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openInstance } from '../../src/instance.ts';
 

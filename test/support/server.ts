@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Writable } from 'node:stream';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { DbOptions } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { sql } from '../../src/db/db.ts';
-import type { NewToken } from '../../src/identity/token-issuer.ts';
+import type { NewToken } from '../../src/identity/tokens/token-issuer.ts';
 import type { Answer, TestServer } from './server.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { readConfig } from '../../src/base/config.ts';
+import { readConfig } from '../../src/base/config/config.ts';
 import { createKeys } from '../../src/base/keys.ts';
 import { createLog } from '../../src/base/log.ts';
 import { CREDENTIAL_SPECS } from '../../src/credentials/credentials.store.ts';

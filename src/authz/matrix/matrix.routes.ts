@@ -4,7 +4,8 @@ import { invalidField } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
 import type { Past } from '../../history/past.ts';
-import { callerIn, holds } from '../../http/access.ts';
+import { callerIn, holds } from '../../http/admission/access.ts';
+import { type Scope, sendText } from '../../http/server.ts';
 import {
   alsoAs,
   Int64,
@@ -17,8 +18,7 @@ import {
   shownAs,
   Timestamp,
   timestamp,
-} from '../../http/schemas.ts';
-import { type Scope, sendText } from '../../http/server.ts';
+} from '../../http/wire/schemas.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import type { MatrixQuestion, MatrixRules } from './matrix.ts';

@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names.ts';
-import type { ExplainStore } from '../explain.ts';
+import type { ExplainStore } from '../explain/explain.ts';
 import type { MatrixStore } from './matrix.ts';
 
 const PEOPLE = sql(

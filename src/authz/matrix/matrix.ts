@@ -8,7 +8,13 @@ import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { possibleUsers } from '../../rebac/list-users.ts';
 import type { Model } from '../../rebac/model.ts';
-import { type ExplainStore, type Names, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
+import {
+  type ExplainStore,
+  type Names,
+  type ObjectName,
+  type PersonRef,
+  requireRelationOf,
+} from '../explain/explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
 import { existsIn } from '../viewpoint.ts';

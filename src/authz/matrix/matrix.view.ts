@@ -1,7 +1,7 @@
 import { writeJson, writeLongListInSlices } from '../../base/json.ts';
 import { mapInSlices } from '../../base/slices.ts';
-import { plainId } from '../../http/schemas.ts';
-import type { ObjectName } from '../explain.ts';
+import { plainId } from '../../http/wire/schemas.ts';
+import type { ObjectName } from '../explain/explain.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
 

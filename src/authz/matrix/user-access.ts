@@ -6,7 +6,7 @@ import { allowed, check } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { nodeOf, textsByObject } from '../../rebac/stated.ts';
-import type { ExplainStore, ObjectName, PersonRef } from '../explain.ts';
+import type { ExplainStore, ObjectName, PersonRef } from '../explain/explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { byId, idOf } from '../object-ref.ts';

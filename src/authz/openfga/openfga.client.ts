@@ -1,5 +1,5 @@
 import { readJson, writeJson } from '../../base/json.ts';
-import { readBody } from '../../base/response-body.ts';
+import { readBody } from '../../base/outbound/response-body.ts';
 import type { ModelJson } from '../../rebac/syntax.ts';
 import {
   fenceOf,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
-import { anyone } from '../access.ts';
-import { SESSION_COOKIE } from '../credential.ts';
+import { anyone } from '../admission/access.ts';
+import { SESSION_COOKIE } from '../admission/credential.ts';
 import type { Scope } from '../server.ts';
 import { openConsoleFiles } from './console-files.ts';
 

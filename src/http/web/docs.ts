@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { API_DOCUMENTS } from '../../base/release.ts';
-import { anyone } from '../access.ts';
+import { anyone } from '../admission/access.ts';
 import type { Scope } from '../server.ts';
 
 const DOCS_POLICY =

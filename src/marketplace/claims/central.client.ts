@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { readJson } from '../../base/json.ts';
-import { readBody } from '../../base/response-body.ts';
-import { traced } from '../../base/trace.ts';
+import { readBody } from '../../base/outbound/response-body.ts';
+import { traced } from '../../base/tracing/trace.ts';
 import { isObject, type JsonObject } from '../notifications/canonical-json.ts';
 
 /** What the central marketplace server reports about a standalone organization. */

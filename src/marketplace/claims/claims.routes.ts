@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyone } from '../../http/access.ts';
+import { anyone } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { ClaimableResponse } from '../notifications/notification.view.ts';
 import type { Claims } from './claims.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Limits } from '../../base/limits.ts';
+import type { Limits } from '../../base/config/limits.ts';
 import type { Write } from '../../changes/write.ts';
 import { isUniqueViolation, type Query, sql } from '../../db/db.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { breath } from '../../base/slices.ts';
-import { hashPassword } from '../../identity/passwords.ts';
+import { hashPassword } from '../../identity/passwords/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
 import { type MarketplaceName, profileOf } from '../marketplaces.ts';

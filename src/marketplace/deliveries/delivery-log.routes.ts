@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
-import { actorOf, siteAdmin } from '../../http/access.ts';
+import { actorOf, siteAdmin } from '../../http/admission/access.ts';
+import type { Scope } from '../../http/server.ts';
 import {
   Int64,
   Int64Input,
@@ -11,8 +12,7 @@ import {
   readMoment,
   Timestamp,
   timestamp,
-} from '../../http/schemas.ts';
-import type { Scope } from '../../http/server.ts';
+} from '../../http/wire/schemas.ts';
 import {
   MarketplaceText,
   marketplaceQuery,

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { siteAdmin } from '../../http/access.ts';
-import { choice } from '../../http/paging.ts';
-import { Int64, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { choice } from '../../http/wire/paging.ts';
+import { Int64, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { OrNull, PlaceQuery, pageOf, readNumber, showPlaces, text } from '../marketplace.view.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
 import { EVENT_STATES, type Outbox, type OutboxEntry, stateOfEvent } from './outbox.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { traced } from '../../base/trace.ts';
+import { traced } from '../../base/tracing/trace.ts';
 
 /** An event that waits to be sent to the receiver that the operator configured. */
 export interface OutgoingEvent {

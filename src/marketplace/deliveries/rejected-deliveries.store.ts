@@ -1,4 +1,4 @@
-import type { Limits } from '../../base/limits.ts';
+import type { Limits } from '../../base/config/limits.ts';
 import type { Write } from '../../changes/write.ts';
 import { only, type Query, sql } from '../../db/db.ts';
 import type { DeliveryDraft, DeliveryStore } from './deliveries.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { siteAdmin } from '../../http/access.ts';
-import { named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import {
   MarketplaceText,
   marketplaceQuery,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { siteAdmin } from '../../http/access.ts';
-import { named, timestamp } from '../../http/schemas.ts';
+import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { named, timestamp } from '../../http/wire/schemas.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
 import { MarketplaceText, OrNull } from '../marketplace.view.ts';
 import { SUBSCRIPTION_STATES } from '../subscriptions/lifecycle.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Int64, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { MarketplaceText } from '../marketplace.view.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 import { INSTALLER_STATES, stateOf } from './installers.ts';

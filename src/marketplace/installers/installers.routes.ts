@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { dropAbsent } from '../../http/absent-fields.ts';
-import { actorOf, siteAdmin } from '../../http/access.ts';
-import { createOnce } from '../../http/create-once.ts';
-import { choice } from '../../http/paging.ts';
-import { documented, NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { actorOf, siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { dropAbsent } from '../../http/wire/absent-fields.ts';
+import { createOnce } from '../../http/wire/create-once.ts';
+import { choice } from '../../http/wire/paging.ts';
+import { documented, NoBody, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces, text } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import type { Installer } from '../subscriptions/delivery-transaction.ts';

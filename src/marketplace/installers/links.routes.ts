@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { anyone } from '../../http/access.ts';
-import { sendBytes } from '../../http/bytes.ts';
-import { media, NoBody, PathId, shownAs } from '../../http/schemas.ts';
+import { anyone } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { sendBytes } from '../../http/wire/bytes.ts';
+import { media, NoBody, PathId, shownAs } from '../../http/wire/schemas.ts';
 import { sha256 } from './archive.ts';
 import type { BoundInstaller } from './archive-files.ts';
 import type { Installers } from './installers.ts';

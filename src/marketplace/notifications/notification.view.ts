@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named } from '../../http/schemas.ts';
+import { named } from '../../http/wire/schemas.ts';
 import { MARKETPLACE_NAMES, profileOf, titleOf } from '../marketplaces.ts';
 
 const WITH_CLUSTER = MARKETPLACE_NAMES.filter((name) => profileOf(name).mustNameCluster);

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { webhook } from '../../http/access.ts';
+import { webhook } from '../../http/admission/access.ts';
 import { toAppError } from '../../http/error-format.ts';
 import { logOf, type Scope } from '../../http/server.ts';
 import type { Deliveries, Origin } from '../deliveries/deliveries.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { dropAbsent } from '../../http/absent-fields.ts';
-import { actorOf, siteAdmin } from '../../http/access.ts';
-import { createOnce } from '../../http/create-once.ts';
-import { NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { actorOf, siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { dropAbsent } from '../../http/wire/absent-fields.ts';
+import { createOnce } from '../../http/wire/create-once.ts';
+import { NoBody, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { MarketplaceText } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { newSecret } from './secret-text.ts';

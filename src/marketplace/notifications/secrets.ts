@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError, invalidField } from '../../base/errors.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import type { Once } from '../../changes/write.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readBody } from '../../base/response-body.ts';
+import { readBody } from '../../base/outbound/response-body.ts';
 import type { Fetched, KnownRanges } from './ranges.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { siteAdmin } from '../../http/access.ts';
-import { choice } from '../../http/paging.ts';
-import { Int64, named, PathId, readId, Timestamp, timestamp } from '../../http/schemas.ts';
+import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
+import { choice } from '../../http/wire/paging.ts';
+import { Int64, named, PathId, readId, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { InstallerEntry, presentInstaller } from '../installers/installer.view.ts';
 import {
   MarketplaceText,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { createKeys, findRoot, keyPath } from '../../base/keys.ts';
 import { VERSION } from '../../base/release.ts';

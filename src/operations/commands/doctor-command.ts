@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { hasDatabase, openDb } from '../../db/db.ts';
 import { refuseLostDatabase } from '../../db/pglite/pglite-folder.ts';
@@ -12,7 +12,7 @@ import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
 import { examineInside } from '../doctor/inside.ts';
 import { examineCentral, examineMail } from '../doctor/outside.ts';
 import { examinePorts } from '../doctor/ports.ts';
-import { examineSettings } from '../doctor/settings.ts';
+import { examineSettings } from '../doctor/setting-checks.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `atrium doctor`: runs every check, whatever the others found. Returns the exit code. */

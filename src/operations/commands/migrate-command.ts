@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { MIGRATIONS } from '../../base/release.ts';
 import { type Db, hasDatabase, openDb } from '../../db/db.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { createKeys, findRoot, keyPath, placeRoot } from '../../base/keys.ts';
 import { MIGRATIONS } from '../../base/release.ts';

@@ -1,4 +1,5 @@
-import { type Config, SETTINGS } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
+import { SETTINGS } from '../../base/config/settings.ts';
 import { createLink, type Link } from '../../bus/connection.client.ts';
 import { STREAM } from '../../bus/history.client.ts';
 import { createKeyringStore } from '../../bus/keyring.store.ts';

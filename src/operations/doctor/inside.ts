@@ -1,4 +1,4 @@
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { OPEN_FILES_ADVICE, openFilesLimit, WANTED_OPEN_FILES } from '../../base/open-files.ts';
 import { MIGRATIONS } from '../../base/release.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { within } from '../../base/within.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import type { Config } from '../../base/config.ts';
-import { readBody } from '../../base/response-body.ts';
+import type { Config } from '../../base/config/config.ts';
+import { readBody } from '../../base/outbound/response-body.ts';
 import { type Finding, fault, ok } from './finding.ts';
 
 const WITHIN_MS = 3000;

@@ -1,4 +1,4 @@
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { createKeys, findRoot } from '../../base/keys.ts';
 import type { Db } from '../../db/db.ts';
 import { SEALED_COLUMNS } from '../../sealed-columns.ts';

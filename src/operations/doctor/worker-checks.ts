@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { workerCount } from '../workers/worker-count.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import type { Share } from '../../http/rate-limit.ts';
+import type { Share } from '../../http/limits/rate-limit.ts';
 import type { Used } from './messages.ts';
 
 const TELL_EVERY_MS = 100;

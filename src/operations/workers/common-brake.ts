@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
-import { type Brake, createBrake } from '../../http/brake.ts';
-import { isWrongCredential, tooMany } from '../../http/name-pace.ts';
+import { type Brake, createBrake } from '../../http/limits/brake.ts';
+import { isWrongCredential, tooMany } from '../../http/limits/name-pace.ts';
 import type { Attempt, Notice, Order } from './messages.ts';
 
 /**

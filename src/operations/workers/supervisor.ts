@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 import { type AdminServer, openAdmin } from '../../http/admin-port.ts';
 import { createBrakeKeeper } from './common-brake.ts';
 import { createJointMetrics } from './joint-metrics.ts';

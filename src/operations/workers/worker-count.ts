@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Config } from '../../base/config.ts';
+import type { Config } from '../../base/config/config.ts';
 
 /**
  * How many workers to run, and why it is not as many as the setting says. Whoever asks for workers gets a supervisor,

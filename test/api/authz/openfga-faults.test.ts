@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { readConfig } from '../../../src/base/config.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
 import { openFgaIn } from '../../../src/operations/commands/openfga-command.ts';
 import { allowedTo, makeHolder } from '../../support/authz.ts';
 import { checksIn, startFakeOpenFga } from '../../support/fake-openfga.ts';

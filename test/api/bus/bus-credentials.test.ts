@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseCreds } from '@nats-io/jwt';
 import { fromSeed } from '@nats-io/nkeys';
-import { readConfig } from '../../../src/base/config.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { openInstance } from '../../../src/instance.ts';
 import { claimsOf, fileOf } from '../../support/bus.ts';

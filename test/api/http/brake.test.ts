@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, describe, it, mock } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createBrake } from '../../../src/http/brake.ts';
+import { createBrake } from '../../../src/http/limits/brake.ts';
 import { wrongCredential } from '../../../src/identity/callers.ts';
-import { mintToken } from '../../../src/identity/token-text.ts';
+import { mintToken } from '../../../src/identity/tokens/token-text.ts';
 import { IS_LONG } from '../../counts.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ConfigError, readConfig } from '../../../src/base/config.ts';
+import { ConfigError, readConfig } from '../../../src/base/config/config.ts';
 import { createCors } from '../../../src/http/web/cors.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 import { sharedServer } from '../../support/shared-server.ts';

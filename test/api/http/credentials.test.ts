@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { mintToken } from '../../../src/identity/token-text.ts';
+import { mintToken } from '../../../src/identity/tokens/token-text.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const NO_TOKEN = 'token is required';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { SESSION_COOKIE } from '../../../src/http/credential.ts';
+import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { COUNTS } from '../../counts.ts';
 import { itLong } from '../../support/long.ts';
 import { addMember, removeMember, setActive } from '../../support/people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { readConfig } from '../../../src/base/config.ts';
+import { readConfig } from '../../../src/base/config/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { type Instance, openInstance } from '../../../src/instance.ts';
 import { DRIVERS } from '../../support/db.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { LIMITS, type LimitName } from '../../../src/base/limits.ts';
+import { LIMITS, type LimitName } from '../../../src/base/config/limits.ts';
 import { COUNTS } from '../../counts.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';

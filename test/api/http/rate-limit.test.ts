@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
-import { createAllowance } from '../../../src/http/allowance.ts';
+import { createAllowance } from '../../../src/http/limits/allowance.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('The rate limit', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { mintToken } from '../../../src/identity/token-text.ts';
+import { mintToken } from '../../../src/identity/tokens/token-text.ts';
 import { type BrowserSession, sessionOf } from '../../support/browser-session.ts';
 import { setActive } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DEFAULT_LIMITS } from '../../../src/base/limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/base/config/limits.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { auditOf } from '../../support/audit.ts';
 import { ANY_DRIVER, migrated, newPlace } from '../../support/db.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { SignedAccess } from '../../../src/http/access.ts';
+import type { SignedAccess } from '../../../src/http/admission/access.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';

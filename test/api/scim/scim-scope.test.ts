@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { SignedAccess } from '../../../src/http/access.ts';
+import type { SignedAccess } from '../../../src/http/admission/access.ts';
 import { SCOPES } from '../../../src/identity/scopes.ts';
-import type { TokenLimits } from '../../../src/identity/token-limits.ts';
+import type { TokenLimits } from '../../../src/identity/tokens/token-limits.ts';
 import { assertScimError, newScimToken, scimCaller } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 

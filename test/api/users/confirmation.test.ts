@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it, type TestContext } from 'node:
 import { createLog } from '../../../src/base/log.ts';
 import { createMailer } from '../../../src/base/mail.ts';
 import { createSignedTexts } from '../../../src/base/signed-text.ts';
-import { createConfirmationLinks } from '../../../src/users/confirmation-links.ts';
+import { createConfirmationLinks } from '../../../src/users/emails/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
 import { ANY_DRIVER } from '../../support/db.ts';
 import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { SESSION_COOKIE } from '../../../src/http/credential.ts';
+import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { createSignIn } from '../../../src/users/sign-in.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';

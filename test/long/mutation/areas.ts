@@ -20,7 +20,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     sources: [
       'src/tokens/*.ts',
       'src/identity/{token-*,token.rows,scopes,callers*,sessions*,session-usage*,person.rows}.ts',
-      'src/http/credential.ts',
+      'src/http/admission/credential.ts',
     ],
     tests: [
       'test/identity/{token-text,token-request,token-limits,token-issuer,usage,sessions,caller-rules,stores}.test.ts',

@@ -21,13 +21,13 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/identity/callers.ts: if (keyed.size >= MAX_REMEMBERED) keyed.clear();  →  if (!(keyed.size >= MAX_REMEMBERED)) keyed.clear();':
     PURE,
   'src/identity/callers.ts: keyed.set(plain, stored);  →  (nothing)': PURE,
-  'src/http/credential.ts: if (scheme === undefined || value === undefined) return NONE;  →  if (scheme === undefined && value === undefined) return NONE;':
+  'src/http/admission/credential.ts: if (scheme === undefined || value === undefined) return NONE;  →  if (scheme === undefined && value === undefined) return NONE;':
     'the pattern finds both or neither',
   "src/tokens/hosted-token.ts: const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 16);  →  const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 17);":
     'the length of the ID of a key is free: whoever verifies a token compares it as a whole',
-  'src/authz/explain.ts: if (first > 0) await breath();  →  if (!(first > 0)) await breath();': BREATH,
-  'src/authz/explain.ts: if (first > 0) await breath();  →  if (first <= 0) await breath();': BREATH,
-  'src/authz/explain.ts: if (first > 0) await breath();  →  if (first > 1) await breath();': BREATH,
+  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (!(first > 0)) await breath();': BREATH,
+  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (first <= 0) await breath();': BREATH,
+  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (first > 1) await breath();': BREATH,
   'src/authz/remedy-scene.ts: await pace();  →  (nothing)': BREATH,
   'src/authz/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
   'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
@@ -40,11 +40,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     WARM_UP,
   'src/authz/warm-up.ts: for (let member = 0; member < MEMBERS; member++) {  →  for (let member = 0; member >= MEMBERS; member++) {':
     WARM_UP,
-  "src/http/admission.ts: if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;  →  if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return undefined;":
+  "src/http/admission/admission.ts: if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;  →  if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return undefined;":
     ONLY_TRUE,
-  'src/http/admission.ts: if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;  →  if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return undefined;':
+  'src/http/admission/admission.ts: if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;  →  if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return undefined;':
     ONLY_TRUE,
-  'src/http/admission.ts: known.set(grant, caller);  →  (nothing)': PURE,
+  'src/http/admission/admission.ts: known.set(grant, caller);  →  (nothing)': PURE,
   'src/authz/visible-clusters.ts: await pace();  →  (nothing)': BREATH,
   'src/rebac/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
   'src/rebac/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,

@@ -1,0 +1,69 @@
+import type { Step } from '../../rebac/explain-proof.ts';
+import { explainAll } from '../../rebac/explanation.ts';
+import type { Viewpoint } from '../viewpoint.ts';
+import { isNamed, objectsIn, withoutNumbers } from './hidden-objects.ts';
+
+const MAX_PATHS = 10;
+/** A user who holds something through more teams and roles than this is listed with these. */
+const MAX_REASONS = 30;
+
+export interface Asked {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+}
+
+/** Every way in which a user holds a relation, as the caller may know it. */
+export interface Paths {
+  readonly paths: readonly (readonly Step[])[];
+  readonly hasMore: boolean;
+  /** The objects in them. */
+  readonly objects: readonly string[];
+}
+
+/** What a user holds a relation through. Without an object if the caller may not know it. */
+export interface Reason {
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  readonly object: string | undefined;
+}
+
+/**
+ * In answers about others, paths that differ only in what the caller may not see are one path, so their number says
+ * nothing about it.
+ */
+export function allPaths({ graph, facts, sees }: Viewpoint, asked: Asked, isOwnQuestion: boolean): Paths {
+  const { ways, hasMore } = explainAll(graph, { ...asked, ...facts }, MAX_PATHS);
+  const objects = [...new Set(ways.flatMap((steps) => steps.flatMap(objectsIn)))];
+  if (isOwnQuestion) return { paths: ways, hasMore, objects };
+  const hidden = new Set(objects.filter((one) => one !== asked.user && isNamed(one) && !sees(one)));
+  if (hidden.size === 0) return { paths: ways, hasMore, objects };
+  const shown = new Map<string, readonly Step[]>();
+  for (const way of ways) {
+    const { steps } = withoutNumbers(way, undefined, (one) => !hidden.has(one));
+    const key = JSON.stringify(steps);
+    if (!shown.has(key)) shown.set(key, steps);
+  }
+  return { paths: [...shown.values()], hasMore: false, objects };
+}
+
+/** The teams and roles through which a user holds a relation, or that they own the object or run the deployment. */
+export function reasonsFor({ graph, facts, sees }: Viewpoint, asked: Asked): Reason[] {
+  const { ways } = explainAll(graph, { ...asked, ...facts }, MAX_REASONS);
+  const reasons = new Map<string, Reason>();
+  for (const { tuple } of ways.flat()) {
+    const kind = tuple && kindOf(tuple.object, tuple.relation);
+    if (kind === undefined) continue;
+    const isKnown = kind === 'platform' || kind === 'owner' || sees(tuple?.object ?? '');
+    const reason = { kind, object: isKnown ? tuple?.object : undefined };
+    reasons.set(`${kind} ${reason.object}`, reason);
+  }
+  return [...reasons.values()];
+}
+
+function kindOf(object: string, relation: string): Reason['kind'] | undefined {
+  if (object.startsWith('team:') && relation === 'member') return 'team';
+  if (object.startsWith('role:') && relation === 'assignee') return 'role';
+  if (object.startsWith('platform:') && relation === 'admin') return 'platform';
+  if (relation === 'identity') return 'owner';
+  return relation === 'owner' && !object.startsWith('organization:') ? 'owner' : undefined;
+}

@@ -1,0 +1,322 @@
+import Type from 'typebox';
+import { AppError } from '../../base/errors.ts';
+import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
+import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
+import { callerIn, holds, signedIn } from '../../http/admission/access.ts';
+import type { Scope } from '../../http/server.ts';
+import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
+import { documented, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
+import { readObjectType } from '../objects.ts';
+import type { RemedySearch } from '../remedies.ts';
+import { presentRemedy, RemedyResponse } from '../remedies.view.ts';
+import type { TimeMachine } from '../time-machine.ts';
+import { type FindReach, outsideLimits } from '../token-reach.ts';
+import type { Explain, ExplainedStep, Question } from './explain.ts';
+
+const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
+const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
+const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
+const MAX_FURTHER = 10;
+const Also = Type.Optional(
+  Type.String({
+    description: `Further relations, separated by commas, at most ${MAX_FURTHER}: each user in the response says which of them they hold too.`,
+  }),
+);
+const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+const NamedObject = named(
+  'NamedObject',
+  Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
+);
+const Via = named(
+  'PrincipalReason',
+  Type.Object({
+    kind: Type.String({
+      enum: ['team', 'role', 'owner', 'platform'],
+      description: 'A team, a custom role, that the user owns the object, or that they are a site administrator.',
+    }),
+    id: Type.Optional(
+      documented(Int64, { description: 'Absent if the caller may not see it, and for site administrators.' }),
+    ),
+    name: Type.Optional(Type.String({ description: 'Absent if the caller may not see it.' })),
+  }),
+);
+const Principal = named(
+  'Principal',
+  Type.Object({
+    type: Type.String({ enum: ['user'] }),
+    ...Person.properties,
+    also: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
+      }),
+    ),
+    via: Type.Optional(
+      Type.Array(Via, { description: 'With ?reason=true: the teams and roles through which the user holds it.' }),
+    ),
+  }),
+);
+const Tuple = named(
+  'Relationship',
+  Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() }),
+);
+const Step = named(
+  'ExplanationStep',
+  Type.Object({
+    depth: Type.Integer(),
+    object: Type.String(),
+    relation: Type.String(),
+    rule: Type.String({
+      enum: ['self', 'direct', 'everyone', 'userset', 'parent', 'computed', 'and', 'but not'],
+      description: 'Which kind of rule the step applies.',
+    }),
+    subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
+    text: Type.String({ description: 'The step as a sentence.' }),
+    name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
+    subject_name: Type.String({ description: 'The name of the subject without its relation, or empty.' }),
+    tuple: Type.Union([Tuple, Type.Null()], {
+      description: 'The stored relationship that the step rests on. Null if it applies a rule of the model.',
+    }),
+  }),
+);
+const Need = named(
+  'NeededRelationship',
+  Type.Object({ ...Tuple.properties, user_name: Type.String(), object_name: Type.String() }),
+);
+const Obstacle = named(
+  'ExcludingRelation',
+  Type.Object({ object: Type.String(), relation: Type.String(), name: Type.String() }),
+);
+
+const Explanation = named(
+  'Explanation',
+  Type.Object({
+    objectType: Type.String({ enum: OBJECT_TYPES }),
+    objectID: Int64,
+    relation: Type.String(),
+    userID: Int64,
+    allowed: Type.Boolean(),
+    token_limit: Type.Optional(
+      Type.Boolean({
+        description:
+          'Present if the limits of the token shape the answer: then it is no for what is outside, and has no steps.',
+      }),
+    ),
+    sentence: Type.String({
+      description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
+    }),
+    steps: Type.Array(Step, {
+      description: 'From the object to the user. Each step rests on the deeper ones after it.',
+    }),
+    missing: Type.Array(Type.String(), {
+      description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
+    }),
+    needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
+    excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
+    trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
+    paths: Type.Optional(
+      Type.Array(Type.Array(Step), {
+        description:
+          'With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and ' +
+          'the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one.',
+      }),
+    ),
+    more: Type.Optional(Type.Boolean({ description: 'With ?paths=all: whether there are more paths than these.' })),
+    remedies: Type.Optional(
+      Type.Array(RemedyResponse, {
+        description:
+          'With ?remedies=true: ways to get from no to yes, at most 10, ordered by how little else they grant and then by ' +
+          'how few people get something. Only teams and roles that the caller may see are considered.',
+      }),
+    ),
+    remedies_note: Type.Optional(
+      Type.String({ description: 'With ?remedies=true: why there are no remedies or only these, or empty.' }),
+    ),
+    at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only with ?at: the moment that the answer is about.' }),
+    ),
+    allowed_now: Type.Optional(Type.Boolean({ description: 'Only with ?at: the answer as of now.' })),
+    changed_since: Type.Optional(ChangedSince),
+  }),
+);
+
+/** As of a past moment, or now. */
+type ExplainAt = (at: Date | undefined) => Explain;
+
+interface Parts {
+  readonly explainAt: ExplainAt;
+  readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
+  readonly remedies: RemedySearch;
+  readonly reachOf: FindReach;
+  readonly baseUrl: () => string;
+}
+
+export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, reachOf, baseUrl }: Parts): void {
+  const tags = ['authorization'];
+
+  scope.get(
+    '/authz/objects/:objectType/:objID/explain',
+    {
+      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
+      schema: {
+        summary: 'Explain why a user holds a relation on an object, or what is missing',
+        tags,
+        extension: true,
+        params: ObjectPath,
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          relation: Relation,
+          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+          paths: Type.Optional(
+            Type.String({ enum: ['all'], description: 'Also return every way to a yes, not only the first.' }),
+          ),
+          remedies: Type.Optional(Type.Boolean({ description: 'Also return ways to get from no to yes.' })),
+          ...AtQuery,
+        }),
+        response: { 200: Explanation },
+      },
+    },
+    async (request, reply) => {
+      const { person, organization, limits } = callerIn(request);
+      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const { relation, user, paths: which, remedies: wantsRemedies } = request.query;
+      const question = { organizationId: organization.id, callerId: person.id, object, relation };
+      const at = readAt(request.query.at);
+      const reach = await reachOf(limits, organization.id, object);
+      if (reach !== 'organization') {
+        const isSelf = user === undefined || user.toLowerCase() === person.login.toLowerCase();
+        if (!isSelf || at) throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
+        const isAllowed = reach === 'object' && (await explainAt(undefined).explain(question, undefined)).allowed;
+        return presentLimited(question, isAllowed);
+      }
+      const found = await explainAt(at).explain(question, user, which === 'all');
+      const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;
+      const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
+      if (at) showAsOf(reply, at, since);
+      // Nobody can change the past.
+      const isSearched = wantsRemedies && !allowed && at === undefined;
+      const searched = isSearched ? await remedies({ ...question, userId: personId, standing }) : undefined;
+      return {
+        objectType: object.type,
+        objectID: object.id,
+        relation,
+        userID: personId,
+        allowed,
+        // The nearest link that is missing is often the membership that grants the most.
+        sentence: searched?.sentence ?? found.sentence,
+        steps: steps.map(presentStep),
+        missing: [...missing],
+        needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({
+          ...tuple,
+          user_name: userName,
+          object_name: objectName,
+        })),
+        excluded_by: [...parts.excludedBy],
+        trail: [...parts.trail],
+        ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
+        ...(wantsRemedies && {
+          remedies: (searched?.remedies ?? []).map(presentRemedy),
+          remedies_note: searched?.note ?? (at ? 'Remedies are for the present, not for a past moment.' : ''),
+        }),
+        ...(at && {
+          at: at.toISOString(),
+          allowed_now: allowedNow ?? false,
+          ...(since && { changed_since: presentSince(since) }),
+        }),
+      };
+    },
+  );
+
+  scope.get(
+    '/authz/objects/:objectType',
+    {
+      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
+      schema: {
+        summary: 'List the objects of a type on which a user holds a relation, as far as the caller may see them',
+        tags,
+        extension: true,
+        params: Type.Object({ objectType: ObjectTypeName }),
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          ...PageQuery,
+          relation: Relation,
+          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+        }),
+        response: { 200: Type.Array(NamedObject) },
+      },
+    },
+    async (request, reply) => {
+      const type = readObjectType(request.params.objectType);
+      const { relation, user } = request.query;
+      const { person, organization, limits } = callerIn(request);
+      const question = { organizationId: organization.id, callerId: person.id, type, relation, limits };
+      const page = readPage(request.query);
+      const { items, total } = await explainAt(undefined).whatCan(question, user, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map((one) => ({ type, ...one }));
+    },
+  );
+
+  scope.get(
+    '/authz/objects/:objectType/:objID/principals',
+    {
+      config: { access: holds('view_members:org', 'authz') },
+      schema: {
+        summary: 'List the users who hold a relation on an object',
+        tags,
+        extension: true,
+        params: ObjectPath,
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          ...PageQuery,
+          relation: Relation,
+          also: Also,
+          reason: Type.Optional(
+            Type.Boolean({ description: 'Also return through what each user holds the relation.' }),
+          ),
+          ...AtQuery,
+        }),
+        response: { 200: Type.Array(Principal) },
+      },
+    },
+    async (request, reply) => {
+      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const { relation, also: further, reason } = request.query;
+      const { person, organization, limits } = callerIn(request);
+      const page = readPage(request.query);
+      if ((await reachOf(limits, organization.id, object)) !== 'organization') {
+        throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
+      }
+      const question = { organizationId: organization.id, callerId: person.id, object, relation };
+      const at = readAt(request.query.at);
+      const { items, total } = await explainAt(at).whoCan(question, page, readFurther(further), reason);
+      if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(({ also, via, ...one }) => ({
+        type: 'user',
+        ...one,
+        ...(also && { also: [...also] }),
+        ...(via && { via: [...via] }),
+      }));
+    },
+  );
+}
+
+/** What is outside has no reasons that the token may show, nor has a single object: they are in its organization. */
+function presentLimited({ object, callerId, relation }: Question, allowed: boolean) {
+  const nothing = { steps: [], missing: [], needs: [], excluded_by: [], trail: [] };
+  const sentence = allowed
+    ? 'the owner of this token may do that, for reasons that are outside the limits of the token'
+    : outsideLimits(object);
+  const about = { objectType: object.type, objectID: object.id, relation, userID: callerId };
+  return { ...about, allowed, token_limit: true, sentence, ...nothing };
+}
+
+function presentStep({ subjectName, tuple, ...step }: ExplainedStep) {
+  return { ...step, subject_name: subjectName, tuple: tuple ?? null };
+}
+
+function readFurther(text = ''): readonly string[] {
+  const relations = [...new Set(text.split(',').filter((one) => one !== ''))];
+  if (relations.length <= MAX_FURTHER) return relations;
+  throw new AppError('invalid', `also must name at most ${MAX_FURTHER} relations`);
+}

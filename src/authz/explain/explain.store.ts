@@ -1,0 +1,33 @@
+import { NAMED_TYPES } from '../../changes/object-kinds.ts';
+import { type Db, type Query, sql } from '../../db/db.ts';
+import { nameKey } from '../../identity/account-names.ts';
+import type { ExplainStore, Names } from './explain.ts';
+
+const NAMES = sql(
+  'explain.names',
+  NAMED_TYPES.map(({ type, table, accountKind }, index) => {
+    const ofKind = accountKind === undefined ? '' : `kind = '${accountKind}' and `;
+    return `select '${type}:' || id as object, name from ${table} where ${ofKind}id = any($${index + 1}::bigint[])`;
+  }).join(' union all '),
+);
+const PERSON = sql('explain.person', `select id, name from account where kind = 'user' and name_key = $1`);
+
+export function createExplainStore(db: Db): ExplainStore {
+  return {
+    names: (objects) => namesOf(db.query, objects),
+
+    async personNamed(login) {
+      const [row] = await db.query<{ id: bigint; name: string }>(PERSON, [nameKey(login)]);
+      return row;
+    },
+  };
+}
+
+/** What objects such as `team:4` are called, also inside a transaction. */
+export async function namesOf(query: Query, objects: readonly string[]): Promise<Names> {
+  const ids = NAMED_TYPES.map(({ type }) =>
+    objects.filter((object) => object.startsWith(`${type}:`)).map((object) => BigInt(object.slice(type.length + 1))),
+  );
+  const rows = await query<{ object: string; name: string }>(NAMES, ids);
+  return new Map(rows.map(({ object, name }) => [object, name]));
+}

@@ -1,0 +1,380 @@
+import { AppError, missingRelation } from '../../base/errors.ts';
+import type { Page, PageRequest } from '../../base/page.ts';
+import { breath, createPace } from '../../base/slices.ts';
+import type { ObjectType } from '../../changes/object-kinds.ts';
+import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
+import { check } from '../../rebac/engine.ts';
+import type { MissingLink } from '../../rebac/explain-missing.ts';
+import type { Step } from '../../rebac/explain-proof.ts';
+import { explain as explainRelation } from '../../rebac/explanation.ts';
+import type { Graph } from '../../rebac/graph.ts';
+import { possibleObjects } from '../../rebac/list-objects.ts';
+import { possibleUsers } from '../../rebac/list-users.ts';
+import type { Graphs } from '../graphs.ts';
+import { type Judge, mayBeOwn } from '../judge.ts';
+import { idOf, nameOf as nameOfObject, type ObjectRef } from '../object-ref.ts';
+import { refuseOtherPeople } from '../objects.ts';
+import { reachesHeld } from '../token-reach.ts';
+import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
+import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
+import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
+import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
+import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
+
+/** The names of objects such as `team:4`. */
+export type Names = ReadonlyMap<string, string>;
+
+export interface ExplainStore {
+  names(objects: readonly string[]): Promise<Names>;
+  personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
+}
+
+export interface Question extends ViewpointQuery {
+  readonly relation: string;
+}
+
+export interface ExplainedStep {
+  readonly depth: number;
+  readonly object: string;
+  readonly relation: string;
+  readonly rule: string;
+  /** What the step follows from: a user, or whoever holds a relation, such as `team:4#member`. */
+  readonly subject: string;
+  readonly text: string;
+  /** The name of the object, and of the subject, as far as the caller may know them. */
+  readonly name: string;
+  readonly subjectName: string;
+  /** The row of the database that the step rests on, if it rests on one. */
+  readonly tuple: ShownTuple | undefined;
+}
+
+export interface Explained {
+  readonly personId: bigint;
+  readonly allowed: boolean;
+  /** The whole answer in one sentence. */
+  readonly sentence: string;
+  /** From the object to the user. Each step rests on the deeper ones that follow it. */
+  readonly steps: readonly ExplainedStep[];
+  /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
+  readonly missing: readonly string[];
+  readonly parts: MissingParts;
+  /** Every way to a yes, if they were asked for. */
+  readonly paths: readonly (readonly ExplainedStep[])[];
+  /** Whether there are more ways than these. */
+  readonly hasMorePaths: boolean;
+  /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
+  readonly standing: 'seen' | 'own' | 'hidden';
+  /** Asked about a past moment: whether it is allowed now. */
+  readonly allowedNow: boolean | undefined;
+}
+
+/** Names of what does not exist any more, for questions about a past moment. */
+export interface PastNames {
+  names(organizationId: bigint): Promise<Names>;
+  personNamed(organizationId: bigint, login: string): Promise<PersonRef | undefined>;
+}
+
+/** What was found, as the caller may know it. */
+interface Reasons {
+  readonly allowed: boolean;
+  readonly allowedNow: boolean | undefined;
+  /** The caller may know of the object, but it did not exist at the moment of the question. */
+  readonly isMissed?: boolean;
+  readonly steps: readonly Step[];
+  readonly missing: MissingLink | undefined;
+  /** The objects in it whose names the caller may know. */
+  readonly visible: readonly string[];
+  readonly paths: Omit<Paths, 'objects'>;
+  readonly standing: Explained['standing'];
+}
+
+export interface ObjectsQuestion {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly type: ObjectType;
+  readonly relation: string;
+  /** What the caller's token is limited to. */
+  readonly limits?: MaybeLimits;
+}
+
+export interface ObjectName {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+export interface PersonRef {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+export interface Holder extends PersonRef {
+  /** Which of the further relations they hold too, if any were asked for. */
+  readonly also?: readonly string[];
+  /** Through what they hold the relation, if that was asked for. */
+  readonly via?: readonly Via[];
+}
+
+/** What a user holds a relation through. Without number and name if the caller may not know them. */
+export interface Via {
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  readonly id?: bigint;
+  readonly name?: string;
+}
+
+const NO_PATHS = { paths: [], hasMore: false };
+
+const CHECKS_IN_SLICE = 5_000;
+
+export type Explain = ReturnType<typeof createExplain>;
+
+/**
+ * Explains who may do what, and why. Goes beyond the specification, but uses the same engine. With graphs of a past
+ * moment and the names of then, it explains the past to readers of the audit log, and to callers what they could do.
+ */
+export function createExplain(
+  graphs: Pick<Graphs, 'together'>,
+  store: ExplainStore,
+  judge: Pick<Judge, 'holds'>,
+  past?: PastNames,
+) {
+  return { explain, whoCan, whatCan };
+
+  /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
+  async function explain(question: Question, login: string | undefined, wantsAllPaths = false): Promise<Explained> {
+    const { organizationId, callerId } = question;
+    const person = await personFor(organizationId, callerId, login);
+    const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id, wantsAllPaths));
+    const names = await namesOf(organizationId, found.visible);
+    const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
+    const user = nameOf(`user:${person.id}`);
+    const missing = missingTexts(found.missing, user, nameOf);
+    const { allowed, steps } = found;
+    const object = nameOfObject(question.object);
+    const shownStep = (step: Step): ExplainedStep => ({
+      depth: step.depth,
+      object: step.object,
+      relation: step.relation,
+      rule: step.rule,
+      subject: step.tuple?.user ?? '',
+      text: textOf(step, user, nameOf),
+      name: nameOf(step.object),
+      subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
+      tuple: step.tuple && shown(step.tuple),
+    });
+    return {
+      personId: person.id,
+      allowed,
+      sentence: found.isMissed
+        ? `${nameOf(object)} did not exist at that moment`
+        : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+      steps: steps.map(shownStep),
+      paths: found.paths.paths.map((path) => path.map(shownStep)),
+      hasMorePaths: found.paths.hasMore,
+      standing: found.standing,
+      missing,
+      parts: partsOf(found.missing, nameOf),
+      allowedNow: found.allowedNow,
+    };
+  }
+
+  /** Only callers who may see the members can ask about others, and about the past only who may view the audit log. */
+  async function personFor(organizationId: bigint, callerId: bigint, login?: string): Promise<{ readonly id: bigint }> {
+    const present = login === undefined ? { id: callerId } : await store.personNamed(login);
+    if (present?.id === callerId) return present;
+    await requireOn(organizationId, callerId, 'can_view_members');
+    if (past) await requireOn(organizationId, callerId, 'can_view_audit_log');
+    const person = present ?? (login === undefined ? undefined : await past?.personNamed(organizationId, login));
+    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    return person;
+  }
+
+  /**
+   * All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. Among tens of
+   * thousands, others are served in between: each user in the list holds the relation at a moment after the call.
+   */
+  async function whoCan(
+    question: Question,
+    { offset, limit }: PageRequest,
+    further: readonly string[] = [],
+    wantsReasons = false,
+  ): Promise<Page<Holder>> {
+    const { relation, organizationId } = question;
+    if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
+    for (const one of further) await seen({ ...question, relation: one }, () => undefined);
+    const object = nameOfObject(question.object);
+    const possible = await seen(question, ({ graph, facts, sees }) =>
+      sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
+    );
+    const ids: bigint[] = [];
+    for (let first = 0; first < possible.length; first += CHECKS_IN_SLICE) {
+      if (first > 0) await breath();
+      const part = possible.slice(first, first + CHECKS_IN_SLICE);
+      const holding = await seen(question, ({ graph, facts, sees }) =>
+        sees(object) ? part.filter((user) => check(graph, { user, relation, object, ...facts })) : [],
+      );
+      for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
+    }
+    const named = await people(organizationId, pageOf(ids, { offset, limit }));
+    const shown = wantsReasons ? await withReasons(question, named) : named;
+    if (further.length === 0) return { items: shown, total: ids.length };
+    const items = await seen(question, ({ graph, facts, sees }) =>
+      shown.map((person) => {
+        const holds = (one: string) => check(graph, { user: `user:${person.id}`, relation: one, object, ...facts });
+        return { ...person, also: sees(object) ? further.filter(holds) : [] };
+      }),
+    );
+    return { items, total: ids.length };
+  }
+
+  async function withReasons(question: Question, persons: readonly PersonRef[]): Promise<Holder[]> {
+    const { relation } = question;
+    const object = nameOfObject(question.object);
+    const pace = createPace();
+    const found: { readonly person: PersonRef; readonly reasons: readonly Reason[] }[] = [];
+    for (const person of persons) {
+      const asked = { user: `user:${person.id}`, relation, object };
+      const reasons = await seen(question, (viewpoint) => (viewpoint.sees(object) ? reasonsFor(viewpoint, asked) : []));
+      found.push({ person, reasons });
+      await pace();
+    }
+    const objects = new Set(found.flatMap(({ reasons }) => reasons.flatMap((reason) => reason.object ?? [])));
+    const names = await store.names([...objects].filter(isNamed));
+    const via = ({ kind, object: through }: Reason): Via => {
+      if (kind === 'platform') return { kind, name: 'site administrators' };
+      return through === undefined ? { kind } : { kind, id: idOf(through), name: names.get(through) ?? '' };
+    };
+    return found.map(({ person, reasons }) => ({ ...person, via: reasons.map(via) }));
+  }
+
+  /**
+   * All objects of a type on which a user holds a relation, by ID, as far as the caller may see them. What users own
+   * themselves is only in their own answer.
+   */
+  async function whatCan(
+    question: ObjectsQuestion,
+    login: string | undefined,
+    { offset, limit }: PageRequest,
+  ): Promise<Page<ObjectName>> {
+    const { organizationId, callerId, type, relation, limits } = question;
+    if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
+    const person = await personFor(organizationId, callerId, login);
+    const user = `user:${person.id}`;
+    const isSelf = person.id === callerId;
+    const holds = (graph: Graph, object: string) => check(graph, { user, relation, object });
+    const sees = (graph: Graph, object: string) =>
+      isSelf || check(graph, { user: `user:${callerId}`, relation: 'can_view', object });
+    const possible = await graphs.together(organizationId, callerId, (organization, own) => {
+      requireRelationOf(organization, { type, id: 0n }, relation);
+      const graphsToAsk = isSelf && mayBeOwn({ type, id: 0n }) ? [organization, own] : [organization];
+      return graphsToAsk.map((graph) => possibleObjects(graph, { user, relation, type }));
+    });
+    const found: string[] = [];
+    for (const [at, objects] of possible.entries()) {
+      for (let first = 0; first < objects.length; first += CHECKS_IN_SLICE) {
+        await breath();
+        const part = objects.slice(first, first + CHECKS_IN_SLICE);
+        const held = await graphs.together(organizationId, callerId, (organization, own) => {
+          const graph = at === 0 ? organization : own;
+          const reaches = (object: string) => reachesHeld(limits, organizationId, { type, id: idOf(object) }, at === 1);
+          return part.filter((object) => reaches(object) && holds(graph, object) && sees(graph, object));
+        });
+        found.push(...held);
+      }
+    }
+    const ids = found.map((object) => BigInt(object.slice(type.length + 1)));
+    const shown = pageOf(ids, { offset, limit });
+    const names = await store.names(shown.map((id) => `${type}:${id}`));
+    return { items: shown.map((id) => ({ id, name: names.get(`${type}:${id}`) ?? '' })), total: ids.length };
+  }
+
+  async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
+    const { organizationId, callerId, object, relation } = question;
+    refuseOtherPeople(callerId, [object]);
+    return await graphs.together(organizationId, callerId, (organization, own, now) => {
+      requireRelationOf(organization, object, relation);
+      return ask(viewpointOf(question, organization, own, now));
+    });
+  }
+
+  async function requireOn(organizationId: bigint, personId: bigint, relation: string): Promise<void> {
+    const organization: ObjectRef = { type: 'organization', id: organizationId };
+    if (await judge.holds(personId, organizationId, relation, organization)) return;
+    throw missingRelation(relation);
+  }
+
+  async function people(organizationId: bigint, ids: readonly bigint[]): Promise<PersonRef[]> {
+    const names = await namesOf(
+      organizationId,
+      ids.map((id) => `user:${id}`),
+    );
+    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+  }
+
+  /** Present names, and the last one of what does not exist any more. */
+  async function namesOf(organizationId: bigint, objects: readonly string[]): Promise<Names> {
+    const names = await store.names(objects);
+    if (!past || names.size === objects.length) return names;
+    const former = await past.names(organizationId);
+    return new Map(objects.map((object) => [object, names.get(object) ?? former.get(object) ?? object]));
+  }
+}
+
+/**
+ * About an object that the caller may not see, the answer is the same as about one that does not exist, unless the
+ * caller asks about themselves: what they hold is theirs to know. In answers about others, objects that the caller may
+ * not see have no number either.
+ */
+function reasons(
+  viewpoint: Viewpoint,
+  { object, relation, callerId }: Question,
+  personId: bigint,
+  wantsAllPaths: boolean,
+): Reasons {
+  const user = `user:${personId}`;
+  const name = nameOfObject(object);
+  const isOwnQuestion = personId === callerId;
+  const isSeen = viewpoint.sees(name);
+  const { now } = viewpoint;
+  const allowedNow =
+    now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
+  if (!isSeen && !isOwnQuestion) {
+    const nothing = { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
+    return { ...nothing, paths: NO_PATHS, standing: 'hidden' };
+  }
+  const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
+  const isMissed = isSeen && !viewpoint.existed;
+  const missing = isSeen && viewpoint.existed ? found.missing : undefined;
+  const { objects: inPaths, ...paths } = wantsAllPaths
+    ? allPaths(viewpoint, { user, relation, object: name }, isOwnQuestion)
+    : { ...NO_PATHS, objects: [] };
+  const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), ...inPaths, name]);
+  objects.delete(user);
+  const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
+  const hidden = withoutNumbers(found.steps, missing, (one) => {
+    return one === user || !isNamed(one) || visible.includes(one);
+  });
+  // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
+  const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
+  const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
+  const standing = !isSeen ? 'hidden' : viewpoint.isOwn ? 'own' : 'seen';
+  const answer = { allowed: found.allowed, allowedNow, isMissed, ...shown };
+  return { ...answer, visible: [user, ...visible], paths, standing };
+}
+
+/** Structural relations are internal: callers can ask only about relations that are shown. */
+export function requireRelationOf({ model }: Pick<Graph, 'model'>, object: ObjectRef, relation: string): void {
+  const isKnown = model.typeIndex.get(object.type)?.relationIndex.has(relation);
+  if (isKnown && relation.startsWith('can_')) return;
+  throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
+    reason: 'unknown_relation',
+  });
+}
+
+/** Of IDs in any order. Tens of thousands are sorted in a fraction of the time that a comparison in JavaScript takes. */
+function pageOf(ids: readonly bigint[], { offset, limit }: PageRequest): bigint[] {
+  return [
+    ...BigInt64Array.from(ids)
+      .sort()
+      .subarray(offset, offset + limit),
+  ];
+}

@@ -1,0 +1,38 @@
+import type { MissingLink } from '../../rebac/explain-missing.ts';
+
+export interface ShownTuple {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+}
+
+/** What is missing, for programs: `missing` says the same in sentences. */
+export interface MissingParts {
+  /** Tuples that would have to be added. */
+  readonly needs: readonly (ShownTuple & { readonly userName: string; readonly objectName: string })[];
+  /** Relations that exclude the user. */
+  readonly excludedBy: readonly { readonly object: string; readonly relation: string; readonly name: string }[];
+  /** Tuples on the way that exist already. */
+  readonly trail: readonly ShownTuple[];
+}
+
+export function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
+  return {
+    needs: (missing?.add ?? []).map((tuple) => ({
+      ...shown(tuple),
+      userName: nameOf(objectOf(tuple.user)),
+      objectName: nameOf(tuple.object),
+    })),
+    excludedBy: (missing?.excludedBy ?? []).map(({ object, relation }) => ({ object, relation, name: nameOf(object) })),
+    trail: (missing?.trail ?? []).map(shown),
+  };
+}
+
+export function shown({ user, relation, object }: ShownTuple): ShownTuple {
+  return { user, relation, object };
+}
+
+/** `team:4#member` is about `team:4`. */
+export function objectOf(subject: string): string {
+  return subject.split('#')[0] ?? subject;
+}

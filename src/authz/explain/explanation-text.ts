@@ -1,0 +1,214 @@
+import type { MissingLink } from '../../rebac/explain-missing.ts';
+import type { Step } from '../../rebac/explain-proof.ts';
+
+/** What an object is called, if the caller may know its name; else `team:4`. */
+export type NameOf = (object: string) => string;
+
+/** What those who hold a structural relation are called; one of them, and many. */
+const HOLDERS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  owner: ['an owner', 'owners'],
+  admin: ['an admin', 'admins'],
+  editor: ['an editor', 'editors'],
+  viewer: ['a viewer', 'viewers'],
+  member: ['a member', 'members'],
+  participant: ['a member', 'members'],
+  assignee: ['an assignee', 'assignees'],
+  steward: ['a steward', 'stewards'],
+  last_owner: ['the last owner', 'last owners'],
+};
+/** What has to change if somebody is excluded by a relation. */
+const OBSTACLES: Readonly<Record<string, string>> = {
+  last_owner: '% would need another owner',
+  kept: '% would need another member',
+  built_in: '% is built in and stays',
+};
+/** Relations that do not read well by the rule of `doing`. `%` is the object. */
+const PHRASES: Readonly<Record<string, string>> = {
+  can_connect: 'connect to %',
+  can_connect_clusters: 'connect to the clusters of %',
+  can_add_member: 'add members to %',
+  can_remove_member: 'remove members from %',
+  can_create_team: 'create teams in %',
+  can_create_role: 'create roles in %',
+  can_import_clusters: 'import clusters into %',
+  can_manage_team_members: 'manage the members of teams of %',
+  can_view_orchestratorconfig: 'view the orchestrator configuration of %',
+  can_view_cluster_config: 'view the orchestrator configuration of the clusters of %',
+  remover: 'delete %',
+};
+
+/** `can_edit_clusters` of acme: "edit the clusters of acme". */
+export function doing(relation: string, object: string): string {
+  return fill(phraseOf(relation), object);
+}
+
+/** A structural relation as what somebody is: "a member of the team". */
+export function describeRelation(relation: string, object: string): string {
+  const holder = HOLDERS[relation]?.[0];
+  return holder === undefined ? `${relation.replaceAll('_', ' ')} of ${object}` : `${holder} of ${object}`;
+}
+
+/** By a function: in a plain replacement, `$&` in the name of a contract or role would not stand for itself. */
+function fill(phrase: string, name: string): string {
+  return phrase.replace('%', () => name);
+}
+
+/** The same about an object that was just named: "edit its clusters", "delete it". */
+function doingIt(relation: string): string {
+  return phraseOf(relation)
+    .replace(/\bthe ([\w ]+) of %/, 'its $1')
+    .replace('%', 'it');
+}
+
+function phraseOf(relation: string): string {
+  const phrase = PHRASES[relation];
+  if (phrase !== undefined) return phrase;
+  const [verb = '', ...nouns] = relation.replace(/^can_/, '').split('_');
+  if (nouns.length === 0) return `${verb} %`;
+  return verb === 'create' ? `create ${nouns.join(' ')} in %` : `${verb} the ${nouns.join(' ')} of %`;
+}
+
+/** One step as a sentence: what holds, and for whom. */
+export function textOf(step: Step, user: string, nameOf: NameOf): string {
+  const { object, relation, rule, tuple, from } = step;
+  const name = nameOf(object);
+  switch (rule) {
+    case 'self':
+      return `${user} is this user`;
+    case 'direct':
+      return fact(user, relation, object, nameOf);
+    case 'everyone':
+      return `everybody ${holding(relation, name, 'is')}`;
+    case 'userset':
+      return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name)}`;
+    case 'parent':
+      return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is')} ${holding(relation, name, 'is')}`;
+    case 'computed':
+      return `whoever ${holding(from ?? '', name, 'is')} ${holding(relation, name, 'is')}`;
+    case 'and':
+      return 'all of the following hold';
+    case 'but not':
+      return `${user} is not excluded`;
+  }
+}
+
+/** What would have to change, one sentence for each change. */
+export function missingTexts(missing: MissingLink | undefined, user: string, nameOf: NameOf): string[] {
+  return [
+    ...(missing?.add ?? []).map(
+      ({ relation, object }) => `${user} would have to be ${oneOf(relation, object, nameOf)}`,
+    ),
+    ...(missing?.excludedBy ?? []).map(({ relation, object }) => {
+      const obstacle = OBSTACLES[relation];
+      return obstacle === undefined
+        ? `${user} must no longer be ${oneOf(relation, object, nameOf)}`
+        : fill(obstacle, groupOf(object, nameOf));
+    }),
+  ];
+}
+
+/**
+ * The whole answer as a person would say it: "ann can connect to prod because ann is in the team Owners, and owners of
+ * acme can connect to its clusters".
+ */
+export function sentenceFor(
+  question: { readonly user: string; readonly relation: string; readonly object: string },
+  answer: { readonly allowed: boolean; readonly steps: readonly Step[]; readonly missing: readonly string[] },
+  nameOf: NameOf,
+): string {
+  const { user } = question;
+  const action = doing(question.relation, nameOf(question.object));
+  if (!answer.allowed) {
+    return `${user} cannot ${action}${answer.missing.length > 0 ? `: ${answer.missing.join(', and ')}` : ''}`;
+  }
+  const reasons = reasonsOf(answer.steps, user, nameOf);
+  return `${user} can ${action}${reasons.length > 0 ? ` because ${enumerated(reasons)}` : ''}`;
+}
+
+/**
+ * From the user to the object. Steps that only rename what somebody holds (an owner is an admin is an editor) say
+ * nothing new, so of each such chain one sentence is left: what its first holder can do at its end.
+ */
+function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf): string[] {
+  const reasons: string[] = [];
+  let holder: Holder | undefined;
+  for (const { rule, relation, object, tuple, from = '' } of [...steps].reverse()) {
+    const subject = tuple?.user ?? '';
+    if (rule === 'direct') {
+      reasons.push(fact(user, relation, object, nameOf));
+      holder = relation === 'owner' || relation === 'identity' ? undefined : { relation, object };
+    } else if (rule === 'userset' && object.startsWith('role:')) {
+      reasons.push(`${groupOf(subject, nameOf)} has the role ${nameOf(object)}`);
+      holder = undefined;
+    } else if (rule === 'userset' && subject.startsWith('role:')) {
+      reasons.push(`whoever has that role can ${doing(relation, nameOf(object))}`);
+      holder = undefined;
+    } else if (rule === 'userset' && !subject.startsWith('organization:')) {
+      holder = { relation, object };
+    } else if (rule === 'parent' && holder !== undefined && isAction(from)) {
+      reasons.push(
+        `${holders(holder, nameOf)} can ${holder.object === subject ? doingIt(from) : doing(from, nameOf(subject))}`,
+      );
+      holder = undefined;
+    }
+  }
+  const [top] = steps;
+  // No step led to another object since: say what the holder can do with this one.
+  if (top !== undefined && holder !== undefined && isAction(top.relation)) {
+    const action = holder.object === top.object ? doingIt(top.relation) : doing(top.relation, nameOf(top.object));
+    reasons.push(`${holders(holder, nameOf)} can ${action}`);
+  }
+  return [...new Set(reasons)];
+}
+
+interface Holder {
+  readonly relation: string;
+  readonly object: string;
+}
+
+function holders({ relation, object }: Holder, nameOf: NameOf): string {
+  if (object.startsWith('platform:')) return 'site administrators';
+  return `${HOLDERS[relation]?.[1] ?? `holders of ${relation}`} of ${nameOf(object)}`;
+}
+
+function fact(user: string, relation: string, object: string, nameOf: NameOf): string {
+  if (object.startsWith('platform:')) return `${user} is a site administrator`;
+  if (object.startsWith('team:') && relation === 'member') return `${user} is in the team ${nameOf(object)}`;
+  if (relation === 'owner') return `${user} owns ${nameOf(object)}`;
+  if (relation === 'identity') return `${user} is this user`;
+  return `${user} is ${oneOf(relation, object, nameOf)}`;
+}
+
+function oneOf(relation: string, object: string, nameOf: NameOf): string {
+  const type = object.startsWith('team:') && nameOf(object) !== object ? 'the team ' : '';
+  return `${HOLDERS[relation]?.[0] ?? relation} of ${type}${nameOf(object)}`;
+}
+
+/** `team:4#member`: "members of the team operators". */
+function manyOf(userset: string, nameOf: NameOf): string {
+  const relation = userset.split('#')[1] ?? '';
+  return `${HOLDERS[relation]?.[1] ?? relation} of ${groupOf(userset, nameOf)}`;
+}
+
+function groupOf(userset: string, nameOf: NameOf): string {
+  const object = baseOf(userset);
+  const name = nameOf(object);
+  return name === object ? name : `the ${object.split(':')[0]} ${name}`;
+}
+
+function baseOf(userset: string): string {
+  return userset.split('#')[0] ?? '';
+}
+
+function holding(relation: string, name: string, verb: 'is' | 'are' = 'are'): string {
+  if (isAction(relation)) return `can ${doing(relation, name)}`;
+  return `${verb} ${HOLDERS[relation]?.[verb === 'is' ? 0 : 1] ?? relation} of ${name}`;
+}
+
+function isAction(relation: string): boolean {
+  return relation.startsWith('can_') || relation === 'remover';
+}
+
+function enumerated(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`;
+}

@@ -1,0 +1,253 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError, type KeptFrom } from '../../base/errors.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { Organization, Person } from '../../identity/callers.ts';
+import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../../identity/scopes.ts';
+import type { SessionMethod } from '../../identity/sessions/proof-kinds.ts';
+import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
+import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
+
+/** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
+export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;
+
+export interface SignedAccess extends AccessOptions {
+  readonly who: 'signedIn' | 'siteAdmin' | 'member' | 'holds';
+  readonly area: ScopeArea;
+  /** With `holds`: the relation that the caller must hold, in the words of the specification. */
+  readonly relation?: NamedRelation;
+  /** What the caller must hold instead if the request asks about a past moment with `?at=`. */
+  readonly inPast?: NamedRelation;
+}
+
+/** A relation and what it is held on, as the specification writes it: `view:role`. */
+export type NamedRelation = `${string}:${string}`;
+
+/** Queries the engine, and rejects a user who does not hold a relation. */
+export interface Relations {
+  /** In an organization; `id` is the object that the path names, if it names one. */
+  require(person: Person, organizationId: bigint, relation: NamedRelation, id: string | undefined): Promise<void>;
+  /**
+   * On an object that is known only by its ID. Returns the ID of the owner. What is not reached does not exist for the
+   * caller.
+   */
+  requireOn(
+    person: Person,
+    relation: NamedRelation,
+    id: string,
+    isReached: (object: KeptFrom) => boolean,
+  ): Promise<bigint>;
+  /** The owner of the object that a relation is about, if it exists. */
+  ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
+}
+
+interface AccessOptions {
+  /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
+  readonly about?: 'query' | 'path' | 'object';
+  /**
+   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, nobody else
+   * may.
+   */
+  readonly robots?: boolean | 'only';
+  /** The token may also be in the query. */
+  readonly queryToken?: boolean;
+  /** Only with Basic authentication, or in a session. */
+  readonly basic?: boolean;
+  /** What a token needs if the method does not imply it: a POST that only reads. */
+  readonly level?: ScopeLevel;
+  /** Shows every signed-in user the same, so that a public-only token is enough. */
+  readonly isPublic?: boolean;
+  /** The response lasts, so the caller can be admitted again while it does. */
+  readonly lasts?: boolean;
+  /** In a session, the user must have proven lately who they are. Tokens are not concerned. */
+  readonly proven?: boolean;
+  /** Also for users who must add a second factor before anything else. */
+  readonly enrolling?: boolean;
+  /**
+   * What a token needs, whatever the method and the area. `all`: the route hands out something that may do everything.
+   * `any`: the route is about the token itself.
+   */
+  readonly scope?: 'all' | 'any' | typeof SCIM;
+  /**
+   * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
+   * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
+   * itself, and single objects of the organization are enough. `whole`: the route is about an object, but shows or
+   * changes others of the organization, too.
+   */
+  readonly limited?: 'filtered' | 'whole';
+}
+
+export const anyone: Access = { who: 'anyone' };
+export const webhook: Access = { who: 'webhook' };
+export const signedIn = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+  who: 'signedIn',
+  area,
+  ...options,
+});
+export const siteAdmin = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+  who: 'siteAdmin',
+  area,
+  ...options,
+});
+export const member = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+  who: 'member',
+  area,
+  about: 'query',
+  ...options,
+});
+/** A robot whose token has the scope `scim` and no other: an identity provider that provisions its organization. */
+export const provisioner = (options: Pick<AccessOptions, 'level'> = {}): Access => ({
+  who: 'signedIn',
+  area: 'organization',
+  robots: 'only',
+  scope: SCIM,
+  ...options,
+});
+/** A member who also holds the relation, on the object that the path names with `:id` or else on the organization. */
+export const holds = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { readonly inPast?: NamedRelation; readonly limited?: 'filtered' } = {},
+): Access => ({
+  who: 'holds',
+  area,
+  relation,
+  about: 'query',
+  ...options,
+});
+/** A user who holds the relation on the organization of `/orgs/:org`. For users outside it, it does not exist. */
+export const holdsIn = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { readonly limited?: 'filtered'; readonly proven?: boolean } = {},
+): Access => ({
+  who: 'holds',
+  area,
+  relation,
+  about: 'path',
+  ...options,
+});
+/** A user who holds the relation on the object of `/teams/:id`. For users who may not see it, it does not exist. */
+export const holdsOn = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { robots?: boolean; limited?: 'whole'; proven?: boolean } = {},
+): Access => ({
+  who: 'holds',
+  area,
+  relation,
+  about: 'object',
+  ...options,
+});
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+    /** Who sent the request, also if they may not call the route; null on the fast path, where `caller` is set. */
+    identified: Caller | null;
+    /** On a route that `lasts`: the caller as of now, or the rejection. */
+    readmit: (() => Promise<Caller>) | null;
+  }
+}
+
+export interface CallerSession {
+  readonly id: bigint;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** How the user last proved who they are, and when. */
+  readonly method: SessionMethod;
+  readonly provenAt: Date;
+  /** From then on they must do so again, before anything sensitive. */
+  readonly provenUntil: Date;
+}
+
+/** The user behind a request, and how far the request may use the user's rights. */
+export interface Caller {
+  readonly person: Person;
+  readonly via: 'token' | 'password' | 'session';
+  readonly credentialKey: string;
+  readonly scopes: readonly string[];
+  /** What the token is limited to. Then `person` is in no other organization, and no site administrator. */
+  readonly limits?: MaybeLimits;
+  /** The owner of such a token, with all their rights. For admission only. */
+  readonly owner?: Person;
+  /** What a page of the session must repeat to change something. */
+  readonly csrf?: string;
+  /** The session that the request came with. */
+  readonly session?: CallerSession;
+  /** Set if the route asks for one. */
+  readonly organization?: Organization;
+  /** The account that owns the object which the route is about. */
+  readonly ownerId?: bigint;
+  /** The robot whose token was used; then `person` is the organization that it works for. */
+  readonly robotId?: bigint;
+  /** The administrator who acts on behalf of this user, if one does. */
+  readonly sudoBy?: Pick<Person, 'id' | 'login'>;
+  /** The token that was used, or that the session was opened with. */
+  readonly tokenId?: bigint;
+  /** When that token expires; null if it does not, or if there is none. Nothing that it creates outlives it. */
+  readonly until: Date | null;
+}
+
+/** Whether the caller sees what is for site administrators. */
+export function seesAsAdmin({ person, scopes }: Caller): boolean {
+  return person.isAdmin && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** Whether the caller sees what is for this user alone. */
+export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
+  return person.id === id && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** In a session whose user has not proven lately who they are, this throws. */
+export function requireProven({ session }: Caller, now: Date): void {
+  if (session !== undefined && session.provenUntil <= now) throw reauthenticationNeeded();
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw new AppError('internal', 'route has no signed-in caller');
+  return request.caller;
+}
+
+/** The caller of a route that asks for an organization. */
+export function callerIn(request: FastifyRequest): Caller & { readonly organization: Organization } {
+  const caller = callerOf(request);
+  if (!caller.organization) throw new AppError('internal', 'route has no organization');
+  return caller as Caller & { readonly organization: Organization };
+}
+
+/** The account that owns the object of a route that is about one. */
+export function ownerIn(request: FastifyRequest): bigint {
+  const { ownerId } = callerOf(request);
+  if (ownerId === undefined) throw new AppError('internal', 'route has no object');
+  return ownerId;
+}
+
+export function actorOf(request: FastifyRequest): Actor {
+  return actorFor(callerOf(request), request.id);
+}
+
+export function actorFor({ person, sudoBy, robotId }: Caller, requestId: string): Actor {
+  if (robotId !== undefined) return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId };
+  const actor = { id: person.id, name: person.login, requestId };
+  return sudoBy === undefined ? actor : { ...actor, sudoBy: { id: sudoBy.id, name: sudoBy.login } };
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export function isSafe(method: string): boolean {
+  return SAFE_METHODS.has(method);
+}
+
+/** Undefined if every token will do. */
+export function neededScope(access: SignedAccess, method: string): Scope | undefined {
+  if (access.scope === 'any') return undefined;
+  return access.scope ?? `${levelOf(access, method)}:${access.area}`;
+}
+
+/** Whether a call only reads: the method says so, unless the route does. */
+export function levelOf(access: SignedAccess, method: string): ScopeLevel {
+  return access.level ?? (isSafe(method) ? 'read' : 'write');
+}

@@ -1,0 +1,355 @@
+/**
+ * Turns a credential into a caller, or rejects it.
+ *
+ * 1. This is the only place that does so.
+ * 2. No token is kept in clear text for longer than the connection that it came over.
+ * 3. The fast path serves most requests: a remembered token on a route that needs no relation. Everything else,
+ *    including every rejection, goes through the slow path.
+ * 4. If a route rejects callers who are not in an organization, they cannot tell it from one that does not exist.
+ * 5. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
+ *    its owner without rights elsewhere. Only a route that declares `limited: 'filtered'` has to look at the limits.
+ */
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { AppError, type ErrorDetail, type KeptFrom, reasonOf } from '../../base/errors.ts';
+import type { Done } from '../../changes/revision.ts';
+import {
+  type Callers,
+  type Organization,
+  type Person,
+  personWithin,
+  refuseUnusable,
+  type TokenGrant,
+} from '../../identity/callers.ts';
+import { includesScope, scopesAllow } from '../../identity/scopes.ts';
+import type { SecondFactors } from '../../identity/second-factor.ts';
+import { waysOf } from '../../identity/sessions/proof-kinds.ts';
+import type { SessionUsage } from '../../identity/sessions/session-usage.ts';
+import { reachesInto, reachesObject, reachesOrganization } from '../../identity/tokens/token-limits.ts';
+import type { TokenUsage } from '../../identity/tokens/token-usage.ts';
+import type { Brake } from '../limits/brake.ts';
+import {
+  type Access,
+  type Caller,
+  isSafe,
+  neededScope,
+  type Relations,
+  requireProven,
+  type SignedAccess,
+} from './access.ts';
+import { type Credential, isBasic, readCredential } from './credential.ts';
+
+interface Options {
+  readonly callers: Callers;
+  readonly relations: Relations;
+  readonly tokenUsage: Pick<TokenUsage, 'note'>;
+  readonly sessionUsage: Pick<SessionUsage, 'note'>;
+  readonly brake: Brake;
+  readonly queryTokens: boolean;
+  readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
+  /** How long a proof of who somebody is counts, for what is sensitive. */
+  readonly provenMs: number;
+}
+
+/** Calls back once the caller of a request is known, or with the rejection. */
+export type Admit = (request: FastifyRequest, done: Done) => void;
+
+/** The Authorization header that a connection sent last, and the name of the token in it. */
+interface Shown {
+  readonly header: string;
+  readonly name: string;
+}
+
+const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
+
+/** Creates the admission check of each route. */
+export function createAdmission(options: Options) {
+  const { callers, relations, tokenUsage, sessionUsage, brake, queryTokens, secondFactors, provenMs } = options;
+  // Invariant 2: an entry lives no longer than its connection.
+  const shownOn = new WeakMap<Socket, Shown>();
+  const known = new WeakMap<TokenGrant, Caller>();
+  const within = new WeakMap<TokenGrant, Person>();
+
+  /** The admission check of one route. */
+  return function door(access: Access): Admit {
+    if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
+    const needs: SignedAccess = access;
+    const isPlain = !needs.basic && !needs.robots && needs.who !== 'holds' && needs.about !== 'path';
+    return function admit(request, done) {
+      const name = isPlain ? tokenShown(request, needs) : undefined;
+      if (name === undefined) return void slowly(request, needs).then(() => done(), done);
+      callers.whenCurrent((error) => {
+        if (error !== undefined) done(error);
+        else if (atOnce(request, needs, name)) done();
+        else slowly(request, needs).then(() => done(), done);
+      });
+    };
+  };
+
+  /**
+   * The name of the token in the header, unless the request carries more than that: a sudo name, or a token in the
+   * query.
+   */
+  function tokenShown(request: FastifyRequest, access: SignedAccess): string | undefined {
+    const { headers, socket } = request.raw;
+    const header = headers.authorization;
+    const query = request.query as Readonly<Record<string, unknown>>;
+    if (header === undefined || headers.sudo !== undefined || query.sudo !== undefined) return undefined;
+    if (access.queryToken && (query.token !== undefined || query.access_token !== undefined)) return undefined;
+    const before = shownOn.get(socket);
+    if (before?.header === header) return before.name;
+    const name = callers.tokenName(TOKEN_HEADER.exec(header)?.[1] ?? '');
+    if (name !== undefined) shownOn.set(socket, { header, name });
+    return name;
+  }
+
+  /**
+   * The fast path: a remembered token on a route that needs no relation. Returns false for everything else, including
+   * every rejection, which the slow path handles (invariant 3).
+   */
+  function atOnce(request: FastifyRequest, access: SignedAccess, name: string): boolean {
+    const grant = callers.rememberedToken(name);
+    if (grant === undefined || grant.robotId !== null || grant.limits !== undefined) return false;
+    const { person, scopes } = grant;
+    const now = new Date();
+    if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
+    if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
+    const needed = neededScope(access, request.method);
+    if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
+    let caller = known.get(grant) ?? remember(grant);
+    if (access.about !== undefined) {
+      const { org } = request.query as { org?: unknown };
+      const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
+      if (!organization) return false;
+      if (access.who === 'member' && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      caller = { ...caller, organization };
+    }
+    tokenUsage.note(grant.tokenId, now);
+    request.caller = caller;
+    return true;
+  }
+
+  function remember(grant: TokenGrant): Caller {
+    const { person, scopes, tokenId, expiresAt: until } = grant;
+    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until };
+    known.set(grant, caller);
+    return caller;
+  }
+
+  function ownerWithin(grant: TokenGrant): Person {
+    const { person, limits } = grant;
+    let owner = within.get(grant);
+    if (owner === undefined) {
+      owner = limits ? personWithin(person, limits) : person;
+      within.set(grant, owner);
+    }
+    return owner;
+  }
+
+  async function slowly(request: FastifyRequest, access: SignedAccess): Promise<void> {
+    const credential = readCredential(request, queryTokens && access.queryToken === true);
+    if (access.basic && credential.kind === 'token' && !isBasic(credential)) {
+      throw new AppError('unauthenticated', 'this call needs Basic authentication');
+    }
+    const shown = await identify(credential, request, access);
+    request.identified = shown;
+    refuseUnusable(shown.person);
+    refuseNarrowToken(shown, access, request.method);
+    refuseLimitedToken(shown, access);
+    if (access.robots === 'only' && shown.robotId === undefined) {
+      throw new AppError('forbidden', 'only the token of a robot can call this route');
+    }
+    if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
+    if (access.proven) requireProven(shown, new Date());
+    const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
+    const caller = other === undefined ? shown : await inTheNameOf(shown, other);
+    request.identified = caller;
+    if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
+      throw new AppError('forbidden', 'user should be the site admin');
+    }
+    request.caller = caller;
+    if (!access.about) return;
+    try {
+      await admitTo(request, caller, access);
+    } catch (error) {
+      throw caller.limits ? withHint(error) : error;
+    }
+  }
+
+  /** To the organization or object that the route is about. */
+  async function admitTo(request: FastifyRequest, caller: Caller, access: SignedAccess): Promise<void> {
+    const { id, org } = request.params as { id?: string; org?: string };
+    if (access.about === 'object') {
+      request.caller = { ...caller, ownerId: await ownerOfObject(caller, access, id ?? '') };
+      return;
+    }
+    const organization =
+      access.about === 'path'
+        ? await organizationOfPath(org ?? '', caller, access)
+        : await findOrganization(request, caller, access);
+    const isPast = (request.query as { at?: unknown }).at !== undefined;
+    const relation = (isPast ? access.inPast : undefined) ?? access.relation;
+    if (relation) await relations.require(caller.person, organization.id, relation, id);
+    request.caller = { ...caller, organization };
+  }
+
+  async function ownerOfObject(caller: Caller, access: SignedAccess, id: string): Promise<bigint> {
+    const { relation } = access;
+    if (!relation) throw new AppError('internal', 'a route about an object names no relation');
+    const { limits, robotId, person } = caller;
+    const isReached = (object: KeptFrom) =>
+      access.limited === 'whole' ? reachesOrganization(limits, object.ownerId) : reachesObject(limits, object);
+    if (robotId === undefined) return await relations.requireOn(person, relation, id, isReached);
+    const ownerId = await relations.ownerOf(relation, id);
+    const [, type = ''] = relation.split(':');
+    const object = ownerId === undefined ? undefined : { ownerId, type, id: BigInt(id) };
+    if (object?.ownerId !== person.id || !isReached(object)) {
+      throw new AppError('notFound', `${type} does not exist`, { ...(object && { keptFrom: object }) });
+    }
+    return object.ownerId;
+  }
+
+  /** For a caller who is not in it, the organization looks like one that does not exist (invariant 4). */
+  async function organizationOfPath(name: string, caller: Caller, access: SignedAccess): Promise<Organization> {
+    const organization = await callers.organizationNamed(name);
+    if (organization && isIn(caller, organization, access)) return organization;
+    throw new AppError('notFound', 'organization does not exist', {
+      reason: 'organization_not_found',
+      ...keptFrom(organization),
+    });
+  }
+
+  /** A site administrator may do what another user may, by that user's name in `?sudo=` or the Sudo header. */
+  async function inTheNameOf(caller: Caller, name: unknown): Promise<Caller> {
+    if (name === '') return caller;
+    if (!caller.person.isAdmin) throw new AppError('forbidden', 'Only administrators allowed to sudo.');
+    const person = typeof name === 'string' ? await callers.personNamed(name) : undefined;
+    if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
+    return { ...caller, person, sudoBy: caller.person };
+  }
+
+  async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
+    const now = new Date();
+    switch (credential.kind) {
+      case 'none':
+        throw new AppError('unauthenticated', 'token is required');
+      case 'token': {
+        const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
+        const { robotId, scopes, limits, tokenId, expiresAt: until } = grant;
+        const person = limits ? ownerWithin(grant) : grant.person;
+        const more = { ...(robotId !== null && { robotId }), ...(limits && { limits, owner: grant.person }) };
+        const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
+        if (robotId !== null && !access.robots) {
+          request.identified = caller;
+          throw new AppError('forbidden', 'robot accounts cannot call this route');
+        }
+        tokenUsage.note(tokenId, now);
+        return caller;
+      }
+      case 'password': {
+        const { login, password } = credential;
+        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
+        // Not before the password is right: nobody else learns that there is a second factor.
+        if (person.secondFactors.length > 0) throw passwordIsNotEnough(person);
+        return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'], until: null };
+      }
+      case 'session': {
+        const grant = await callers.bySession(credential.text, now);
+        if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
+          throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
+        }
+        const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
+        const provenUntil = new Date(provenAt.getTime() + provenMs);
+        sessionUsage.note(sessionId, now);
+        const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
+        const known = {
+          person,
+          via: 'session',
+          credentialKey: `p${person.id}`,
+          scopes: ['all'],
+          csrf,
+          session,
+        } as const;
+        return token === null ? { ...known, until: null } : { ...known, tokenId: token.id, until: token.expiresAt };
+      }
+    }
+  }
+
+  /**
+   * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
+   * `signedIn` route accepts an organization that the caller is not in.
+   */
+  async function findOrganization(request: FastifyRequest, caller: Caller, access: SignedAccess) {
+    const { org } = request.query as { org?: unknown };
+    if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');
+    if (typeof org !== 'string') throw new AppError('invalid', 'query parameter org is given more than once');
+    const organization = await callers.organizationNamed(org);
+    const mayAsk =
+      organization && ((access.who === 'signedIn' && !caller.limits) || isIn(caller, organization, access));
+    if (!mayAsk) {
+      throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
+    }
+    return organization;
+  }
+}
+
+/** A provider that asks for a second factor is enough, and so is a token. */
+function mustEnroll({ via, session }: Caller): boolean {
+  return via !== 'token' && session?.method !== 'trusted_provider';
+}
+
+function enrollFirst(): AppError {
+  const message = 'a second factor is required: add one (POST /user/factors/…) before anything else';
+  return new AppError('forbidden', message, { reason: 'second_factor_enrollment' });
+}
+
+function passwordIsNotEnough({ login, secondFactors }: Person): AppError {
+  const message = `the password of ${login} is not enough, because there is a second factor: use an access token`;
+  return new AppError('unauthenticated', message, {
+    reason: 'second_factor_required',
+    secondFactor: waysOf(secondFactors),
+  });
+}
+
+/** For the audit log: which organization a caller was kept from, if it exists. The caller does not learn that. */
+function keptFrom(organization: Organization | undefined): Pick<ErrorDetail, 'keptFrom'> {
+  if (organization === undefined) return {};
+  return { keptFrom: { ownerId: organization.id, type: 'organization', id: organization.id } };
+}
+
+/** Whether the caller is in the organization, and their token reaches as much of it as the route needs. */
+function isIn({ person, limits, owner }: Caller, { id }: Organization, access: SignedAccess): boolean {
+  if (limits === undefined || owner === undefined) return person.isAdmin || person.organizations.has(id);
+  const isReached = access.limited === 'filtered' ? reachesInto(limits, id) : reachesOrganization(limits, id);
+  return isReached && (owner.isAdmin || owner.organizations.has(id));
+}
+
+/** Said about what does not exist, or is hidden from the owner, as well as about what the token does not reach. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof AppError) || reasonOf(error) === 'missing_relation') return error;
+  if (error.kind !== 'notFound' && error.kind !== 'forbidden') return error;
+  return new AppError(error.kind, `${error.message}, or it is outside the limits of this token`, error.detail);
+}
+
+function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {
+  if (limits === undefined || (who !== 'siteAdmin' && (about || limited === 'filtered'))) return;
+  const message =
+    who === 'siteAdmin'
+      ? 'tokens that are limited to organizations or objects cannot administer the site'
+      : 'this route is not available to tokens that are limited to organizations or objects';
+  throw new AppError('forbidden', message, { reason: 'token_limited' });
+}
+
+function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
+  const needed = neededScope(access, method);
+  if (needed === undefined) return;
+  if (!includesScope(caller.scopes, needed)) {
+    throw new AppError(
+      'forbidden',
+      `token does not have at least one of required scope(s), required=[${needed}], token scope=${caller.scopes.join(',')}`,
+    );
+  }
+  if (!scopesAllow(caller.scopes, needed, access.isPublic)) {
+    throw new AppError('forbidden', 'this endpoint is not available for public-only tokens');
+  }
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import type { Page, PageRequest } from '../../base/page.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import { wrongCredential } from '../callers.ts';
+import { hashSecret } from '../tokens/token-text.ts';
+import type { SessionMethod } from './proof-kinds.ts';
+
+export interface SessionDraft {
+  readonly hash: Buffer;
+  readonly accountId: bigint;
+  readonly csrf: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly userAgent: string;
+  readonly ip: string;
+  readonly passwordHash: string | undefined;
+  readonly tokenId: bigint | undefined;
+  readonly method: SessionMethod;
+  /** By default, when it was created. */
+  readonly provenAt?: Date;
+  readonly provider: SessionProvider | undefined;
+}
+
+/** The sign-in at a provider that a session is opened with. */
+export interface SessionProvider {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session at the provider, if it has told one. */
+  readonly sid: string | undefined;
+  /** The ID token, which signing out at the provider needs. */
+  readonly sealedIdToken: Buffer | undefined;
+}
+
+/** What a session is opened with, besides the word of the caller. It may have changed since it was checked. */
+export interface Opening {
+  /** What the password was compared with. */
+  readonly passwordHash?: string;
+  /** The session ends with the token: when that expires, and when it is revoked. */
+  readonly token?: { readonly id: bigint; readonly expiresAt: Date | null };
+  readonly browser?: Browser;
+  readonly provider?: SessionProvider;
+  /** By default, a token if there is one, and a password otherwise. */
+  readonly method?: SessionMethod;
+  /** When the user last proved who they are. By default, now. */
+  readonly provenAt?: Date;
+}
+
+/** Where a session was opened. */
+export interface Browser {
+  readonly userAgent: string;
+  readonly ip: string;
+}
+
+/** A session as its user sees it. */
+export interface SessionCard extends Browser {
+  readonly id: bigint;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+export interface SessionStore {
+  /**
+   * False if what the session is opened with is no longer enough: the password is another one, the token or the linked
+   * account is gone, or there is a second factor by now.
+   */
+  create(draft: SessionDraft): Promise<boolean>;
+  remove(hash: Buffer): Promise<void>;
+  /** The user of a session has proven who they are once more. */
+  prove(accountId: bigint, id: bigint, method: SessionMethod, now: Date): Promise<void>;
+  /** Those that have not expired, the one that was used last first. */
+  list(accountId: bigint, now: Date, request: PageRequest): Promise<Page<SessionCard>>;
+  /** False if the account has no such session. */
+  end(accountId: bigint, id: bigint, now: Date, actor: Actor): Promise<boolean>;
+  /** All sessions of the account but the one with the ID `kept`. */
+  endOthers(accountId: bigint, kept: bigint | undefined, now: Date, actor: Actor): Promise<void>;
+}
+
+export interface Session {
+  readonly text: string;
+  readonly csrf: string;
+  readonly expiresAt: Date;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+const DAY = 86_400_000;
+const SHORT = DAY;
+const REMEMBERED = 31 * DAY;
+/** Enough to recognize a browser; the header itself can have thousands of characters. */
+const MAX_USER_AGENT = 200;
+
+/** Sessions of browsers. The text of the cookie is stored only as a keyed hash, like tokens. */
+export function createSessions(store: SessionStore, key: Buffer, flushUsage: () => Promise<void>) {
+  return { open, close, prove: store.prove, list, end, endOthers: store.endOthers };
+
+  async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
+    const { passwordHash, token, browser, provider, method = token ? 'token' : 'password', provenAt } = opening;
+    const text = randomBytes(32).toString('base64url');
+    const csrf = randomBytes(24).toString('base64url');
+    const end = now.getTime() + (remember ? REMEMBERED : SHORT);
+    const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
+    const place = { userAgent: browser?.userAgent.slice(0, MAX_USER_AGENT) ?? '', ip: browser?.ip ?? '' };
+    const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id, method };
+    const proof = provenAt && { provenAt };
+    const draft = { accountId, createdAt: now, expiresAt, provider, ...place, ...secrets, ...proof };
+    if (!(await store.create(draft))) throw wrongCredential();
+    return { text, csrf, expiresAt };
+  }
+
+  /** Ends a session. A session that does not exist has ended already. */
+  async function close(text: string): Promise<void> {
+    await store.remove(hashSecret(key, text));
+  }
+
+  async function list(accountId: bigint, now: Date, request: PageRequest): Promise<Page<SessionCard>> {
+    await flushUsage();
+    return await store.list(accountId, now, request);
+  }
+
+  async function end(accountId: bigint, id: bigint, now: Date, actor: Actor): Promise<void> {
+    if (!(await store.end(accountId, id, now, actor))) {
+      throw new AppError('notFound', 'session does not exist', { reason: 'session_not_found' });
+    }
+  }
+}
