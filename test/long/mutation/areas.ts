@@ -19,7 +19,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
     count: COUNTS.mutants,
     sources: [
       'src/tokens/*.ts',
-      'src/identity/{token-*,token.rows,scopes,callers*,sessions*,session-usage*,person.rows}.ts',
+      'src/identity/{scopes,callers*,person.rows}.ts',
+      'src/identity/tokens/*.ts',
+      'src/identity/sessions/{sessions*,session-usage*}.ts',
       'src/http/admission/credential.ts',
     ],
     tests: [
@@ -34,7 +36,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   authorization: {
     count: COUNTS.sampledMutants,
-    sources: ['src/authz/*.ts', 'src/http/{access,admission,gate}.ts'],
+    sources: ['src/authz/*.ts', 'src/authz/explain/*.ts', 'src/http/admission/{access,admission,gate}.ts'],
     tests: [
       'test/authz/{graph-cache,graph-moments,graph-store,graphs,judge,owner-store,object-ref,token-reach}.test.ts',
       'test/authz/explanation-text.test.ts',
