@@ -21,7 +21,8 @@ LABEL org.opencontainers.image.title="Atrium" \
   org.opencontainers.image.version="1.27.0" \
   org.opencontainers.image.revision="$REVISION" \
   org.opencontainers.image.base.name="docker.io/library/node:24.21-slim"
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+# Without the last two, glibc keeps some 40 MiB of freed memory.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { generatedFiles } from './generated.ts';
+import { modelFiles } from './generate-model.ts';
 import { SCHEMA_FILE, schemaOfRelease } from './schema.ts';
 
 /** Writes the files that are generated from the code. With --check, only reports which of them are stale. */
 const isCheck = process.argv.includes('--check');
+// Everything else may need the model as it is now, so it comes first.
+const model = await modelFiles(readFileSync('src/authz/platform.fga', 'utf8'));
+if (!isCheck) for (const [path, text] of Object.entries(model)) writeFileSync(path, text);
+const { generatedFiles } = await import('./generated.ts');
 // The schema needs a database, so a test checks it instead (test/db/schema.test.ts).
 const schema = isCheck ? {} : { [SCHEMA_FILE]: await schemaOfRelease() };
 const files = Object.entries({ ...(await generatedFiles()), ...schema });

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { SETTINGS } from '../src/base/config/settings.ts';
 import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
+import { modelFiles } from './generate-model.ts';
 import { type Examples, withExamples } from './openapi/examples.ts';
 import { describeEveryDeployment } from './routes.ts';
 
@@ -10,6 +11,7 @@ import { describeEveryDeployment } from './routes.ts';
 export async function generatedFiles(): Promise<Record<string, string>> {
   const examples = JSON.parse(readFileSync('openapi/examples.json', 'utf8')) as Examples;
   const document = withExamples(await describeEveryDeployment(), examples);
+  const model = readFileSync('src/authz/platform.fga', 'utf8');
   return {
     '.env.example': envExample(),
     'docs/configuration.md': configurationPage(),
@@ -17,7 +19,8 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'openapi/atrium.yaml': yamlOf(document),
     ...deployFiles(),
     ...clientFiles(document),
-    ...(await cliFiles(readFileSync('src/authz/platform.fga', 'utf8'))),
+    ...(await modelFiles(model)),
+    ...(await cliFiles(model)),
   };
 }
 

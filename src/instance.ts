@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createApp, createListenerApp } from './app.ts';
 import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
@@ -13,10 +12,9 @@ import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
-import { type DbOptions, openDb, ping } from './db/db.ts';
+import { type DbOptions, loadDriver, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { withSpans } from './db/traced-db.ts';
-import { wireFeatures } from './features.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { createDrain } from './http/drain.ts';
 import { type Brake, createBrake } from './http/limits/brake.ts';
@@ -56,7 +54,7 @@ interface Surroundings {
 export async function openInstance(config: Config, { log, say, onStopped, startPglite, common }: Surroundings) {
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
-  const opened = await openDb({
+  const { open, hasThread } = await loadDriver({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL,
@@ -70,6 +68,15 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
       onStopped?.(error);
     },
   });
+  // The built-in database opens in its thread while the routes load, which takes half of a start. PostgreSQL takes
+  // little, and would time out meanwhile on a busy machine.
+  const opening = hasThread ? open() : undefined;
+  opening?.catch(() => undefined);
+  const [{ createApp, createListenerApp }, { wireFeatures }] = await Promise.all([
+    import('./app.ts'),
+    import('./features.ts'),
+  ]);
+  const opened = await (opening ?? open());
   const collector = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const db = collector === undefined ? opened : withSpans(opened);
   const ringStore = createRingStore(db);

@@ -18,8 +18,10 @@ export async function startServer(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchServer> {
   const started = performance.now();
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: '0', ...settings };
+  // As scripts/run.mjs starts a server.
+  const { PATH, NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ } = process.env;
+  const launcher = { PATH, NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
+  const env = { ...launcher, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: '0', ...settings };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);

@@ -7,7 +7,7 @@ import type { RelationOf } from '../history/undo.ts';
 import type { Scope } from '../http/server.ts';
 import { readId } from '../http/wire/schemas.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import { type Model, readModel } from '../rebac/model.ts';
+import { type Model, readModelJson } from '../rebac/model.ts';
 import type { RoleGrant } from './escalation.ts';
 import { explainRoutes } from './explain/explain.routes.ts';
 import { createExplainStore } from './explain/explain.store.ts';
@@ -23,6 +23,7 @@ import { createUserAccess } from './matrix/user-access.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
+import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { createRemedies } from './remedies.ts';
@@ -89,5 +90,5 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
 /** Takes longer than the rest of the wiring, so servers in one process share the model. Nothing changes it. */
 async function readPlatform(): Promise<{ model: Model; modelText: string }> {
   const modelText = readFileSync(new URL('./platform.fga', import.meta.url), 'utf8');
-  return { model: await readModel(modelText), modelText };
+  return { model: await readModelJson(PLATFORM_MODEL), modelText };
 }

@@ -1,8 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { DbOptions } from './db-options.ts';
-
 import { sql } from './statement.ts';
-
 import type { Db } from './types.ts';
 
 export type { DbOptions } from './db-options.ts';
@@ -10,17 +8,28 @@ export { hasDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
 export type { Db, Later, Query, Script, TransactionQuery } from './types.ts';
 
-/**
- * Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. A driver that is not used is not even loaded: PGlite
- * is 15 MB.
- */
+/** Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. */
 export async function openDb(options: DbOptions): Promise<Db> {
-  if (options.databaseUrl !== undefined && options.databaseUrl !== '') {
+  const { open } = await loadDriver(options);
+  return await open();
+}
+
+interface Driver {
+  /** Begins immediately. */
+  open(): Promise<Db>;
+  /** Whether the database works in a thread of its own, also while this one is busy. */
+  readonly hasThread: boolean;
+}
+
+/** A driver that is not used is not even loaded: PGlite is 15 MB. */
+export async function loadDriver(options: DbOptions): Promise<Driver> {
+  const { databaseUrl = '' } = options;
+  if (databaseUrl !== '') {
     const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(options, options.databaseUrl);
+    return { open: async () => openPostgres(options, databaseUrl), hasThread: false };
   }
   const { openPglite } = await import('./pglite/pglite.ts');
-  return openPglite(options);
+  return { open: () => openPglite(options), hasThread: true };
 }
 
 /** Whether this error is a unique violation. With a name: whether it is of exactly that constraint or index. */

@@ -18,7 +18,7 @@ const FILES = [
 /** Names of other programs, and of compose.yaml itself. */
 const FOREIGN = new Set([
   ...['NODE_ENV', 'XDG_CACHE_HOME', 'POSTGRES_PASSWORD', 'POSTGRES_USER', 'POSTGRES_DB', 'SITE_ADDRESS'],
-  ...['HTTP_PORT', 'HTTPS_PORT', 'BUS_HOST', 'BUS_PORT', 'AF_INET', 'AF_INET6', 'AF_UNIX'],
+  ...['HTTP_PORT', 'HTTPS_PORT', 'BUS_HOST', 'BUS_PORT', 'AF_INET', 'AF_INET6', 'AF_UNIX', 'MALLOC_ARENA_MAX'],
 ]);
 /** What the server needs after SHUTDOWN_DELAY_MS, as docs/operating.md says. */
 const END_SECONDS = 12;

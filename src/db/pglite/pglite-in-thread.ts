@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import type { Backend, BackendOptions, Watch } from './pglite-backend.ts';
@@ -6,6 +7,13 @@ import { type Call, movedWith, type Report } from './pglite-messages.ts';
 
 /** TypeScript in the sources, JavaScript in a build. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * V8 optimizes a function of WebAssembly once it has run for about so many bytes. By default, that is early: a start
+ * alone would optimize hundreds of functions of PostgreSQL, next to everything else that a start does, and keep some 30
+ * MiB for it. A hundred times as many leave the optimizer to what really runs all the time.
+ */
+const TIERING_BUDGET = 1_300_000_000;
 
 interface Waiting {
   resolve(bytes: Uint8Array<ArrayBuffer>): void;
@@ -22,6 +30,7 @@ export async function startInThread(
   watch: Watch,
   onThread?: (thread: Worker) => void,
 ): Promise<Backend> {
+  setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
   const thread = new Worker(THREAD, { workerData: options });
   onThread?.(thread);
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
