@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../base/errors.ts';
 import { API_DOCUMENTS } from '../../base/release.ts';
 import { anyone } from '../admission/access.ts';
 import type { Scope } from '../server.ts';
@@ -20,40 +20,42 @@ const PAGE = `<!doctype html>
 
 const START = `SwaggerUIBundle({ url: '/api/v1/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: 'none', persistAuthorization: false });`;
 
-const DOCUMENTS = [
-  ['atrium.json', '/openapi.json', 'application/json; charset=utf-8'],
-  ['atrium.yaml', '/openapi.yaml', 'application/yaml; charset=utf-8'],
+/** Swagger UI, copied by the build of the console, so that its packages are not needed in production. */
+const ASSETS = fileURLToPath(new URL('../../../console/dist/docs/', import.meta.url));
+
+const ALWAYS_ASK = 'no-cache';
+const FOR_A_DAY = 'public, max-age=86400';
+const FILES = [
+  [API_DOCUMENTS, 'atrium.json', '/openapi.json', 'application/json; charset=utf-8', ALWAYS_ASK],
+  [API_DOCUMENTS, 'atrium.yaml', '/openapi.yaml', 'application/yaml; charset=utf-8', ALWAYS_ASK],
+  [ASSETS, 'swagger-ui.css', '/docs/swagger-ui.css', 'text/css', FOR_A_DAY],
+  [ASSETS, 'swagger-ui-bundle.js', '/docs/swagger-ui-bundle.js', 'text/javascript', FOR_A_DAY],
 ] as const;
 
 /** The documentation page with all its parts served from here: it works without any network. */
 export function docsRoutes(scope: Scope): void {
-  const assets = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json')), 'static');
   const hidden = { config: { access: anyone }, schema: { hide: true } };
 
-  for (const [name, url, type] of DOCUMENTS) scope.get(url, hidden, documentSender(join(API_DOCUMENTS, name), type));
+  for (const [folder, name, url, type, caching] of FILES) {
+    scope.get(url, hidden, fileSender(join(folder, name), type, caching));
+  }
   scope.get('/docs', hidden, async (_request, reply) =>
     reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
   scope.get('/docs/start.js', hidden, async (_request, reply) => reply.type('text/javascript').send(START));
-  for (const [name, type] of [
-    ['swagger-ui.css', 'text/css'],
-    ['swagger-ui-bundle.js', 'text/javascript'],
-  ] as const) {
-    const file = readFileSync(join(assets, name));
-    scope.get(`/docs/${name}`, hidden, async (_request, reply) =>
-      reply.header('Cache-Control', 'public, max-age=86400').type(type).send(file),
-    );
-  }
 }
 
-/** The document is large and seldom read, so it stays on disk. Its tag is computed once: a release does not change. */
-function documentSender(file: string, type: string) {
+/** These files are large and seldom read, so they stay on disk. A tag is computed once: a release does not change. */
+function fileSender(file: string, type: string, caching: string) {
   let etag: string | undefined;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const known = request.headers['if-none-match'];
-    reply.header('Cache-Control', 'no-cache');
+    reply.header('Cache-Control', caching);
     if (etag !== undefined && known === etag) return reply.code(304).header('ETag', etag).send();
-    const content = await readFile(file);
+    const content = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      throw new AppError('notFound', 'the web console was not built, nor was this page', { cause });
+    });
     etag ??= `"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
     reply.header('ETag', etag);
     return known === etag ? reply.code(304).send() : reply.type(type).send(content);
