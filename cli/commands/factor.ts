@@ -31,6 +31,7 @@ export const factor: Group = {
       summary: 'show your second factors',
       options: { user: { about: 'for site administrators: whose; yours by default', value: 'USER', kind: 'user' } },
       examples: ['atrium factor show', 'atrium factor show --user ann'],
+      watch: {},
       async run({ client }, { options }) {
         const found =
           options.user === undefined
@@ -43,6 +44,7 @@ export const factor: Group = {
       summary: 'list which second factors users have, for site administrators',
       options: MISSING,
       examples: ['atrium factor list', 'atrium factor list --missing'],
+      watch: {},
       async run(session, { options }) {
         const query = options.missing ? { missing: true } : {};
         return list(await all(session.client().each('GET /admin/factors', { query })), holderColumns, 'none');

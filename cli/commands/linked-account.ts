@@ -19,6 +19,7 @@ export const linkedAccount: Group = {
     list: command({
       summary: 'list the accounts at providers that you have linked; link one in the console',
       examples: ['atrium linked-account list'],
+      watch: { ignore: ['last_used_at'] },
       run: async (session) => list(await session.client().call('GET /user/linked_accounts'), columns, 'none'),
     }),
     delete: command({

@@ -10,6 +10,7 @@ export const orgSecondFactor: Group = {
     show: command({
       summary: 'show whether the organization requires a second factor of its members',
       examples: ['atrium org second-factor show --org acme'],
+      watch: {},
       async run(session) {
         const path = { org: session.org() };
         const found = await session.client().call('GET /orgs/{org}/second_factor', { path });
@@ -32,6 +33,7 @@ export const orgSecondFactor: Group = {
       summary: 'list which second factors the members have',
       options: MISSING,
       examples: ['atrium org second-factor members', 'atrium org second-factor members --missing --org acme'],
+      watch: {},
       async run(session, { options }) {
         const path = { org: session.org() };
         const query = options.missing ? { missing: true } : {};

@@ -35,6 +35,7 @@ export const provider: Group = {
     list: command({
       summary: 'list the providers',
       examples: ['atrium provider list'],
+      watch: {},
       async run(session) {
         const columns: Columns<Provider> = {
           name: (row) => row.name,
@@ -50,6 +51,7 @@ export const provider: Group = {
       summary: 'show a provider, without its secret',
       args: { provider: provider_ },
       examples: ['atrium provider show company'],
+      watch: {},
       async run(session, { args }) {
         return one(await session.client().call('GET /admin/providers/{provider}', { path: args }), fields);
       },
