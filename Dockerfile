@@ -18,7 +18,7 @@ ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Atrium" \
   org.opencontainers.image.description="A self-hosted platform API server: authorization, the signed-in user, the marketplace listener." \
   org.opencontainers.image.licenses="Apache-2.0" \
-  org.opencontainers.image.version="1.27.0" \
+  org.opencontainers.image.version="0.9.0" \
   org.opencontainers.image.revision="$REVISION" \
   org.opencontainers.image.base.name="docker.io/library/node:24.21-slim"
 # Without the last two, glibc keeps some 40 MiB of freed memory.

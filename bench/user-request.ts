@@ -142,7 +142,7 @@ function shoot({ server, token = bystander }: Contestant, seconds: number): Prom
 async function countsOf({ admin = '' }: Contestant): Promise<{ requests: number; questions: number }> {
   return {
     requests: await measurement(admin, 'http_server_request_duration_seconds_count'),
-    questions: await measurement(admin, 'atrium_clock_questions_total'),
+    questions: await measurement(admin, 'atrium_revision_reads_total'),
   };
 }
 

@@ -129,7 +129,7 @@ try {
     for (const { admin } of servers) {
       if (!result) continue;
       result.requests += sign * (await measurement(admin, 'http_server_request_duration_seconds_count'));
-      result.questions += sign * (await measurement(admin, 'atrium_clock_questions_total'));
+      result.questions += sign * (await measurement(admin, 'atrium_revision_reads_total'));
     }
   }
 } finally {

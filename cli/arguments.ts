@@ -59,16 +59,23 @@ export interface Values<A extends Args, O extends Options> {
   readonly options: { readonly [K in keyof O]: OptionValue<O[K]> };
 }
 
+/** What is printed, but not by choosing it, or not by every command. */
+const OTHER_FORMATS: Readonly<Record<string, string>> = {
+  csv: '; this command does not print CSV, others such as atrium matrix do',
+  table: '; leave it out for a table',
+  text: '; leave it out for text',
+};
+
 /** Options that every command accepts. */
 export const GLOBAL = {
   org: { about: 'organization; by default ATRIUM_ORG or that of the context', value: 'NAME', kind: 'org' },
   context: { about: 'server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
   output: {
-    about: 'what to print; wide cuts nothing off, name prints only names, csv is for atrium matrix',
+    about: 'what to print; wide cuts nothing off, name prints only names',
     value: 'FORMAT',
     short: 'o',
-    choices: ['json', 'yaml', 'wide', 'name', 'csv'],
-    advice: (value) => `; the organization is --org ${value}`,
+    choices: ['json', 'yaml', 'wide', 'name'],
+    advice: (value) => OTHER_FORMATS[value] ?? '',
   },
   json: {
     about: 'print the result as JSON, or only these fields, separated by commas',
@@ -86,6 +93,15 @@ export const GLOBAL = {
 export const WATCHING = {
   watch: { about: 'print the result, then each change of it, until Ctrl-C', short: 'w' },
   interval: { about: 'with --watch: how often to look, every 5 seconds by default', value: 'SECONDS' },
+} as const satisfies Options;
+
+/** The output of the commands that can also print a table for spreadsheets. */
+export const WITH_CSV = {
+  output: {
+    ...GLOBAL.output,
+    about: `${GLOBAL.output.about}, csv is for spreadsheets`,
+    choices: [...GLOBAL.output.choices, 'csv'],
+  },
 } as const satisfies Options;
 
 export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL & typeof WATCHING>['options'];

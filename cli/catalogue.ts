@@ -114,10 +114,25 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     async () => (await import('./commands/profile.ts')).profile,
   ),
   session: entry('own', 'manage your browser sessions', async () => (await import('./commands/session.ts')).session),
+  factor: entry(
+    'own',
+    'show second factors; they are added in the console',
+    async () => (await import('./commands/factor.ts')).factor,
+  ),
+  'linked-account': entry(
+    'own',
+    'manage the accounts at providers that you sign in with',
+    async () => (await import('./commands/linked-account.ts')).linkedAccount,
+  ),
   token: entry('own', 'manage your access tokens', async () => (await import('./commands/token.ts')).token),
   email: entry('own', 'manage your email addresses', async () => (await import('./commands/email.ts')).email),
   follow: entry('own', 'manage the users you follow', async () => (await import('./commands/follow.ts')).follow),
   user: entry('site', 'manage users', async () => (await import('./commands/user.ts')).user),
+  provider: entry(
+    'site',
+    'manage the OpenID Connect providers that people sign in with',
+    async () => (await import('./commands/provider.ts')).provider,
+  ),
   marketplace: entry(
     'site',
     'inspect deliveries, installers and subscriptions of marketplaces',

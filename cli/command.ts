@@ -1,4 +1,13 @@
-import { type Arg, type Args, type Option, type Options, type Values, WATCHING } from './arguments.ts';
+import {
+  type Arg,
+  type Args,
+  GLOBAL,
+  type Option,
+  type Options,
+  type Values,
+  WATCHING,
+  WITH_CSV,
+} from './arguments.ts';
 import type { Shown } from './output.ts';
 import type { Session } from './session.ts';
 import type { Watch } from './watched.ts';
@@ -51,6 +60,11 @@ export function command<const A extends Args = Record<never, Arg>, const O exten
 /** The options of a command besides those that every command accepts. */
 export function optionsOf({ options = {}, watch }: Command): Options {
   return watch ? { ...options, ...WATCHING } : options;
+}
+
+/** The options that every command accepts, as this one does. */
+export function globalOptionsOf({ hasCsv }: Command): Options {
+  return hasCsv ? { ...GLOBAL, ...WITH_CSV } : GLOBAL;
 }
 
 export function isGroup(node: Node): node is Group {

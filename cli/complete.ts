@@ -1,10 +1,19 @@
-import { type Arg, GLOBAL, type Option } from './arguments.ts';
+import type { Arg, Option } from './arguments.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { type Command, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from './command.ts';
-import { readValues } from './parse.ts';
+import {
+  type Command,
+  globalOptionsOf,
+  isGroup,
+  isOnServer,
+  type Node,
+  optionsOf,
+  type ServerCommand,
+} from './command.ts';
+import { leadingOptions, readValues } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';
 import { plain } from './text.ts';
+import { verbIn } from './verbs.ts';
 
 const PATIENCE = '1';
 /** Asks the shell to complete file names itself. */
@@ -29,14 +38,14 @@ async function candidates(
   env: NodeJS.ProcessEnv,
   screen: Screen,
 ): Promise<Candidate[]> {
-  const [first, ...rest] = before;
+  const [leading, [first, ...rest]] = leadingOptions(before);
   if (first === undefined) return Object.entries(CATALOGUE).map(([name, { about }]) => [name, about]);
   let node: Node | undefined = await CATALOGUE[first]?.load();
-  while (node && isGroup(node) && rest.length > 0) node = node.commands[rest.shift() ?? ''];
+  while (node && isGroup(node) && rest.length > 0) node = node.commands[verbIn(node.commands, rest.shift() ?? '')];
   if (!node) return [];
   if (isOnServer(node)) return onServer(node, rest.length === 0, last);
   if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);
-  const options: Readonly<Record<string, Option>> = { ...optionsOf(node), ...GLOBAL };
+  const options: Readonly<Record<string, Option>> = { ...optionsOf(node), ...globalOptionsOf(node) };
   const open = openOption(options, rest.at(-1) ?? '');
   if (open) return await values(open, rest.slice(0, -1), node);
   if (last.startsWith('-')) return Object.entries(options).map(([name, { about }]) => [`--${name}`, about]);
@@ -55,7 +64,7 @@ async function candidates(
   /** Uses what was typed so far, so that --context and --org apply. An unfinished line is not an error here. */
   function sessionFor(command: Command, typed: readonly string[]): Session {
     const lenient = { ...command, args: { words: { about: '', many: true, optional: true } } } as Command;
-    const { global } = readValues(lenient, typed, []);
+    const { global } = readValues(lenient, [...leading, ...typed], []);
     return createSession({ ...global, timeout: PATIENCE }, env, screen);
   }
 }

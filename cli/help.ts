@@ -1,6 +1,15 @@
-import { type Args, GLOBAL, type Option } from './arguments.ts';
+import type { Args, Option } from './arguments.ts';
 import { CATALOGUE, HEADINGS } from './catalogue.ts';
-import { type Command, type Group, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from './command.ts';
+import {
+  type Command,
+  type Group,
+  globalOptionsOf,
+  isGroup,
+  isOnServer,
+  type Node,
+  optionsOf,
+  type ServerCommand,
+} from './command.ts';
 import type { Style } from './output.ts';
 
 /** The help of the program, a group or a command, line by line. */
@@ -20,6 +29,7 @@ function programHelp(style: Style): string[] {
     ...sections,
     '',
     'Run atrium COMMAND --help for details.',
+    'Options of every command, such as --org, can also come before the command.',
     'Exit codes: 0 done or yes, 1 rejected or no, 2 wrong usage, 3 server unreachable. For can, only no is 1.',
     'A watch ends with Ctrl-C, and then with 130.',
     'ATRIUM_CONTEXT selects a context; ATRIUM_URL, ATRIUM_TOKEN and ATRIUM_ORG override it. NO_COLOR turns off colors.',
@@ -63,7 +73,7 @@ function commandHelp(path: readonly string[], command: Command, style: Style): s
     `${capital(summary)}.${details ? ` ${details}` : ''}`,
     ...section('Arguments', argumentRows(args)),
     ...section('Options', optionRows(optionsOf(command))),
-    ...section('Global options', optionRows(GLOBAL)),
+    ...section('Global options', optionRows(globalOptionsOf(command))),
     '',
     style.bold('Examples'),
     ...examples.map((example) => `  ${example}`),

@@ -1,4 +1,5 @@
 import type { Fetch } from '../client/client.ts';
+import { refused } from './failure.ts';
 import { plain } from './text.ts';
 
 /**
@@ -43,6 +44,16 @@ export function withNotice(send: Fetch, say: (line: string) => void): Fetch {
       say(`warning: your access token expires at ${plain(end)}; replace it with atrium token rotate`);
     }
     return answer;
+  };
+}
+
+/** A server that does not know `at` answers as of now, which is a wrong answer to a question about the past. */
+export function withPast(send: Fetch): Fetch {
+  return async (url, init) => {
+    const answer = await send(url, init);
+    if (answer.status >= 300 || answer.headers.get('x-as-of') !== null) return answer;
+    if (!new URL(url).searchParams.has('at')) return answer;
+    throw refused('the server does not know the past and answered as of now: upgrade it, or leave out --at');
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ApiError } from '../client/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { EXIT, Failure } from './failure.ts';
+import { EXIT, Failure, misuse } from './failure.ts';
 import { read } from './parse.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { plain } from './text.ts';
@@ -48,10 +48,7 @@ async function run(
   exits.refused = command.exitIfRefused ?? EXIT.refused;
   const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
-  if (session.format === 'csv' && (!command.hasCsv || session.isWatching)) {
-    const { misuse } = await import('./failure.ts');
-    throw misuse('this command does not print CSV; atrium matrix does, without --watch');
-  }
+  if (session.format === 'csv' && session.isWatching) throw misuse('CSV cannot be watched; leave out --watch');
   const look = () =>
     command.run(session, values as never).catch(async (error: unknown) => {
       if ((error as { status?: unknown }).status !== 404) throw error;
@@ -79,6 +76,8 @@ async function explain(error: unknown, screen: Screen): Promise<number> {
     return error.exit;
   }
   const { ApiError, UnreachableError } = await import('../client/errors.ts');
+  // What the transport says about a response that a command cannot use comes through the client.
+  if (error instanceof UnreachableError && error.cause instanceof Failure) return await explain(error.cause, screen);
   if (error instanceof UnreachableError) {
     screen.complain(plain(`${error.message}; is the server running, and is its address correct?`));
     return EXIT.unreachable;

@@ -64,6 +64,14 @@ export async function findResource(session: Session, kind: ResourceKind, text: s
   throw refused(`there is no ${WORD[kind]} named ${JSON.stringify(text)}${where}${didYouMean(text, names)}`);
 }
 
+/** The names of resources, for people. One that the caller may not list is shown by its ID, such as `team 7`. */
+export async function namesById(session: Session, kind: ResourceKind, ids: readonly bigint[]): Promise<string[]> {
+  const isForPeople = session.format === 'text' || session.format === 'wide';
+  const known = ids.length === 0 || !isForPeople ? [] : await listResources(session, kind).catch(() => []);
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  return ids.map((id) => names.get(id) ?? `${WORD[kind]} ${id}`);
+}
+
 /** The server searches clusters by name, because there may be thousands of them. */
 async function narrowed(session: Session, kind: ResourceKind, name: string): Promise<readonly Named[]> {
   if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listResources(session, kind);

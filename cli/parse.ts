@@ -1,7 +1,8 @@
-import { type Args, GLOBAL, type GlobalValues, type Option, WATCHING } from './arguments.ts';
-import { type Command, isGroup, isOnServer, type Node, optionsOf } from './command.ts';
+import { type Args, GLOBAL, type GlobalValues, type Option, type Options, WATCHING } from './arguments.ts';
+import { type Command, globalOptionsOf, isGroup, isOnServer, type Node, optionsOf } from './command.ts';
 import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
+import { verbHint, verbIn } from './verbs.ts';
 
 export type Read =
   /** The user asked for help: of the program, a group or a command. */
@@ -21,12 +22,17 @@ type Load = (name: string) => Promise<Node | undefined>;
 
 /** Finds the command that the words name, and parses the rest according to its declaration. */
 export async function read(argv: readonly string[], names: readonly string[], load: Load): Promise<Read> {
-  const { path, node, rest } = await findNode(argv, names, load);
+  const { path, node, rest, leading } = await findNode(argv, names, load);
   // The server's own program gives more detailed help, but only through its own arguments, not through `atrium help`.
-  if (node && isOnServer(node)) return argv[0] === 'help' ? { what: 'help', path, node } : { what: 'server' };
-  const wantsHelp = rest.slice(0, endOfOptions(rest)).some((word) => word === '--help' || word === '-h');
+  if (node && isOnServer(node)) {
+    if (argv[0] === 'help' || leading.some(isHelp)) return { what: 'help', path, node };
+    const [option] = leading;
+    if (option === undefined) return { what: 'server' };
+    throw misuse(`${option} is not for atrium ${path.join(' ')}, which runs on the server's own machine`);
+  }
+  const wantsHelp = rest.slice(0, endOfOptions(rest)).some(isHelp);
   if (!node || wantsHelp || isGroup(node)) {
-    const [word] = rest.filter((one) => one !== '--help' && one !== '-h');
+    const [word] = rest.filter((one) => !isHelp(one));
     if (!wantsHelp && node && isGroup(node)) throw missingVerb(path, Object.keys(node.commands), word);
     return node ? { what: 'help', path, node } : { what: 'help', path };
   }
@@ -34,22 +40,48 @@ export async function read(argv: readonly string[], names: readonly string[], lo
 }
 
 async function findNode(argv: readonly string[], names: readonly string[], load: Load) {
-  const [first, ...rest] = argv;
-  if (first === undefined || first === '--help' || first === '-h') return { path: [], node: undefined, rest: [] };
+  const [leading, [first, ...rest]] = leadingOptions(argv);
+  if (first === undefined) {
+    if (leading.length > 0 && !leading.some(isHelp)) throw misuse('missing command; run atrium --help');
+    return { path: [], node: undefined, rest: [], leading };
+  }
   if (first === 'help') return await findNode([...rest.filter((word) => word !== '--help'), '--help'], names, load);
-  if (first === '--version') return await findNode(['version', ...rest], names, load);
-  if (first.startsWith('-')) throw misuse(`${first} must come after the command; run atrium --help`);
+  if (first === '--version' || first === '-v') return await findNode(['version', ...rest], names, load);
+  if (first.startsWith('-')) throw misuse(`${shown(first)} must come after the command; run atrium --help`);
   let node = await load(first);
   if (!node) throw misuse(`unknown command ${shown(first)}${didYouMean(first, names)}; run atrium --help`);
   const path = [first];
   while (isGroup(node)) {
-    const [word] = rest;
-    if (word === undefined || !Object.hasOwn(node.commands, word)) break;
-    node = node.commands[word] as Node;
-    path.push(word);
-    rest.shift();
+    const [options, [word = '']] = leadingOptions(rest);
+    const verb = verbIn(node.commands, word);
+    if (!Object.hasOwn(node.commands, verb)) break;
+    node = node.commands[verb] as Node;
+    path.push(verb);
+    leading.push(...options);
+    rest.splice(0, options.length + 1);
   }
-  return { path, node, rest };
+  return { path, node, rest: [...leading, ...rest], leading };
+}
+
+const EVERYWHERE: ReadonlyMap<string, Option> = new Map(
+  Object.entries(GLOBAL as Options).flatMap(([name, option]) =>
+    [`--${name}`, ...(option.short ? [`-${option.short}`] : [])].map((word) => [word, option] as const),
+  ),
+);
+
+/** The options of every command that come before the first other word, and everything from that word on. */
+export function leadingOptions(words: readonly string[]): readonly [options: string[], rest: string[]] {
+  let end = 0;
+  for (;;) {
+    const [word = '', attached] = (words[end] ?? '').split(/=(.*)/s);
+    const option = EVERYWHERE.get(word);
+    if (option === undefined) return [words.slice(0, end), words.slice(end)];
+    end += option.value !== undefined && !option.optionalValue && attached === undefined ? 2 : 1;
+  }
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
 }
 
 function missingVerb(path: readonly string[], verbs: readonly string[], word: string | undefined): Error {
@@ -59,12 +91,12 @@ function missingVerb(path: readonly string[], verbs: readonly string[], word: st
   const what = word.startsWith('-')
     ? `${word} must come after the command`
     : `${here} has no subcommand ${shown(word)}`;
-  return misuse(`${what}${didYouMean(word, verbs)}; run ${here} --help`);
+  return misuse(`${what}${verbHint(word, verbs)}; run ${here} --help`);
 }
 
 export function readValues(node: Command, words: readonly string[], path: readonly string[]): Read.Values {
   const here = ['atrium', ...path].join(' ');
-  const known: Readonly<Record<string, Option>> = { ...GLOBAL, ...optionsOf(node) };
+  const known: Readonly<Record<string, Option>> = { ...globalOptionsOf(node), ...optionsOf(node) };
   const given = new Map<string, (string | true)[]>();
   const free: string[] = [];
   const end = endOfOptions(words);

@@ -5,6 +5,7 @@ import { EXIT } from './failure.ts';
 export function wordsFor(error: ApiError): { readonly line: string; readonly exit: number } {
   const { status, requestId } = error;
   const message = fields(error);
+  if (error.reason === 'unknown_relation') return { line: message, exit: EXIT.usage };
   if (status === 401) return refused(`${message}; sign in again with atrium login`);
   if (status === 403) return refused(`${message}${whatItTakes(error.relation)}`);
   if (status === 412) return refused(`${message}; run the command again`);

@@ -1,5 +1,5 @@
 import { ApiError } from '../client/errors.ts';
-import { refused } from './failure.ts';
+import { misuse } from './failure.ts';
 import type { ObjectRef } from './names.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -22,6 +22,6 @@ export async function orRelationHint<T>(asked: Promise<T>, relation: string, obj
     const { RELATIONS } = await import('./relations.gen.ts');
     const known = RELATIONS[object.type] ?? [];
     const hint = didYouMean(relation, known);
-    throw refused(`${error.message}${hint || (known.length > 0 ? `; use one of ${known.join(', ')}` : '')}`);
+    throw misuse(`${error.message}${hint || (known.length > 0 ? `; use one of ${known.join(', ')}` : '')}`);
   }
 }

@@ -7,9 +7,13 @@ const ESCAPE = '\u001b[';
 export function createScreen(env: NodeJS.ProcessEnv) {
   const { stdout, stderr } = process;
   // A reader that stops early, such as head, is not an error.
-  for (const stream of [stdout, stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  }
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    const reason = error.code === 'ENOSPC' ? 'no space left on the device' : (error.code ?? error.message);
+    complain(`cannot write the output: ${reason}`);
+    process.exit(1);
+  });
+  stderr.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const hasColours = (stream: { isTTY?: boolean }) => Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== 'dumb';
   const style = styleFor(hasColours(stdout), stdout.isTTY ? stdout.columns || undefined : undefined);
   return {

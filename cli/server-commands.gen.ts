@@ -5,14 +5,14 @@ import type { ServerCommandText } from './command.ts';
 export const SERVER_COMMANDS: readonly ServerCommandText[] = [
   {
     "name": "serve",
-    "summary": "run the server, as npm start does",
+    "summary": "run the server",
     "usage": [
       "serve [--demo]"
     ],
     "options": [
       {
         "name": "--demo",
-        "help": "create the demo world first, if the database is empty"
+        "help": "create example data first, if the database is empty"
       }
     ],
     "examples": [

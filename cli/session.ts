@@ -3,8 +3,9 @@ import type { GlobalValues } from './arguments.ts';
 import { type Config, type Context, configPath, readConfig, writeConfig } from './config.ts';
 import { withCookies } from './cookies.ts';
 import { misuse } from './failure.ts';
-import { quickFetch, traced, withNotice } from './http.ts';
+import { quickFetch, traced, withNotice, withPast } from './http.ts';
 import type { Format } from './output.ts';
+import { ownVersion } from './release.ts';
 import type { Screen } from './screen.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -101,9 +102,9 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     return createClient({
       baseUrl: checkedUrl(url),
       token,
-      fetch: keepsCookies ? withCookies(send) : send,
+      fetch: withPast(keepsCookies ? withCookies(send) : send),
       timeoutMs: timeoutMs(),
-      headers: { 'User-Agent': 'atrium-cli', ...headers },
+      headers: { 'User-Agent': userAgent(), ...headers },
     });
   }
 
@@ -112,7 +113,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     const { url, token } = tokenAndUrl();
     const base = checkedUrl(url);
     const signal = AbortSignal.timeout(timeoutMs());
-    const all = { 'User-Agent': 'atrium-cli', ...headers, Authorization: `token ${token}` };
+    const all = { 'User-Agent': userAgent(), ...headers, Authorization: `token ${token}` };
     const init = { method, headers: all, redirect: 'error', signal, ...(body !== undefined && { body }) } as const;
     try {
       const answer = await send(base + path, init);
@@ -153,6 +154,10 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     if (name) return name;
     throw misuse('no organization is selected; add --org NAME, or run atrium context use NAME --org NAME once');
   }
+}
+
+function userAgent(): string {
+  return `atrium-cli/${ownVersion()}`;
 }
 
 function formatOf({ json, yaml, output }: GlobalValues): Format {

@@ -9,9 +9,17 @@ const MAX_INPUT = 4 * 1024 * 1024;
 /** Asks before anything is lost. If there is no terminal, --yes is required. */
 export async function confirm(session: Session, question: string): Promise<void> {
   if (session.assumeYes) return;
-  if (!session.screen.isInteractive) throw misuse(`${question} Add --yes to confirm`);
+  if (!session.screen.isInteractive) throw misuse(addYes(question));
   const answer = await ask(`${question} Type yes to confirm: `);
   if (!/^y(es)?$/i.test(answer.trim())) throw refused('nothing was changed');
+}
+
+/** `Remove the cluster prod?` as what to type for it. */
+function addYes(question: string): string {
+  const [, first = '', rest = '', more = ''] = /^(\p{L})(.*)\?( [^?]*)?$/su.exec(question) ?? [];
+  return first === ''
+    ? `${question} Add --yes to confirm`
+    : `add --yes to ${first.toLowerCase()}${rest}${more && `.${more}`}`;
 }
 
 export async function ask(question: string): Promise<string> {

@@ -1522,7 +1522,7 @@ export type InstallerBinding = {
   readonly domains: readonly string[];
   /** Address of this server when it was bound. */
   readonly base_url: string;
-  /** Version of this server when it was bound. */
+  /** Release of this server when it was bound. */
   readonly version: string;
   /** With this ID the organization can be claimed. */
   readonly claim_id: string;
@@ -3044,9 +3044,9 @@ export type SecondFactorRequirementInput = {
   readonly required: boolean;
 };
 
-/** The version of the server. */
+/** The version of the API that the server implements. */
 export type ServerVersion = {
-  /** Version of the release, such as v1.27.0. */
+  /** Version of the API, such as v1.27.0. The header X-Atrium-Release is the version of the release. */
   readonly version: string;
 };
 
@@ -5972,7 +5972,7 @@ export interface Operations {
     };
     answer: Token;
   };
-  /** Get the server version */
+  /** Get the version of the API */
   'GET /version': {
     input: {
     };
@@ -6043,7 +6043,7 @@ export interface Operations {
     };
     answer: Claimability;
   };
-  /** Get the server version */
+  /** Get the version of the API */
   'GET /marketplace/api/v1/version': {
     input: {
     };

@@ -78,6 +78,8 @@ export interface Reply<Data> {
   readonly total: number | undefined;
   readonly nextPage: number | undefined;
   readonly requestId: string;
+  /** The headers of the answer. */
+  readonly headers: { get(name: string): string | null };
 }
 
 interface AnyInput extends CallOptions {
@@ -154,6 +156,7 @@ export function createClient(options: ClientOptions): Client {
       total: total === undefined ? undefined : Number(total),
       nextPage: nextPage(header('link')),
       requestId: header('x-request-id') ?? '',
+      headers: { get: (key: string) => answer.headers.get(key.toLowerCase()) },
     };
   }
 

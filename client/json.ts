@@ -1,6 +1,6 @@
 import type { Exactness } from './exact.gen.ts';
 
-// Node 24 and current browsers have these; the type library does not declare them yet.
+// Node 22 and current browsers have these; the type library does not declare them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): unknown;

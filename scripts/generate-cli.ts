@@ -1,4 +1,4 @@
-import { GLOBAL } from '../cli/arguments.ts';
+import { GLOBAL, WITH_CSV } from '../cli/arguments.ts';
 import { CATALOGUE, type Entry, HEADINGS } from '../cli/catalogue.ts';
 import { type Command, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from '../cli/command.ts';
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
@@ -72,13 +72,17 @@ const INTRODUCTION = `# The command line
 \`bin/atrium.mjs COMMAND\`. To run it as \`atrium\`, link that file into a folder of the \`PATH\`.
 
 - **Signing in.** \`atrium login URL\` asks for an access token, or for a user name and password.
-  Scripts use \`--token-stdin\` or \`--password-stdin\`; neither secret is ever an argument.
+  Scripts use \`--token-stdin\` or \`--password-stdin\`; neither secret is ever an argument. A token that
+  is created for a password expires in 30 days; \`--expires\` and \`--never\` change that.
 - **Without signing in.** Set \`ATRIUM_URL\`, \`ATRIUM_TOKEN\` and \`ATRIUM_ORG\` in the environment.
 - **Several servers.** Each sign-in is saved as a context: \`atrium context list\`,
   \`atrium context use NAME\`; for one command, \`--context NAME\` or \`ATRIUM_CONTEXT\`.
 - **Config file.** \`$XDG_CONFIG_HOME/atrium/config.json\`, by default
   \`~/.config/atrium/config.json\` (Windows: \`%APPDATA%\\atrium\`), readable only by you. A file that
   other users can read is rejected.
+- **Options of every command** can come before the command, too: \`atrium --org acme cluster list\`.
+- **Other words.** \`ls\`, \`get\`, \`describe\`, \`new\`, \`update\` and \`rm\` lead to the command of the
+  group that does it, such as \`list\` or \`show\`, if there is exactly one.
 - **Output.** \`-o json\`, \`-o yaml\`, \`-o wide\` (nothing is cut off) or \`-o name\`; \`--json\` and
   \`--yaml\` are short for the first two. \`--json=name,id\` prints only these fields, and a dot leads
   into an object: \`--json=organization.username\`. The \`=\` can be a space if the command has no
@@ -138,7 +142,8 @@ function onServer(path: readonly string[], { summary, usage, options = [], examp
 
 function describeCommand(path: readonly string[], command: Command): string {
   const { summary, details, args = {}, examples } = command;
-  const rows = [...argumentRows(args), ...optionRows(optionsOf(command))];
+  const output = command.hasCsv ? optionRows(WITH_CSV) : [];
+  const rows = [...argumentRows(args), ...optionRows(optionsOf(command)), ...output];
   return [
     `${path.length === 1 ? '###' : '####'} atrium ${path.join(' ')}`,
     '',
@@ -162,7 +167,7 @@ function table(rows: readonly (readonly [string, string])[]): string {
 /** Markdown wraps at 100 columns. */
 function wrapped(text: string): string {
   const lines = [''];
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/\s+/)) {
     const line = lines.at(-1) ?? '';
     if (line === '') lines[lines.length - 1] = word;
     else if (line.length + word.length < 100) lines[lines.length - 1] = `${line} ${word}`;

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/base/config/config.ts';
 import { limitsOf } from '../src/base/config/limits.ts';
 import { createKeys } from '../src/base/keys.ts';
 import { createMetrics } from '../src/base/metrics.ts';
+import { API_VERSION } from '../src/base/release.ts';
 import type { Revisions } from '../src/changes/revision.ts';
 import { createRoom } from '../src/changes/room.store.ts';
 import type { Db } from '../src/db/db.ts';
@@ -18,7 +18,6 @@ import { type DocumentedRoute, describeApi } from './openapi/openapi.ts';
 
 export type ApiDocument = ReturnType<typeof describeApi>;
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const DEPLOYMENTS: readonly Config['DEPLOYMENT'][] = ['standard', 'hosted', 'marketplace'];
 
 /** The OpenAPI document of every route that any deployment has, generated without a database. */
@@ -34,7 +33,7 @@ export async function describeEveryDeployment(): Promise<ApiDocument> {
   const routes = [...found.values()].map(({ deployments = [], ...route }) =>
     deployments.length === DEPLOYMENTS.length ? route : { ...route, deployments },
   );
-  return describeApi(routes, `v${version}`);
+  return describeApi(routes, API_VERSION);
 }
 
 async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly BookedRoute[]> {
@@ -53,7 +52,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
   const log = pino({ level: 'silent' });
   const infrastructure = {
     vault: absent<Vault>('vault'),
-    version: `v${version}`,
+    version: API_VERSION,
     config,
     keys,
     db,

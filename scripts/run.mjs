@@ -3,8 +3,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { isConsoleBuilt } from './console-mark.mjs';
 import { provideDebianPackages } from './debian-packages.mjs';
 
@@ -23,11 +25,26 @@ const file = job.find((part) => !part.startsWith('--')) ?? '';
 const isCommandLine = file === 'bin/atrium.mjs';
 // A server may run from this folder. Nothing must be replaced under it, and no command may need the network.
 const isProduction = isCommandLine && isBuiltForProduction();
+// Installing and building take minutes on the first start, so what would make it fail then is checked now.
+if (file === 'src/main.ts') await requireFreePort();
 if (!isProduction) install(ROOT);
 if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
 if (/^(?:src\/main\.ts|test\/runner\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
 if (file.startsWith('test/runner/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
+
+/** The server checks all of its ports and settings itself; this one is what a first start meets. */
+async function requireFreePort() {
+  const env = existsSync(join(ROOT, '.env')) ? parseEnv(readFileSync(join(ROOT, '.env'), 'utf8')) : {};
+  const { HOST: host = '127.0.0.1', PORT: port = '3000' } = { ...env, ...process.env };
+  if (!/^[1-9]\d{0,4}$/.test(port)) return;
+  const code = await new Promise((resolve) => {
+    const server = createServer().once('error', (error) => resolve(error.code));
+    server.listen(Number(port), host, () => server.close(() => resolve(undefined)));
+  }).catch(() => undefined);
+  if (code !== 'EADDRINUSE') return;
+  stop(`port ${port} of ${host} is in use; stop the program that uses it, or choose another with PORT`);
+}
 
 function install(folder) {
   const wanted = fingerprint(folder);

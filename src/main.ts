@@ -5,6 +5,7 @@ import { requireNode } from './base/node-version.ts';
 import { saveMemoryWhileStarting } from './base/start-memory.ts';
 import type { Instance } from './instance.ts';
 import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
+import { requireFreePorts } from './operations/free-ports.ts';
 import { StartFailure } from './operations/workers/member.ts';
 import { workerCount } from './operations/workers/worker-count.ts';
 import { connectWorker, type WorkerLink } from './operations/workers/worker-link.ts';
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
   const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');
   const demo = isDemo ? await import('./operations/demo/demo.ts') : undefined;
   config = readConfig({ ...demo?.DEMO_SETTINGS, ...dotEnv(), ...process.env });
+  if (!worker) await requireFreePorts(config);
   const { count, isSupervised, reason } = workerCount(config);
   if (reason !== undefined && !worker) say(reason);
   const { createLog } = await import('./base/log.ts');

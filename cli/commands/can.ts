@@ -79,7 +79,10 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
     const effect = `${more}, ${others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`}`;
     return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${isAllowed ? effect : `${effect}; not by you`})`)}`;
   });
-  return [...(lines.length > 0 ? ['', 'ways to yes, the least first:', ...lines] : []), ...(note ? [plain(note)] : [])];
+  return [
+    ...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []),
+    ...(note ? [plain(note)] : []),
+  ];
 }
 
 /** From the user to the object, over the rows of the database. */

@@ -5,11 +5,10 @@ import { plain } from '../text.ts';
 
 export const events = command({
   summary: 'follow what changes',
-  details: [
-    'Prints a line for each change that you may see, until you press Ctrl-C. Without --org, it follows all your',
-    'organizations and your own account. If the connection is lost, it connects again and prints what it missed.',
+  details:
+    'Prints a line for each change that you may see, until you press Ctrl-C. Without --org, it follows all your ' +
+    'organizations and your own account. If the connection is lost, it connects again and prints what it missed. ' +
     '"reset" means that something may have been missed, or that your own rights changed.',
-  ].join('\n'),
   options: {
     since: { about: 'continue after the event with this ID', value: 'ID' },
     once: { about: 'print what changed since then, and stop' },

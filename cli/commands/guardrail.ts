@@ -75,8 +75,8 @@ export const guardrail: Group = {
       options: {
         never: { about: 'these users, and the members of the team, never can' },
         always: { about: 'these users, and the members of the team, always can' },
-        'at-least': { about: 'at least so many people can', value: 'NUMBER' },
-        'at-most': { about: 'at most so many people can', value: 'NUMBER' },
+        'at-least': { about: 'at least this many people can', value: 'NUMBER' },
+        'at-most': { about: 'at most this many people can', value: 'NUMBER' },
         user: { about: 'a user', value: 'USER', many: true, kind: 'user' },
         team: { about: 'a team: all its members', value: 'TEAM', kind: 'team' },
         relation: { about: 'action or relation, such as connect', value: 'RELATION', kind: 'relation' },

@@ -17,9 +17,9 @@ export const listObjects = command({
   examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
   watch: {},
   async run(session, { args }) {
-    const type: string = objectType(args.type);
-    if (type.includes(':'))
+    if (args.type.includes(':'))
       throw misuse('TYPE is a type without a name, such as cluster; for one object use atrium can');
+    const type: string = objectType(args.type);
     const relation = relationNamed(args.relation);
     const org = session.org();
     const found = session.client().each('GET /authz/objects/{objectType}', {

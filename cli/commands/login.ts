@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { command } from '../command.ts';
 import { misuse, refused } from '../failure.ts';
+import { momentIn } from '../moments.ts';
 import { said } from '../output.ts';
 import { checkedUrl, type Session } from '../session.ts';
 import { ask, askSecret, readInput } from '../terminal.ts';
-import { asScopes } from './token.ts';
+import { asScopes, USUAL_LIFE } from './token.ts';
 
 const USUAL_URL = 'http://127.0.0.1:3000';
 const LOOPBACK = /^http:\/\/(127\.|localhost\b|\[::1\])/;
@@ -21,22 +23,27 @@ export const login = command({
   summary: 'sign in to a server and save it',
   details:
     'Asks for an access token, or for a user name and password to create one, and for a code if the account has a ' +
-    'second factor. With --device, shows a code that you approve in a browser, however you sign in there. Secrets ' +
-    'are no arguments: the shell would keep them in its history, and other users could see them.',
+    'second factor. With --device, shows a code that you approve in a browser, however you sign in there. A token ' +
+    'that is created for a password expires in 30 days unless you say otherwise. Secrets are never passed as ' +
+    'arguments: the shell would keep them in its history, and other users could see them.',
   args: { url: { about: 'address of the server', optional: true } },
   options: {
     name: { about: 'name of the new context; the host name by default', value: 'NAME' },
-    device: { about: 'sign in in a browser, on this machine or another one, with a code' },
+    device: { about: 'sign in with a browser, on this machine or another one, with a code' },
     'token-stdin': { about: 'read an access token from standard input' },
     user: { about: 'sign in with a password as this user', value: 'USER', short: 'u' },
     'password-stdin': { about: 'read the password from standard input, and a second factor from its second line' },
     scope: { about: 'scope of the new token; all by default', value: 'SCOPE', many: true },
+    expires: { about: 'when the new token expires, such as 90d or 2027-01-31; in 30 days by default', value: 'WHEN' },
+    never: { about: 'the new token does not expire' },
+    'token-name': { about: 'name of the new token; by default it names this machine and the context', value: 'NAME' },
   },
   examples: [
     'atrium login https://atrium.example.com',
     'atrium login https://atrium.example.com --device',
     'atrium login http://127.0.0.1:3000 --name demo --token-stdin < token.txt',
     'atrium login http://127.0.0.1:3000 --user ann --password-stdin < password.txt',
+    'atrium login https://atrium.example.com --user ann --expires 7d --token-name laptop',
   ],
   async run(session, { args, options }) {
     const { isInteractive } = session.screen;
@@ -46,13 +53,13 @@ export const login = command({
     if (url.startsWith('http:') && !LOOPBACK.test(url)) {
       session.screen.note(`warning: ${url} is not encrypted; others on the network can read the token`);
     }
-    const signed = await signIn(session, url, options);
+    const name = options.name ?? new URL(url).host.replace(/:/g, '-');
+    const signed = await signIn(session, url, { ...options, name });
     const client = session.connect({ url, token: signed.token });
     const user = await client.call('GET /user').catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 401) throw refused(`${url} rejected the token`);
       throw error;
     });
-    const name = options.name ?? new URL(url).host.replace(/:/g, '-');
     const org = session.orgOption ?? (await onlyOrganization());
     const context = { url, user: user.login, ...signed, ...(org && { org }) };
     const { contexts } = session.config();
@@ -73,6 +80,11 @@ interface Ways {
   readonly 'token-stdin': boolean;
   readonly 'password-stdin': boolean;
   readonly scope: readonly string[];
+  readonly expires: string | undefined;
+  readonly never: boolean;
+  readonly 'token-name': string | undefined;
+  /** Of the context. */
+  readonly name: string;
 }
 
 async function signIn(session: Session, url: string, ways: Ways): Promise<Signed> {
@@ -83,10 +95,15 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
   if (ways.device && (ways['token-stdin'] || ways.user !== undefined || ways['password-stdin'])) {
     throw misuse('--device cannot be combined with --token-stdin, --user or --password-stdin');
   }
+  const isTokenGiven = ways['token-stdin'] || ways.device;
+  if (isTokenGiven && (ways.expires !== undefined || ways.never || ways['token-name'] !== undefined)) {
+    throw misuse('--expires, --never and --token-name are for the token that is created for a password');
+  }
+  if (ways.never && ways.expires !== undefined) throw misuse('--never cannot be combined with --expires');
   if (ways.device) return await signInByCode(session, url, ways.scope);
   if (ways['token-stdin']) return { token: tokenIn(await readInput('-')) };
   if (ways['password-stdin'] && ways.user === undefined) throw misuse('--password-stdin needs --user NAME');
-  if (ways['password-stdin']) return await makeToken(session, url, ways.user ?? '', await readInput('-'), ways.scope);
+  if (ways['password-stdin']) return await makeToken(session, url, ways.user ?? '', await readInput('-'), ways);
   if (!isInteractive)
     throw misuse('this is not a terminal; add --token-stdin, --device, or --user NAME --password-stdin');
   if (ways.user === undefined) {
@@ -94,7 +111,7 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
     if (text.trim() !== '') return { token: tokenIn(text) };
   }
   const user = ways.user ?? (await ask('User: ')).trim();
-  return await makeToken(session, url, user, await askSecret('Password: '), ways.scope);
+  return await makeToken(session, url, user, await askSecret('Password: '), ways);
 }
 
 /** Somebody approves a code in a browser, however they sign in there. */
@@ -121,21 +138,18 @@ async function signInByCode(session: Session, url: string, scopes: readonly stri
   }
 }
 
-async function makeToken(
-  session: Session,
-  url: string,
-  user: string,
-  given: string,
-  scopes: readonly string[],
-): Promise<Signed> {
+async function makeToken(session: Session, url: string, user: string, given: string, ways: Ways): Promise<Signed> {
   const [password = '', code] = given.split(/\r?\n/);
   if (user === '' || password === '') throw misuse('a user name and a password are required');
   if (user.includes(':')) throw misuse('a user name cannot contain a colon');
   const headers = { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
-  const day = new Date().toISOString().slice(0, 10);
-  const body = { name: `atrium on ${hostname()}, ${day}`, ...(scopes.length > 0 && { scopes: asScopes(scopes) }) };
+  const body = {
+    name: ways['token-name'] ?? usualName(ways.name),
+    ...(ways.scope.length > 0 && { scopes: asScopes(ways.scope) }),
+    ...(!ways.never && { expires_at: momentIn(ways.expires ?? USUAL_LIFE, 1) }),
+  };
   const create = async (client: Client, username: string): Promise<Signed> => {
-    const made = await client.call('POST /users/{username}/tokens', { path: { username }, body });
+    const made = await client.call('POST /users/{username}/tokens', { path: { username }, body }).catch(withAdvice);
     return { token: made.sha1, tokenId: String(made.id) };
   };
   return await create(session.connect({ url, headers }), user).catch(async (error: unknown) => {
@@ -148,6 +162,17 @@ async function makeToken(
     // The session is only for this one token.
     return await create(client, login).finally(() => client.call('GET /user/signout').catch(() => undefined));
   });
+}
+
+/** A user can sign in from the same machine as often as they like, so no two names are the same. */
+function usualName(context: string): string {
+  const day = new Date().toISOString().slice(0, 10);
+  return `atrium on ${hostname().slice(0, 60)}, ${context.slice(0, 60)}, ${day}, ${randomBytes(4).toString('hex')}`;
+}
+
+function withAdvice(error: unknown): never {
+  const isName = error instanceof ApiError && error.errors.some(({ field }) => field === 'name');
+  throw isName ? refused(`${error.message}; choose another one with --token-name`) : error;
 }
 
 /** A code of six digits is of an app; anything else is a recovery code. Passkeys need a browser. */

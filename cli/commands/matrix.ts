@@ -15,9 +15,9 @@ export const matrix = command({
   args: { type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` } },
   options: {
     team: { about: 'only the members of this team', value: 'TEAM', kind: 'team' },
-    user: { about: 'only this user; may be given more than once', value: 'USER', kind: 'user', many: true },
+    user: { about: 'only this user', value: 'USER', kind: 'user', many: true },
     relation: {
-      about: 'only this action or relation; may be given more than once',
+      about: 'only this action or relation',
       value: 'RELATION',
       kind: 'relation',
       many: true,

@@ -9,6 +9,7 @@ import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
+import { orgSecondFactor } from './org-second-factor.ts';
 
 type Organization = Answer<'GET /orgs/{org}'>;
 
@@ -60,6 +61,19 @@ function overviewOf({ tokens, clusters, contracts, expiring, last_change, ...cou
   return Object.fromEntries(shown.map(([title, text]) => [title, () => text]));
 }
 
+/** The first organization becomes that of the context, so that the next command needs no --org. */
+function selected(session: Session, name: string): string {
+  const current = session.context();
+  if (current === undefined) return `to work in ${name}, add --org ${name}, or set ATRIUM_ORG`;
+  if (session.orgIfAny() !== undefined) {
+    return `to work in ${name}, add --org ${name}, or run atrium context use ${current.name} --org ${name}`;
+  }
+  const config = session.config();
+  const contexts = { ...config.contexts, [current.name]: { ...current.context, org: name } };
+  session.saveConfig({ ...config, contexts });
+  return `the context ${current.name} now uses the organization ${name}`;
+}
+
 const orgOf = (session: Session, given: string | undefined) => given ?? session.org();
 
 export const org: Group = {
@@ -102,6 +116,7 @@ export const org: Group = {
     }),
     create: command({
       summary: 'create an organization, with you as its owner',
+      details: 'If the context has no organization yet, the new one becomes its organization.',
       args: { name: { about: 'name of the organization' } },
       options: {
         ...details,
@@ -115,6 +130,7 @@ export const org: Group = {
           options.owner === undefined
             ? await client.call('POST /orgs', { body })
             : await client.call('POST /admin/users/{username}/orgs', { path: { username: options.owner }, body });
+        session.screen.note(selected(session, made.username));
         return one(made, fields);
       },
     }),
@@ -212,8 +228,9 @@ export const org: Group = {
         return said(`${args.user} is no longer a member of ${path.org}`);
       },
     }),
+    'second-factor': orgSecondFactor,
     forecast: command({
-      summary: 'show who will lose what by itself, because memberships and roles of teams end',
+      summary: 'show which access will expire',
       options: { until: { about: 'up to this moment, such as 7d or 2027-01-31; by default 30d', value: 'WHEN' } },
       examples: ['atrium org forecast', 'atrium org forecast --until 7d --org acme'],
       async run(session, { options }) {

@@ -41,7 +41,7 @@ const token: Group = {
       summary: 'create a token for a robot account and show it once',
       args: { robot: robot_, name: { about: 'name of the token' } },
       options: newTokenOptions,
-      examples: ['atrium robot token create ci pipeline --scope write:organization --expires 90d'],
+      examples: ['atrium robot token create agent prod --scope write:organization --expires 90d'],
       async run(session, { args, options }) {
         const path = { id: await idOf(session, 'robot', args.robot) };
         const made = await createToken(session, args.name, options, (body) =>
@@ -100,9 +100,12 @@ export const robot: Group = {
     }),
     create: command({
       summary: 'create a robot account',
+      details:
+        'A robot reports for clusters, provisions people over SCIM, and shows and rotates its own token. All other ' +
+        'routes reject robots.',
       args: { name: { about: 'name of the robot account' } },
       options: { description },
-      examples: ['atrium robot create deployer --description "Rolls out releases"'],
+      examples: ['atrium robot create agent --description "Reports for the clusters"'],
       async run(session, { args, options }) {
         const body = { name: args.name, description: options.description };
         const path = { org: session.org() };
@@ -113,7 +116,7 @@ export const robot: Group = {
       summary: 'change a robot account; only the given fields change',
       args: { robot: robot_ },
       options: { name: { about: 'new name', value: 'NAME' }, description },
-      examples: ['atrium robot edit deployer --description "Rolls out and back"'],
+      examples: ['atrium robot edit agent --description "Reports for prod and staging"'],
       async run(session, { args, options }) {
         const body = changesIn({ name: options.name, description: options.description }, 'robot edit');
         const path = { id: await idOf(session, 'robot', args.robot) };
@@ -123,7 +126,7 @@ export const robot: Group = {
     delete: command({
       summary: 'delete a robot account and its tokens',
       args: { robot: robot_ },
-      examples: ['atrium robot delete deployer --yes'],
+      examples: ['atrium robot delete agent --yes'],
       async run(session, { args }) {
         const { id, name } = await findResource(session, 'robot', args.robot);
         await confirm(session, `Delete the robot account ${name} and its tokens?`);

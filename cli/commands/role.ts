@@ -4,8 +4,8 @@ import { expiryColumn } from '../expiry.ts';
 import { misuse } from '../failure.ts';
 import { impactOf, PREVIEW } from '../impact.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
-import { findResource, idOf } from '../names.ts';
-import { type Columns, list, one, said } from '../output.ts';
+import { findResource, idOf, namesById } from '../names.ts';
+import { type Columns, list, one, type Shown, said } from '../output.ts';
 import { permissionName, readPermissions } from '../permissions.ts';
 import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
@@ -17,15 +17,19 @@ const role_ = { about: 'name or ID of the role', kind: 'role' } as const;
 const permission = { value: 'PERMISSION', many: true } as const;
 const team = { value: 'TEAM', many: true, kind: 'team' } as const;
 
-const fields: Columns<Role> = {
-  id: (row) => row.id,
-  name: (row) => row.name,
-  description: (row) => row.description,
-  permissions: (row) => row.permissions.map(permissionName).join('\n'),
-  teams: (row) => row.team_ids.map(String),
-  created: (row) => shortTime(row.created_at),
-  updated: (row) => shortTime(row.updated_at),
-};
+/** A role as people read it, with the names of its teams. */
+async function shownRole(session: Session, role: Role): Promise<Shown> {
+  const teams = await namesById(session, 'team', role.team_ids);
+  return one(role, {
+    id: (row) => row.id,
+    name: (row) => row.name,
+    description: (row) => row.description,
+    permissions: (row) => row.permissions.map(permissionName).join('\n'),
+    teams: () => teams,
+    created: (row) => shortTime(row.created_at),
+    updated: (row) => shortTime(row.updated_at),
+  });
+}
 
 async function teamIds(session: Session, names: readonly string[]): Promise<bigint[]> {
   return await Promise.all(names.map((name) => idOf(session, 'team', name)));
@@ -76,7 +80,7 @@ export const role: Group = {
       async run(session, { args, options }) {
         const query = { org: session.org(), at: pastMoment(options.at, session.isWatching) };
         const path = { id: await idOf(session, 'role', args.role, query.at) };
-        return one(await session.client().call('GET /authz/roles/{id}', { path, query }), fields);
+        return await shownRole(session, await session.client().call('GET /authz/roles/{id}', { path, query }));
       },
     }),
     who: command({
@@ -118,7 +122,7 @@ export const role: Group = {
         };
         if (options.preview) return await impactOf(session, [{ action: 'role.create', role: body }]);
         const query = { org: session.org() };
-        return one(await session.client().call('POST /authz/roles', { query, body }), fields);
+        return await shownRole(session, await session.client().call('POST /authz/roles', { query, body }));
       },
     }),
     edit: command({
@@ -161,7 +165,10 @@ export const role: Group = {
           teamIDs: [...now.team_ids, ...addTeams].filter((id) => !removeTeams.includes(id)),
         };
         if (preview) return await impactOf(session, [{ action: 'role.update', id: at.path.id, role: body }]);
-        return one(await session.client().call('PUT /authz/roles/{id}', { ...at, ifMatch: etag, body }), fields);
+        return await shownRole(
+          session,
+          await session.client().call('PUT /authz/roles/{id}', { ...at, ifMatch: etag, body }),
+        );
       },
     }),
     delete: command({

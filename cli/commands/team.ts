@@ -4,8 +4,9 @@ import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
 import { impactOf, PREVIEW } from '../impact.ts';
-import { all, findResource, idOf } from '../names.ts';
-import { type Columns, list, one, said } from '../output.ts';
+import { all, findResource, idOf, namesById } from '../names.ts';
+import { type Columns, list, one, type Shown, said } from '../output.ts';
+import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
 
 type Team = Answer<'GET /teams/{id}'>;
@@ -19,16 +20,20 @@ const details = {
   unit: { about: 'unit that it works on', value: 'UNIT', many: true },
 } as const;
 
-const fields: Columns<Team> = {
-  id: (row) => row.id,
-  name: (row) => row.name,
-  organization: (row) => row.organization.username,
-  permission: (row) => row.permission,
-  description: (row) => row.description,
-  units: (row) => row.units,
-  roles: (row) => row.role_ids.map(String),
-  members: (row) => row.member_count,
-};
+/** A team as people read it, with the names of its roles. */
+async function shownTeam(session: Session, team: Team): Promise<Shown> {
+  const roles = await namesById(session, 'role', team.role_ids);
+  return one(team, {
+    id: (row) => row.id,
+    name: (row) => row.name,
+    organization: (row) => row.organization.username,
+    permission: (row) => row.permission,
+    description: (row) => row.description,
+    ...(team.units.length > 0 && { units: (row: Team) => row.units }),
+    roles: () => roles,
+    members: (row) => row.member_count,
+  });
+}
 
 export const team: Group = {
   summary: 'manage teams, their members and roles',
@@ -57,7 +62,7 @@ export const team: Group = {
       watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
-        return one(await session.client().call('GET /teams/{id}', { path }), fields);
+        return await shownTeam(session, await session.client().call('GET /teams/{id}', { path }));
       },
     }),
     create: command({
@@ -69,10 +74,8 @@ export const team: Group = {
         const { description, permission, unit } = options;
         const body = { name: args.name, description, permission, units: listGiven(unit) };
         if (options.preview) return await impactOf(session, [{ action: 'team.create', team: body }]);
-        return one(
-          await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }),
-          fields,
-        );
+        const path = { org: session.org() };
+        return await shownTeam(session, await session.client().call('POST /orgs/{org}/teams', { path, body }));
       },
     }),
     edit: command({
@@ -88,7 +91,7 @@ export const team: Group = {
         const body = changesIn({ name, description, permission, units: listGiven(unit) }, 'team edit');
         const path = { id: await idOf(session, 'team', args.team) };
         if (options.preview) return await impactOf(session, [{ action: 'team.update', id: path.id, team: body }]);
-        return one(await session.client().call('PATCH /teams/{id}', { path, body }), fields);
+        return await shownTeam(session, await session.client().call('PATCH /teams/{id}', { path, body }));
       },
     }),
     delete: command({

@@ -81,7 +81,8 @@ interface NewTokenBody {
   readonly limits?: NonNullable<NewTokenInput['limits']>;
 }
 
-const USUAL_LIFE = '30d';
+/** How long a new token works unless the user says otherwise. */
+export const USUAL_LIFE = '30d';
 
 /**
  * Creates a token that expires, unless the user wants one that does not. A token cannot outlive the one that creates it:

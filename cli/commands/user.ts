@@ -46,6 +46,14 @@ async function setActive(session: Session, username: string, active: boolean) {
   );
 }
 
+/** Without a password, only an account at a provider or a token lets a user in. */
+function cannotSignIn(login: string): string {
+  return (
+    `${login} has no password and cannot sign in with one yet; set one with ` +
+    `atrium user edit ${login} --ask-password, or let ${login} sign in with a provider`
+  );
+}
+
 export const user: Group = {
   summary: 'manage users',
   commands: {
@@ -102,7 +110,9 @@ export const user: Group = {
           password: await passwordIn(session, options),
           admin: options.admin || undefined,
         };
-        return one(await session.client().call('POST /admin/users', { body }), fields);
+        const made = await session.client().call('POST /admin/users', { body });
+        if (body.password === undefined) session.screen.note(cannotSignIn(made.login));
+        return one(made, fields);
       },
     }),
     edit: command({

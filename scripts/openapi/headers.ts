@@ -1,4 +1,5 @@
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
+import { RELEASE_HEADER } from '../../src/http/version.routes.ts';
 import { KEY_HEADER, REPLAY_HEADER } from '../../src/http/wire/create-once.ts';
 
 const text = { type: 'string' };
@@ -28,6 +29,7 @@ export const HEADERS = {
     description: 'Only with ?at: the moment that the response is about.',
     schema: { type: 'string', format: 'date-time' },
   },
+  'X-Atrium-Release': { description: 'Version of the release that the server runs, such as v0.9.0.', schema: text },
   'X-Changed-Since': {
     description: 'Only with ?at, for callers who may view the audit log: the number of changes since then.',
     schema: { type: 'integer', minimum: 0 },
@@ -84,12 +86,13 @@ export function requestHeaders({ method, access, creates, schema }: BookedRoute)
   ];
 }
 
-export function successHeaders({ access, creates, schema }: BookedRoute): object {
+export function successHeaders({ path, access, creates, schema }: BookedRoute): object {
   const { properties = {} } = (schema.querystring ?? {}) as { readonly properties?: object };
   const isPublic = access.who === 'anyone' || access.who === 'webhook';
   const names: HeaderName[] = [
     ...(schema.etag ? (['ETag'] as const) : []),
     ...(creates ? ([REPLAY_HEADER] as const) : []),
+    ...(path.endsWith('/version') ? ([RELEASE_HEADER] as const) : []),
     ...('page' in properties ? (['X-Total-Count', 'Link'] as const) : []),
     ...('at' in properties ? (['X-As-Of', 'X-Changed-Since'] as const) : []),
     ...(isPublic ? [] : (['X-Csrf-Token', 'X-Token-Expires-At'] as const)),

@@ -132,7 +132,14 @@ function whoMayCall(access: Access, method: string): string {
   }[access.who];
   const needed = neededScope(access, method);
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
-  return `${who} ${scope}`;
+  return [who, scope, ...robotsToo(access)].join(' ');
+}
+
+/** All other routes reject the tokens of robots. */
+function robotsToo(access: Access): string[] {
+  const robots = 'robots' in access && access.robots;
+  if (!robots) return [];
+  return [robots === 'only' ? 'Only robots can call it.' : 'Robots can call it, too.'];
 }
 
 function whereItIs({ deployments }: DocumentedRoute): string[] {

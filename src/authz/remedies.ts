@@ -118,7 +118,7 @@ export function createRemedies(
     const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
     const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
     return {
-      sentence: parts && `${isNot}: the least that would help is to ${parts}`,
+      sentence: parts && `${isNot}: the smallest change that would help is to ${parts}`,
       remedies: best.map(({ candidate, gains, others }) => ({
         changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
         sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),

@@ -1,22 +1,29 @@
-import { Counter, collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { API_VERSION, VERSION } from './release.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What /metrics shows. Names follow OpenTelemetry's semantic conventions. */
-export function createMetrics(questions: () => number) {
+export function createMetrics(reads: () => number) {
   const registry = new Registry();
   for (const metric of metricsOfProcess()) registry.registerMetric(metric);
   const requests = createDurations('http_server_request_duration_seconds', 'How long requests took.');
   registry.registerMetric(requests.metric);
   new Counter({
-    name: 'atrium_clock_questions_total',
+    name: 'atrium_revision_reads_total',
     help: 'How often the revision was read; many requests share one reading.',
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(questions());
+      this.inc(reads());
     },
   });
+  new Gauge({
+    name: 'atrium_build_info',
+    help: 'Always 1; the labels are the version of the release and of its API.',
+    labelNames: ['version', 'api_version'],
+    registers: [registry],
+  }).set({ version: VERSION, api_version: API_VERSION }, 1);
   const vaultFaults = new Counter({
     name: 'atrium_vault_faults_total',
     help: 'Sealed values that could not be opened: damaged, moved, or without their key.',

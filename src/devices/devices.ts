@@ -64,7 +64,7 @@ export const INTERVAL_S = 5;
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const MAX_TRIES = 5;
 const DAY_MS = 86_400_000;
-/** The life of a token in days if it must have an end, and nobody has said which. */
+/** The life of a token in days, unless the policy says how long tokens may live. */
 const USUAL_DAYS = 90;
 
 /**
@@ -112,7 +112,7 @@ export function createDevices({ store, key, issue, policies }: Parts) {
     const { name, scopes, userCode } = request;
     const day = now.toISOString().slice(0, 10);
     const rules = await policies.rulesForUsers();
-    const usual = rules.expiryRequired && rules.maxDays === null ? new Date(now.getTime() + USUAL_DAYS * DAY_MS) : null;
+    const usual = rules.maxDays === null ? new Date(now.getTime() + USUAL_DAYS * DAY_MS) : null;
     return await issue({
       accountId: person.id,
       name: `${name}, ${day}, ${userCode}`,

@@ -1,6 +1,9 @@
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 
+/** The token is in the log from then on, and logs are kept. Its owner sets a password long before it expires. */
+const TOKEN_DAYS = 30;
+
 /** An empty database gets one site administrator, whose token is shown only this once. */
 export async function createFirstAdministrator(
   { features, identity }: Pick<Instance, 'features' | 'identity'>,
@@ -15,9 +18,11 @@ export async function createFirstAdministrator(
     throw error;
   });
   if (id === undefined) return;
-  const { text } = await identity.tokens.issue({ accountId: id, name: 'first start', scopes: ['all'] });
+  const expiresAt = new Date(Date.now() + TOKEN_DAYS * 86_400_000);
+  const { text } = await identity.tokens.issue({ accountId: id, name: 'first start', scopes: ['all'], expiresAt });
   say('');
-  say('This is a new deployment. Its site administrator is root, with this token (shown only once, so save it):');
+  say('This is a new deployment. Its site administrator is root, with this token. It is shown only once, so save it;');
+  say(`it expires in ${TOKEN_DAYS} days. To end it sooner, run: atrium token delete "first start"`);
   say('');
   say(`  TOKEN=${text}`);
   say('');
@@ -30,6 +35,7 @@ export async function createFirstAdministrator(
   say('');
   say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
   say('');
-  say(`The API is documented at ${address}/api/v1/docs. To try a demo world, run: DATA_DIR=./demo npm run demo`);
+  const demo = process.env.npm_lifecycle_event === undefined ? 'atrium serve --demo' : 'npm run demo';
+  say(`The API is documented at ${address}/api/v1/docs. To try it with example data, run: DATA_DIR=./demo ${demo}`);
   say('');
 }

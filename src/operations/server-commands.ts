@@ -25,9 +25,9 @@ export interface ServerCommand {
 export const SERVER_COMMANDS = {
   serve: {
     help: {
-      summary: 'run the server, as npm start does',
+      summary: 'run the server',
       usage: ['serve [--demo]'],
-      options: [{ name: '--demo', help: 'create the demo world first, if the database is empty' }],
+      options: [{ name: '--demo', help: 'create example data first, if the database is empty' }],
       examples: ['atrium serve', 'DATA_DIR=./demo atrium serve --demo'],
     },
   },

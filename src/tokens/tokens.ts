@@ -130,7 +130,7 @@ export function createTokens({ store, issuer, policies, limits, flushUsage }: Pa
   async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {
     if (username.toLowerCase() === person.login.toLowerCase()) return person.id;
     if (!person.isAdmin) {
-      throw new AppError('forbidden', 'doer should be the site admin or be same as the contextUser');
+      throw new AppError('forbidden', 'only the owner of the tokens and site administrators can call this route');
     }
     const id = await store.personNamed(username);
     if (id === undefined)

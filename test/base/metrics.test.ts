@@ -10,8 +10,12 @@ describe('Metrics', () => {
       assert.ok(one.registry.getSingleMetric(name), name);
       assert.equal(one.registry.getSingleMetric(name), other.registry.getSingleMetric(name), name);
     }
-    assert.match(await one.registry.metrics(), /^atrium_clock_questions_total 1$/m);
-    assert.match(await other.registry.metrics(), /^atrium_clock_questions_total 2$/m);
+    assert.match(await one.registry.metrics(), /^atrium_revision_reads_total 1$/m);
+    assert.match(await other.registry.metrics(), /^atrium_revision_reads_total 2$/m);
+    assert.match(
+      await one.registry.metrics(),
+      /^atrium_build_info\{version="v0\.\d+\.\d+",api_version="v1\.27\.0"\} 1$/m,
+    );
     for (const { registry } of [one, other]) assert.match(await registry.metrics(), /^process_cpu_seconds_total \d/m);
   });
 });

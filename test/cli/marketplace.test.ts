@@ -176,7 +176,7 @@ describe('atrium marketplace', () => {
     ]) {
       const said = await ann(`marketplace ${name}`);
       assert.equal(said.code, 1, name);
-      assert.match(said.stderr, /user should be the site admin/, name);
+      assert.match(said.stderr, /only site administrators can call this route/, name);
     }
   });
 

@@ -37,15 +37,17 @@ describe('What the command line prints', () => {
   });
 
   it('The old meaning of -o explains itself', async () => {
-    await wrong(
-      'team list -o acme',
-      /invalid value "acme" for --output; use one of json, yaml, wide, name, csv; the organization is --org acme$/m,
-    );
+    await wrong('team list -o acme', /invalid value "acme" for --output; use one of json, yaml, wide, name$/m);
   });
 
   it('CSV is rejected before a command that does not print it does anything', async () => {
-    await wrong('team create csv-team -o csv', /this command does not print CSV; atrium matrix does, without --watch/);
-    await wrong('matrix clusters -o csv --watch', /this command does not print CSV/);
+    await wrong(
+      'team create csv-team -o csv',
+      /invalid value "csv" for --output; use one of .*, name; this command does not print CSV/,
+    );
+    await wrong('team list -o table', /use one of json, yaml, wide, name; leave it out for a table/);
+    await wrong('matrix clusters -o cvs', /did you mean csv\?\); use one of json, yaml, wide, name, csv$/m);
+    await wrong('matrix clusters -o csv --watch', /CSV cannot be watched/);
     assert.ok(!(await lines('team list -o name')).includes('csv-team'));
   });
 

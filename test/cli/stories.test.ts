@@ -6,7 +6,10 @@ import { type Cli, cliAs, type Said } from '../support/cli.ts';
 import { matchGolden } from '../support/golden.ts';
 import { itLong } from '../support/long.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
-import { GUARDRAILS, type Line, POLICY, ROLES, STORIES } from './story-lines.ts';
+import { SIGN_IN_LINES } from './sign-in-lines.ts';
+import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
+
+const STORIES = { ...OTHER_STORIES, 'second factors and providers': SIGN_IN_LINES };
 
 describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {

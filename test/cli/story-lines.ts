@@ -360,6 +360,7 @@ export const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['root', 'user list --search ann'],
     ['root', 'user create fay fay@example.com --full-name "Fay Fisher" --password-stdin', 'correct horse battery\n'],
     ['root', 'user create fay fay2@example.com'],
+    ['root', 'user create gil gil@example.com'],
     ['root', 'user edit fay --full-name "Fay Miller" --admin yes'],
     ['root', 'user edit fay --admin maybe'],
     ['root', 'user deactivate fay'],

@@ -27,7 +27,14 @@ describe('Usage errors', () => {
     ['team list --yaml=yes', /--yaml takes no value/],
     ['team list --org a --org b', /--org can only be given once/],
     ['team create x --permission wrte', /invalid value "wrte" for --permission \(did you mean write\?\); use one of/],
-    ['--json team list', /--json must come after the command/],
+    ['--yse team list', /"--yse" must come after the command/],
+    ['--org acme', /missing command; run atrium --help/],
+    ['team --watch list', /--watch must come after the command/],
+    ['--org acme backup x', /--org is not for atrium backup, which runs on the server's own machine/],
+    ['team rm operators', /atrium team has no subcommand "rm" \(did you mean delete, remove or revoke\?\)/],
+    ['cluster frob prod', /atrium cluster has no subcommand "frob"; run atrium cluster --help/],
+    ['login http://127.0.0.1:1 --user ann --expires 7d --never', /--never cannot be combined with --expires/],
+    ['login http://127.0.0.1:1 --token-stdin --expires 7d', /--expires, --never and --token-name are for the token/],
     ['can ann connect prod', /"prod" is not an object; use a type and a name, such as cluster:prod/],
     ['can ann connect thing:prod', /permissions cannot be queried on "thing"; use one of organization, team/],
     ['can ann connect cluster:prod', /no server is configured/],
@@ -145,6 +152,32 @@ describe('Signing in with the CLI', () => {
     assert.match((await cli('token list')).stdout, /atrium on /);
     assert.equal((await cli('logout')).stdout, 'signed out of bobs and revoked its token\n');
     assert.equal((await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
+  });
+
+  it('Every atrium login with a password creates a token of its own, which expires in 30 days', async () => {
+    const input = `${atrium.world.users.cat?.password}\n`;
+    const fresh = openCli();
+    const signIn = (more: string) => fresh(`login ${atrium.url} --user cat --password-stdin ${more}`, { input });
+    for (const more of ['', '', '--name second']) {
+      const { code, stderr } = await signIn(more);
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+    const rows = async () =>
+      JSON.parse((await fresh('token list --json name,expires_at')).stdout) as { name: string; expires_at: string }[];
+    const made = (await rows()).filter(({ name }) => name.startsWith('atrium on '));
+    assert.equal(made.length, 3);
+    assert.match(made[2]?.name ?? '', /, second, \d{4}-\d\d-\d\d, [0-9a-f]{8}$/);
+    for (const { expires_at } of made) {
+      assert.equal(Math.round((Date.parse(expires_at) - Date.now()) / 86_400_000), 30);
+    }
+    assert.equal((await signIn('--token-name desk --expires 7d')).code, 0);
+    assert.equal((await signIn('--token-name bench --never')).code, 0);
+    const ends = new Map((await rows()).map(({ name, expires_at }) => [name, expires_at]));
+    assert.equal(Math.round((Date.parse(ends.get('desk') ?? '') - Date.now()) / 86_400_000), 7);
+    assert.equal(ends.get('bench'), null);
+    const taken = await signIn('--token-name desk');
+    assert.equal(taken.code, 1);
+    assert.match(taken.stderr, /access token name has been used already; choose another one with --token-name/);
   });
 
   it('atrium login with a password needs the code too, if there is a second factor', async () => {

@@ -72,6 +72,17 @@ describe('API documentation', () => {
     assert.doesNotMatch(text('GET /api/v1/user'), /Exists only/);
   });
 
+  it('An operation that robots can call says so, and no other does', () => {
+    for (const { method, path, access } of atrium.instance.routes) {
+      const name = `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}` as const;
+      const isForRobots = 'robots' in access && !!access.robots;
+      const description = OPERATIONS.get(name)?.description;
+      if (description !== undefined) assert.equal(/\brobots can call it\b/i.test(description), isForRobots, name);
+    }
+    const heartbeat = OPERATIONS.get('POST /api/v1/clusters/{id}/heartbeat')?.description ?? '';
+    assert.match(heartbeat, /Robots can call it, too\./);
+  });
+
   it('Every operation documents the content of its successful response, unless that is empty', () => {
     for (const [name, { responses }] of OPERATIONS) {
       const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status));

@@ -54,7 +54,7 @@ describe('Route access', () => {
     return { status: answer.statusCode, body: answer.json() };
   };
   const MEMBERS = 'Must be an organization member';
-  const ADMINS = 'user should be the site admin';
+  const ADMINS = 'only site administrators can call this route';
 
   const table: readonly [string, string | undefined, number, string | undefined][] = [
     ['/anyone', undefined, 200, undefined],

@@ -267,6 +267,11 @@ describe('The service of systemd', () => {
     const text = readFileSync(unit, 'utf8').replace('/usr/bin/node', process.execPath);
     writeFileSync(written, text);
     assert.equal(await accepted(analyze, ['verify', '--man=no', written]), '');
+    for (const name of ['atrium-backup.service', 'atrium-backup.timer']) {
+      const backup = readFileSync(join('deploy/systemd', name), 'utf8').replace('/usr/bin/node', process.execPath);
+      writeFileSync(join(folder, name), backup);
+    }
+    assert.equal(await accepted(analyze, ['verify', '--man=no', join(folder, 'atrium-backup.timer')]), '');
     writeFileSync(written, text.replace('ProtectHome=', 'ProtectHouse='));
     assert.match((await tried(analyze, ['verify', '--man=no', written])).said, /ProtectHouse/);
   });

@@ -130,11 +130,7 @@ describe('The admin port', () => {
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/);
     const route = 'http_request_method="GET",http_route="/api/v1/user",http_response_status_code="200"';
     assert.ok(text.includes(`http_server_request_duration_seconds_count{${route}} 1`), text.slice(0, 400));
-    for (const name of [
-      'atrium_clock_questions_total',
-      'process_resident_memory_bytes',
-      'nodejs_eventloop_lag_seconds',
-    ])
+    for (const name of ['atrium_revision_reads_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds'])
       assert.match(text, new RegExp(`^${name}(\\{.*\\})? [0-9.e+-]+$`, 'm'));
     assert.ok(!text.includes(token.slice(4)));
     assert.equal((await get(`http://127.0.0.1:${port}/api/v1/user`, token)).status, 404);

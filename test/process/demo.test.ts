@@ -198,7 +198,7 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     address = await atrium.listen();
     const said: string[] = [];
     await openDemo(atrium, atrium.config, address, (line) => void said.push(line));
-    assert.match(said.join('\n'), /^the demo world already exists; its tokens are in .*demo\.json$/);
+    assert.match(said.join('\n'), /^the example data already exists; its tokens are in .*demo\.json$/);
     assert.equal(readFileSync(path, 'utf8'), written.replace(demo.baseUrl, address));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await rows('select count(*)::text as line from account'), accounts);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config/config.ts';
@@ -111,6 +111,9 @@ describe('Startup failures', () => {
     const taken = new RegExp(`port ${port} of 127.0.0.1 is in use; .* choose another with`);
     await refuses(1, { ...env, PORT: String(port) }, taken, /with PORT$/m);
     if (IS_LONG) await refuses(1, { ...env, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
+    const DATA_DIR = join(temporaryFolder(), 'new');
+    await refuses(1, { DATA_DIR, ADMIN_PORT: '0', PORT: String(port) }, taken);
+    assert.ok(!existsSync(DATA_DIR), 'nothing was created or migrated before');
   });
 
   itLong('A start with a HOST that is not an address of this machine is rejected', async () => {

@@ -59,6 +59,15 @@ const GUIDES: readonly Guide[] = [
     said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/, /"changed_since":\{"total":\d+,/],
   },
   {
+    file: 'docs/guardrails.md',
+    said: [
+      /eve can never connect to prod/,
+      /^state: +violated: only 1$/m,
+      /^rejected$/m,
+      /deleted the guardrail eve stays out/,
+    ],
+  },
+  {
     file: 'docs/operating.md',
     isSlow: true,
     said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0001_house\.sql$/m],

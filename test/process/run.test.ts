@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
+import { occupyPort } from '../support/ports.ts';
 
 /** Replaces npm: records that it was called, and installs a Node by linking this one. */
 const NPM = `
@@ -35,7 +36,7 @@ describe('scripts/run.mjs', () => {
   const path = (name: string) => join(clone, name);
   const installs = () =>
     existsSync(path('npm.log')) ? readFileSync(path('npm.log'), 'utf8').split('\n').length - 1 : 0;
-  const environment = () => ({ PATH: process.env.PATH, npm_execpath: path('npm.js') });
+  const environment = () => ({ PATH: process.env.PATH, npm_execpath: path('npm.js'), PORT: '0' });
   const run = (args: string[], env = {}) =>
     spawnSync(process.execPath, ['scripts/run.mjs', ...args], {
       cwd: clone,
@@ -62,6 +63,18 @@ describe('scripts/run.mjs', () => {
     const second = run(['src/main.ts']);
     assert.equal(second.stderr, '');
     assert.equal(installs(), 1);
+  });
+
+  it('scripts/run.mjs reports a port in use before it installs anything', async (test) => {
+    const { port, close } = await occupyPort();
+    test.after(close);
+    const taken = `atrium: port ${port} of 127.0.0.1 is in use; stop the program that uses it, or choose another with PORT\n`;
+    const fromEnvironment = run(['src/main.ts'], { PORT: String(port) });
+    assert.deepEqual([fromEnvironment.status, fromEnvironment.stderr, installs()], [1, taken, 0]);
+    writeFileSync(path('.env'), `PORT="${port}"\n`);
+    const fromFile = run(['src/main.ts', 'demo'], { PORT: undefined });
+    assert.deepEqual([fromFile.status, fromFile.stderr, installs()], [1, taken, 0]);
+    assert.equal(run(['src/main.ts'], { PORT: '0' }).status, 0);
   });
 
   it('scripts/run.mjs installs what only tests and benchmarks need for these, and for nothing else', () => {

@@ -14,8 +14,11 @@ export async function openPlace(place: Place): Promise<Db> {
   return await openDb({ ...place, say: () => undefined });
 }
 
+/** Older builds called themselves v1.27.0. What can be restored depends on the migrations, never on this number. */
+const OLDER_BUILD = 'v1.27.0';
+
 export async function backUpTo(db: Db, file = newFile()): Promise<string> {
-  await backUp({ db, file, version: 'v0.0.0', now: new Date() });
+  await backUp({ db, file, version: OLDER_BUILD, now: new Date() });
   return file;
 }
 

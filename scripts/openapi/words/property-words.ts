@@ -178,7 +178,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'InstallerBinding.admin_login': 'Login name of the first user of the organization.',
   'InstallerBinding.domains': 'Domains of the customer.',
   'InstallerBinding.base_url': 'Address of this server when it was bound.',
-  'InstallerBinding.version': 'Version of this server when it was bound.',
+  'InstallerBinding.version': 'Release of this server when it was bound.',
   'InstallerBinding.claim_id': 'With this ID the organization can be claimed.',
   'JsonWebKeySet.keys': 'The keys, the present one included.',
 
@@ -328,7 +328,8 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'RolePrincipal.name': 'Name of the team in lower case.',
   'RolePrincipal.display_name': 'Name of the team.',
   'RolePrincipal.assigned_at': 'When the role was assigned to the team.',
-  'ServerVersion.version': 'Version of the release, such as v1.27.0.',
+  'ServerVersion.version':
+    'Version of the API, such as v1.27.0. The header X-Atrium-Release is the version of the release.',
   'Session.created_at': 'When the user signed in.',
   'Session.expires_at': 'When the session ends by itself.',
   'SignIn.password': 'Password of the user.',

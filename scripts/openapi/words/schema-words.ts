@@ -161,7 +161,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   RolePrincipal: 'A team that has a role.',
   RoleTeamExpiry: 'When one team loses a role.',
   SearchResult: 'What a search found, by kind. What starts with the text comes first.',
-  ServerVersion: 'The version of the server.',
+  ServerVersion: 'The version of the API that the server implements.',
   DeviceAuthorization: 'What a program shows, and what it polls with.',
   NewDeviceAuthorization: 'A program that wants to act for its user.',
   DeviceToken: 'The code of the program that polls.',

@@ -165,7 +165,7 @@ export function createAdmission(options: Options) {
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
-      throw new AppError('forbidden', 'user should be the site admin');
+      throw new AppError('forbidden', 'only site administrators can call this route');
     }
     request.caller = caller;
     if (!access.about) return;

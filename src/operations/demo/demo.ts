@@ -31,15 +31,15 @@ export async function openDemo(
       moveTo(baseUrl, path);
       await addMarketplace(instance, config, path, say);
       await openAgents(instance, path, say);
-      say(`the demo world already exists; its tokens are in ${path}`);
+      say(`the example data already exists; its tokens are in ${path}`);
     } else if (existsSync(unfinished)) {
       throw new AppError('conflict', halfMade(config, unfinished));
     } else {
-      say(`the database is not empty, so no demo world is created; to get one, set another DATA_DIR or DATABASE_URL`);
+      say(`the database is not empty, so no example data is created; to get it, set another DATA_DIR or DATABASE_URL`);
     }
     return;
   }
-  say('creating the demo world');
+  say('creating the example data');
   // With PostgreSQL and ATRIUM_KEY, nothing else has needed the folder so far.
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   writeFileSync(unfinished, 'The demo world is being created.\n');

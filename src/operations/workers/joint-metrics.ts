@@ -3,6 +3,7 @@ import type { Readings } from './messages.ts';
 
 /** How gauges of several processes become one number, where the library's choice would hide something. */
 const JOINED: Readonly<Record<string, 'min' | 'max'>> = {
+  atrium_build_info: 'max',
   process_start_time_seconds: 'min',
   process_max_fds: 'min',
   nodejs_eventloop_lag_seconds: 'max',

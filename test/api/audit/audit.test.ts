@@ -225,7 +225,12 @@ describe('Audit log requests', () => {
     ]),
     ...['', '/export', '/actions'].flatMap((part): Refused[] => [
       { send: get(`/admin/audit${part}`), status: 401, message: 'token is required' },
-      { who: 'ann', send: get(`/admin/audit${part}`), status: 403, message: 'user should be the site admin' },
+      {
+        who: 'ann',
+        send: get(`/admin/audit${part}`),
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
       { who: 'root', send: get(`/admin/audit${part}?org=nowhere`), status: 400, message: /^org: no account is named/ },
     ]),
     ...['', '/export'].flatMap((part) =>

@@ -48,7 +48,7 @@ describe('Remedies, all paths, and reasons', () => {
     );
     assert.equal(
       sentence,
-      'cat cannot edit the roles of acme: the least that would help is to create a role that contains only "edit roles", and assign it to the team Viewers',
+      'cat cannot edit the roles of acme: the smallest change that would help is to create a role that contains only "edit roles", and assign it to the team Viewers',
     );
   });
 

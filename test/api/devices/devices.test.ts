@@ -149,7 +149,7 @@ describe('Signing in a program with a code', () => {
       return body.expires_at && Math.round((Date.parse(body.expires_at) - Date.now()) / 86_400_000);
     };
     try {
-      assert.equal(await daysOf({}), null);
+      assert.equal(await daysOf({}), 90);
       assert.equal(await daysOf({ max_days: 7 }), 7);
       assert.equal(await daysOf({ max_days: 365, expiry_required: true }), 365);
       assert.equal(await daysOf({ expiry_required: true }), 90);

@@ -181,15 +181,30 @@ for (const driver of API_DRIVERS) {
     const NUL = Buffer.from('stranger ["2026-02-01","CloudA","x","\\u0000"]').toString('base64url');
     const TABLE: readonly Refused[] = [
       { send: ['GET', `${ROOT}/installers`], status: 401, message: 'token is required' },
-      { who: 'ann', send: ['GET', `${ROOT}/installers`], status: 403, message: 'user should be the site admin' },
+      {
+        who: 'ann',
+        send: ['GET', `${ROOT}/installers`],
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
       {
         who: 'ann',
         send: ['POST', `${ROOT}/installers`, { marketplace: 'CloudA' }],
         status: 403,
-        message: 'user should be the site admin',
+        message: 'only site administrators can call this route',
       },
-      { who: 'ann', send: ['GET', `${ROOT}/secrets`], status: 403, message: 'user should be the site admin' },
-      { who: 'ann', send: ['GET', `${ROOT}/summary`], status: 403, message: 'user should be the site admin' },
+      {
+        who: 'ann',
+        send: ['GET', `${ROOT}/secrets`],
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
+      {
+        who: 'ann',
+        send: ['GET', `${ROOT}/summary`],
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
       {
         who: 'root',
         send: ['GET', `${ROOT}/installers?marketplace=CloudZ`],

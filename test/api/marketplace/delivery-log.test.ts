@@ -267,11 +267,21 @@ for (const driver of API_DRIVERS) {
 
     const TABLE: readonly Refused[] = [
       { send: ['GET', LIST], status: 401, message: 'token is required' },
-      { who: 'ann', send: ['GET', LIST], status: 403, message: 'user should be the site admin' },
-      { who: 'ann', send: ['GET', `${LIST}/1`], status: 403, message: 'user should be the site admin' },
-      { who: 'ann', send: ['POST', `${LIST}/1/redeliver`], status: 403, message: 'user should be the site admin' },
+      { who: 'ann', send: ['GET', LIST], status: 403, message: 'only site administrators can call this route' },
+      { who: 'ann', send: ['GET', `${LIST}/1`], status: 403, message: 'only site administrators can call this route' },
+      {
+        who: 'ann',
+        send: ['POST', `${LIST}/1/redeliver`],
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
       { send: ['POST', `${LIST}/redeliver`, {}], status: 401, message: 'token is required' },
-      { who: 'ann', send: ['POST', `${LIST}/redeliver`, {}], status: 403, message: 'user should be the site admin' },
+      {
+        who: 'ann',
+        send: ['POST', `${LIST}/redeliver`, {}],
+        status: 403,
+        message: 'only site administrators can call this route',
+      },
       {
         who: 'root',
         send: ['POST', `${LIST}/redeliver`, { marketplace: 'cloudZ' }],

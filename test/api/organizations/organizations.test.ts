@@ -148,12 +148,12 @@ describe('Organizations', () => {
     { who: 'eve', send: ['DELETE', '/orgs/acme'], ...nobody },
     { who: 'root', send: ['DELETE', '/orgs/nothing'], ...nobody },
     { who: 'root', send: ['GET', '/orgs/bob'], ...nobody },
-    { who: 'ann', send: ['GET', '/admin/orgs'], status: 403, message: 'user should be the site admin' },
+    { who: 'ann', send: ['GET', '/admin/orgs'], status: 403, message: 'only site administrators can call this route' },
     {
       who: 'ann',
       send: ['POST', '/admin/users/bob/orgs', { username: 'bobs' }],
       status: 403,
-      message: 'user should be the site admin',
+      message: 'only site administrators can call this route',
     },
     {
       who: 'root',

@@ -211,7 +211,7 @@ describe('Renaming an organization', () => {
       ['DELETE', '/admin/reserved-names/acme'],
     ] as const) {
       const answer = await atrium.as('ann')(method, path);
-      assert.deepEqual([answer.status, answer.body.message], [403, 'user should be the site admin']);
+      assert.deepEqual([answer.status, answer.body.message], [403, 'only site administrators can call this route']);
       assert.equal((await atrium.as()(method, path)).status, 401);
     }
     assert.equal((await atrium.as('root')('DELETE', '/admin/reserved-names/acme')).status, 404);

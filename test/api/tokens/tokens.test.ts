@@ -8,7 +8,7 @@ import { statement } from '../../support/statement.ts';
 const NEVER = '1970-01-01T00:00:00Z';
 const BROADER = 'cannot create an access token with a broader scope than the authenticating token';
 const OUTLIVES = 'cannot create an access token that outlives the authenticating token';
-const FOREIGN = 'doer should be the site admin or be same as the contextUser';
+const FOREIGN = 'only the owner of the tokens and site administrators can call this route';
 
 for (const driver of API_DRIVERS) {
   describe(`Access tokens on ${driver}`, () => {

@@ -204,7 +204,7 @@ describe('Users', () => {
   });
   after(() => atrium.close());
 
-  const admin = { status: 403, message: 'user should be the site admin' };
+  const admin = { status: 403, message: 'only site administrators can call this route' };
   const make = (body: object, status: number, message: string | RegExp): Refused => ({
     who: 'root',
     send: ['POST', '/admin/users', { username: 'fresh', email: 'fresh@example.com', ...body }],
