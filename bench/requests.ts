@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { DRIVERS } from '../test/support/db.ts';
 import { openMarketplace } from '../test/support/marketplace.ts';
+import { CROWDED_REQUESTS } from './requests/crowded-requests.ts';
 import type { Entry, Measured, Shot } from './requests/entry.ts';
 import { type FullWorld, fillWorld, forgetAll } from './requests/fill.ts';
 import { type Hold, REFERENCE_MS, slowness, startMeter } from './requests/meter.ts';
@@ -31,6 +32,7 @@ for (const driver of DRIVERS.filter((one) => one.includes(ONLY_DRIVER))) {
     RATE_LIMIT: '0',
     BUS_ENDPOINTS: 'nats://127.0.0.1:1',
     LOG_LEVEL: 'error',
+    DATABASE_TIMEOUT_MS: '120000',
   };
   const atrium = await openMarketplace({ driver, env });
   const world = await fillWorld(atrium);
@@ -38,6 +40,9 @@ for (const driver of DRIVERS.filter((one) => one.includes(ONLY_DRIVER))) {
   for (const [route, entries] of Object.entries(TABLE)) {
     if (!ONLY.test(route)) continue;
     for (const entry of [entries].flat() as Entry[]) await measure(driver, world, route, entry);
+  }
+  for (const { route, ...entry } of CROWDED_REQUESTS) {
+    if (ONLY.test(route)) await measure(driver, world, route, entry);
   }
   await atrium.close();
 }

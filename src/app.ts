@@ -9,6 +9,7 @@ import { createGate, refuseUnknown } from './http/admission/gate.ts';
 import { createRouteBook } from './http/admission/route-book.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import type { Brake } from './http/limits/brake.ts';
+import { createBudget } from './http/limits/budget.ts';
 import { createRateLimit, type Share } from './http/limits/rate-limit.ts';
 import { createWatch } from './http/observe.ts';
 import { createServer, type Scope } from './http/server.ts';
@@ -36,6 +37,7 @@ export interface AppParts {
     Config,
     | 'DEPLOYMENT'
     | 'RATE_LIMIT'
+    | 'REQUEST_CPU_MS'
     | 'TRUSTED_PROXIES'
     | 'CORS_ORIGINS'
     | 'CORS_CREDENTIALS'
@@ -98,8 +100,10 @@ export function createApp(parts: AppParts) {
     provenMs: config.REAUTHENTICATION_MINUTES * 60_000,
   });
   const noticeMs = Math.max(...config.TOKEN_NOTICE_DAYS) * DAY_MS;
-  const book = createRouteBook(app, ({ path, access }) =>
-    createGate(access, admission(access), count, metrics.requests.of(path), noticeMs),
+  const book = createRouteBook(
+    app,
+    ({ path, access }) => createGate(access, admission(access), count, metrics.requests.of(path), noticeMs),
+    createBudget(config.REQUEST_CPU_MS),
   );
   refuseUnknown(app, book, count);
   honorKeys(app, parts.idempotency);

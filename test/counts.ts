@@ -136,6 +136,8 @@ const ALL_COUNTS = {
   agreementStep: [23, 1],
   /** Roles in one file. */
   importedRoles: [100, 1000],
+  /** Clusters of the organization in which no request may keep others waiting. */
+  crowdedClusters: [0, 5000, 19_900],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 30_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */

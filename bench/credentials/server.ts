@@ -57,6 +57,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
   const parts: AppParts = {
     config: {
       DEPLOYMENT: 'standard',
+      REQUEST_CPU_MS: 5000,
       RATE_LIMIT: 0,
       TRUSTED_PROXIES: [],
       CORS_ORIGINS: [],

@@ -6,6 +6,7 @@ import { type Db, only } from '../../src/db/db.ts';
 import type { TestMarketplace } from '../../test/support/marketplace.ts';
 import { statement } from '../../test/support/statement.ts';
 import { largestOrder } from './bodies.ts';
+import { fillCrowd, fillGuardrails } from './fill-crowd.ts';
 import { fillRoles } from './fill-roles.ts';
 
 /** A server whose organization acme, and whose users ann and dan, have as much of everything as they may. */
@@ -40,10 +41,12 @@ export async function fillWorld(atrium: TestMarketplace): Promise<FullWorld> {
   const ann = atrium.world.users.ann?.id ?? 0n;
   const dan = atrium.world.users.dan?.id ?? 0n;
   await fillRoles(db, acme, DEFAULT_LIMITS.membersPerOrganization);
+  await fillCrowd(db, acme, atrium.world.users.bob?.id ?? 0n);
   await fillResources(db, acme, ann);
   await fillPeople(db, ann, dan);
   await fillAudit(db, acme, ann);
   await fillCredentials(atrium);
+  await fillGuardrails(db, acme);
   const order = (await atrium.as('ann')('POST', '/user/deploy/orders', largestOrder())).body.metadata.uid as string;
   await run(
     `insert into deploy_order (uid, owner_id, name, spec)

@@ -7,7 +7,7 @@ const CHANGING = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * that only the feature behind it knows are in `errors` of its schema.
  */
 export function errorStatuses(route: BookedRoute, isListener: boolean): number[] {
-  const { schema, access, creates } = route;
+  const { schema, access, creates, costly } = route;
   const own = schema.errors ?? [];
   if (isListener) {
     // A marketplace takes a 429 as final, so its deliveries are never put off.
@@ -25,7 +25,7 @@ export function errorStatuses(route: BookedRoute, isListener: boolean): number[]
     ...(isChange ? [409] : []),
     ...(schema.ifMatch ? [412] : []),
     ...(schema.body ? [413] : []),
-    ...(schema.body || schema.grows ? [422] : []),
+    ...(schema.body || schema.grows || costly !== undefined ? [422] : []),
     ...own,
     ...[429, 500, 503],
   ]);

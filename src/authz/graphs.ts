@@ -13,7 +13,7 @@
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
 import { AppError } from '../base/errors.ts';
-import { breath } from '../base/slices.ts';
+import { apart, breath, createPace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
@@ -68,6 +68,7 @@ interface Entry {
 }
 
 const TUPLES_IN_SLICE = 4_000;
+const TUPLES_IN_PIECE = 100;
 /** Takes about as long as three slices. */
 const MAX_COPIED = 12_000;
 /** Two graphs meet after a few refreshes, however much is written, unless they come from two different servers. */
@@ -168,12 +169,15 @@ export function createGraphs(
     if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);
     const { tuples } = await store.load(accountId);
     const kept: GraphTuple[] = [];
+    const pace = createPace();
     let read = 0;
     for (const tuple of tuples) {
-      if (++read % TUPLES_IN_SLICE === 0) await breath();
       if (keep(tuple)) kept.push(tuple);
+      if (++read % TUPLES_IN_PIECE === 0) await pace();
     }
-    return await build(kept, kept.length);
+    const copy = createGraph(model);
+    for (const _ of copy.loadInParts(kept, kept.length, 10 * TUPLES_IN_PIECE)) await pace();
+    return copy;
   }
 
   async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {
@@ -189,7 +193,7 @@ export function createGraphs(
   function refreshOnce(accountId: bigint): Promise<Entry> {
     const under = refreshing.get(accountId);
     if (under) return under;
-    const started = refresh(accountId).finally(() => refreshing.delete(accountId));
+    const started = apart(() => refresh(accountId)).finally(() => refreshing.delete(accountId));
     refreshing.set(accountId, started);
     return started;
   }

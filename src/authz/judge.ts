@@ -1,11 +1,13 @@
-import { createPace } from '../base/slices.ts';
+import { createPace, createSlices } from '../base/slices.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
-import { check } from '../rebac/engine.ts';
+import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { possibleObjects } from '../rebac/list-objects.ts';
+import { type Ask, createObjectAnswers } from './alike-answers.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
+import { inOneMoment } from './one-moment.ts';
 
 /** A value that is known already, or a promise of it. */
 export type Soon<T> = T | Promise<T>;
@@ -29,6 +31,10 @@ export interface Judge {
   objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']): Promise<bigint[]>;
 }
 
+const SHOWN = { prefix: 'can_' };
+/** So few are asked about without a look at the clock. */
+const FEW_OBJECTS = 4;
+
 /** The engine in this process. */
 export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'togetherNow'>): Judge {
   const memory = createAnswerCache();
@@ -41,17 +47,42 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   ): Soon<(readonly string[])[]> {
     if (!objects.some(mayBeOwn)) {
       const graph = graphs.now(organizationId);
-      return graph ? answers(graph, undefined) : graphs.of(organizationId).then((loaded) => answers(loaded, undefined));
+      return (graph && quickly(graph, graph)) ?? inOneMoment(graphs, organizationId, organizationId, inPieces);
     }
     const pair = graphs.togetherNow(organizationId, personId);
-    return pair ? answers(...pair) : graphs.together(organizationId, personId, answers);
+    return (pair && quickly(...pair)) ?? inOneMoment(graphs, organizationId, personId, inPieces);
 
-    function answers(graph: Graph, own: Graph | undefined): (readonly string[])[] {
-      return objects.map((object) => {
-        const found = memory.ask(graph, personId, object);
-        return found.length === 0 && own && mayBeOwn(object) ? memory.ask(own, personId, object) : found;
-      });
+    /** Usually everything is known, or soon found. Undefined if it takes so long that others must be served. */
+    function quickly(graph: Graph, own: Graph): (readonly string[])[] | undefined {
+      const slices = objects.length > FEW_OBJECTS ? createSlices() : undefined;
+      const found: (readonly string[])[] = [];
+      for (const object of objects) {
+        if (slices?.isOver()) return undefined;
+        found.push(ask(graph, own, object));
+      }
+      return found;
     }
+
+    function* inPieces(graph: Graph, own: Graph): Generator<void, (readonly string[])[], void> {
+      const user = `user:${personId}`;
+      const answer = createObjectAnswers(user, (on, object) => allowed(on, user, object, SHOWN));
+      const found: (readonly string[])[] = [];
+      for (const object of objects) {
+        found.push(object.type === 'user' ? ask(graph, own, object) : answered(answer, graph, own, object));
+        yield;
+      }
+      return found;
+    }
+
+    function ask(graph: Graph, own: Graph, object: ObjectRef): readonly string[] {
+      return answered((on) => memory.ask(on, personId, object), graph, own, object);
+    }
+  }
+
+  /** What is not in the organization may be the user's own. */
+  function answered(answer: Ask<readonly string[]>, graph: Graph, own: Graph, object: ObjectRef): readonly string[] {
+    const found = answer(graph, nameOf(object));
+    return found.length === 0 && own !== graph && mayBeOwn(object) ? answer(own, nameOf(object)) : found;
   }
 
   async function holds(personId: bigint, accountId: bigint, relation: string, object: ObjectRef): Promise<boolean> {
@@ -63,9 +94,10 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     const pace = createPace();
     const user = `user:${personId}`;
     const graph = await graphs.of(accountId);
+    const holds = createObjectAnswers(user, (on, object) => check(on, { user, relation, object }));
     const found: bigint[] = [];
     for (const object of possibleObjects(graph, { user, relation, type })) {
-      if (check(graph, { user, relation, object })) found.push(BigInt(object.slice(type.length + 1)));
+      if (holds(graph, object)) found.push(BigInt(object.slice(type.length + 1)));
       await pace();
     }
     return found;

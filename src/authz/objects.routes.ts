@@ -43,7 +43,10 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.post(
     '/authz/objects/allowed-permissions',
     {
-      config: { access: signedIn('authz', { about: 'query', level: 'read', limited: 'filtered' }) },
+      config: {
+        access: signedIn('authz', { about: 'query', level: 'read', limited: 'filtered' }),
+        costly: 'ask about fewer objects',
+      },
       schema: {
         summary: 'List the permissions that the caller holds on many objects, all as of one moment',
         tags: ['authorization'],

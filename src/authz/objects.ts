@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { createPace } from '../base/slices.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type Judge, mayBeOwn, type Soon } from './judge.ts';
@@ -26,10 +27,12 @@ export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
 
   /** On what a token does not reach, nothing is allowed with it. */
   async function within(caller: CallerRef, objects: readonly ObjectRef[], held: Soon<(readonly string[])[]>) {
+    const pace = createPace();
     const answers: (readonly string[])[] = [];
     for (const [place, relations] of (await held).entries()) {
       const object = objects[place];
       answers.push(object && (await reaches(caller, object, relations)) ? relations : []);
+      await pace();
     }
     return answers;
   }

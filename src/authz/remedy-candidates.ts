@@ -95,8 +95,12 @@ export async function candidatesFor(
     ...(roles.size < limits.rolesPerOrganization ? own.slice(0, MAX_ROLES).map(creating) : []),
   );
   if (found.length > 0 || own.length > 0) return found;
-  const first = joinable
-    .map((team) => ({ team, gains: gainsOf(effects.ofTeam(team.id)) }))
+  const joined: { readonly team: TeamInScene; readonly gains: number }[] = [];
+  for (const team of joinable) {
+    joined.push({ team, gains: gainsOf(effects.ofTeam(team.id)) });
+    await pace();
+  }
+  const first = joined
     .sort((one, other) => one.gains - other.gains || byId(one.team, other.team))
     .slice(0, MAX_FIRST_TEAMS)
     .map(({ team }) => team);

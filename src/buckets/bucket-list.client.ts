@@ -1,4 +1,4 @@
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../base/outbound/outbound.ts';
+import { createAddressGuard, createGuardedAgents, ForbiddenAddress, JSON_LIMITS } from '../base/outbound/outbound.ts';
 import { UnacceptableResponse } from '../base/outbound/response-meter.ts';
 import { listAzure } from './azure.client.ts';
 import { type BucketLister, CloudRefusal } from './buckets.ts';
@@ -13,7 +13,7 @@ export function createBucketLister(allowedNetworks: readonly string[]): BucketLi
   return {
     async list(account, most, signal) {
       if (signal.aborted) throw new CloudRefusal('the request was canceled');
-      const agents = createGuardedAgents(isAllowed);
+      const agents = createGuardedAgents(isAllowed, account.kind === 'google' ? JSON_LIMITS : undefined);
       try {
         // A connection that the agents end may look like any lost connection to who reads from it.
         return await Promise.race([listWith(account, { agents, most, signal }), agents.failed]);

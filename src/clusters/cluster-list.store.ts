@@ -24,9 +24,6 @@ const ORDERS: Readonly<Record<ClusterOrder, string>> = {
   created: 'c.created_at',
 };
 
-/** There can be tens of thousands. */
-const ROWS_IN_SLICE = 500;
-
 export function createClusterListStore(db: Db): ClusterListStore {
   return {
     ofOwner: (ownerId, search, request) => find('owner', ownerId, search, request),
@@ -39,7 +36,7 @@ export function createClusterListStore(db: Db): ClusterListStore {
     const values = [which, name, text === '' ? null : likeText(text), uidPattern(text), provider, phase, now];
     if (request === undefined) {
       const rows = await db.query<ClusterRow>(listing(scope, search), values);
-      const items = await mapInSlices(rows, ROWS_IN_SLICE, toCluster);
+      const items = await mapInSlices(rows, toCluster);
       return { items, total: items.length };
     }
     const page = [request.limit, request.offset];

@@ -19,6 +19,9 @@ const WriteQuery = Type.Object({
   ),
 });
 
+/** Every later write checks the guardrail again, so one that takes long cannot be created. */
+const COSTLY = 'name a single object, or fewer users, or delete other guardrails about any object';
+
 export function guardrailRoutes(scope: Scope, guardrails: Guardrails): void {
   const tags = ['authorization'];
   const extension = true;
@@ -46,7 +49,7 @@ export function guardrailRoutes(scope: Scope, guardrails: Guardrails): void {
   scope.post(
     '/authz/guardrails',
     {
-      config: { ...editing, creates: true },
+      config: { ...editing, creates: true, costly: COSTLY },
       schema: {
         summary: 'Create a guardrail',
         tags,
@@ -92,7 +95,7 @@ export function guardrailRoutes(scope: Scope, guardrails: Guardrails): void {
   scope.put(
     '/authz/guardrails/:id',
     {
-      config: editing,
+      config: { ...editing, costly: COSTLY },
       schema: {
         summary: 'Update a guardrail; fields in the body replace the current values',
         tags,

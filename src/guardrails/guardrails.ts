@@ -1,10 +1,11 @@
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
-import type { Graphs } from '../authz/graphs.ts';
+import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
+import { createPace } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
@@ -12,7 +13,8 @@ import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Viol
 import type { WantedGuardrail } from './guardrail-file.ts';
 import { type GuardrailInput, type Reference, type References, readDraft } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';
-import { violations as violationsIn } from './violations.ts';
+import { PeopleGraph } from './people-graph.ts';
+import { violationsAmong } from './violations.ts';
 
 export interface GuardrailStore extends References {
   list(organizationId: bigint): Promise<StoredGuardrails>;
@@ -219,8 +221,15 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
   }
 
   async function violationOf(organizationId: bigint, draft: GuardrailDraft): Promise<Violation | undefined> {
-    const graph = await graphs.copyOf(organizationId, () => true);
-    return (await violationsIn(graph, [{ ...draft, id: 0n }])).get(0n);
+    const tuples: GraphTuple[] = [];
+    await graphs.copyOf(organizationId, (tuple) => {
+      tuples.push(tuple);
+      return false;
+    });
+    const people = new PeopleGraph(model);
+    const pace = createPace();
+    for (const _ of people.loadInParts(tuples, tuples.length)) await pace();
+    return (await violationsAmong(people, [{ ...draft, id: 0n }])).get(0n);
   }
 
   async function one(organizationId: bigint, id: bigint): Promise<Guardrail> {

@@ -5,11 +5,15 @@
  *    thousand people, but they are in a few teams, so there are few classes. Questions are asked for one user of each.
  * 2. Site administrators hold everything, everywhere. So that it can be told what people hold through the organization,
  *    their tuples are about another platform than the one that the organization belongs to.
+ * 3. What a class holds is remembered. A tuple that names a single user changes nothing for anybody else, and that user
+ *    is in another class then. Any other change makes the graph forget everything that it has found.
+ * 4. Objects about which the same is stated, apart from single users, are asked about once.
  */
-import { allowed, check } from '../rebac/engine.ts';
+import type { Pace } from '../base/slices.ts';
+import { allowed } from '../rebac/engine.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
-import { possibleObjects } from '../rebac/list-objects.ts';
 import type { Model } from '../rebac/model.ts';
+import { nodeOf, textOfObject } from '../rebac/stated.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 
 export interface SourcedTuple extends Tuple {
@@ -28,20 +32,36 @@ export type Undo = () => void;
 const PLATFORM_OBJECT = 'platform:atrium';
 const DETACHED = 'platform:administrators';
 const ADMINISTRATOR = 'admin';
-const TUPLES_IN_PART = 4_000;
+const TUPLES_IN_PART = 1_000;
+/** Each is a reference to a list that many share. */
+const MAX_ANSWERS = 500_000;
+const ANSWER_BYTES = 50;
+
+/** What a class holds on any object of a type, as far as objects were asked about. */
+interface OnAny {
+  readonly held: Set<string>;
+  readonly left: string[];
+}
 
 export class PeopleGraph {
   readonly graph: Graph;
   readonly #assigned = new Map<string, Set<string>>();
   readonly #classes = new Map<string, PeopleClass>();
   readonly #classOf = new Map<string, PeopleClass>();
+  /** By type: how many tuples say something about each object, other than to single users. */
+  readonly #objects = new Map<string, Map<string, number>>();
+  /** By type: the objects about which the same is stated, apart from single users. */
+  readonly #alike = new Map<string, readonly (readonly string[])[]>();
+  #answers = new Map<PeopleClass, Map<string, readonly string[]>>();
+  #onAny = new Map<PeopleClass, Map<string, OnAny>>();
+  #answerCount = 0;
 
   constructor(model: Model) {
     this.graph = createGraph(model);
   }
 
   get bytes(): number {
-    return this.graph.bytes + this.#assigned.size * 400;
+    return this.graph.bytes + this.#assigned.size * 400 + this.#answerCount * ANSWER_BYTES;
   }
 
   get classes(): Iterable<PeopleClass> {
@@ -56,7 +76,7 @@ export class PeopleGraph {
   *loadInParts(tuples: Iterable<SourcedTuple>, count: number): Generator<void, void, void> {
     const seen = (tuple: SourcedTuple) => {
       const kept = detached(tuple);
-      this.#assign(kept);
+      this.#enter(kept);
       return kept;
     };
     yield* this.graph.loadInParts(Iterator.from(tuples).map(seen), count, TUPLES_IN_PART);
@@ -92,17 +112,60 @@ export class PeopleGraph {
 
   /** The shown relations that people of a class hold on an object, also as site administrators if `asAdministrators`. */
   relationsOn(people: PeopleClass, object: string, asAdministrators: boolean): readonly string[] {
-    const user = representative(people);
-    return allowed(this.graph, user, object, { prefix: 'can_', ...this.#facts(people, user, asAdministrators) });
-  }
-
-  /** Whether they hold a relation on any object of a type. */
-  holdsOnAny(people: PeopleClass, relation: string, type: string, asAdministrators: boolean): boolean {
+    const key = asAdministrators && this.isAdministrator(people) ? `${object} as administrator` : object;
+    const answers = listIn(this.#answers, people);
+    const known = answers.get(key);
+    if (known) return known;
     const user = representative(people);
     const facts = this.#facts(people, user, asAdministrators);
-    return possibleObjects(this.graph, { user, relation, type, ...facts }).some((object) =>
-      check(this.graph, { user, relation, object, ...facts }),
-    );
+    const found = allowed(this.graph, user, object, { prefix: 'can_', ...facts });
+    if (++this.#answerCount > MAX_ANSWERS) this.#forget();
+    else answers.set(key, found);
+    return found;
+  }
+
+  /** Whether they hold a relation on any object of a type. There may be many kinds of them, so it takes its time. */
+  async holdsOnAny(
+    people: PeopleClass,
+    relation: string,
+    type: string,
+    asAdministrators: boolean,
+    pace: Pace,
+  ): Promise<boolean> {
+    const key = asAdministrators && this.isAdministrator(people) ? `${type} as administrator` : type;
+    const alike = await this.#alikeOf(type, pace);
+    const known = listIn(this.#onAny, people);
+    const onAny = known.get(key) ?? { held: new Set(), left: samplesFor(people, type, alike) };
+    known.set(key, onAny);
+    const { held, left } = onAny;
+    for (let object = held.has(relation) ? undefined : left.pop(); object !== undefined; ) {
+      for (const one of this.relationsOn(people, object, asAdministrators)) held.add(one);
+      object = held.has(relation) ? undefined : left.pop();
+      await pace();
+    }
+    return held.has(relation);
+  }
+
+  async #alikeOf(type: string, pace: Pace): Promise<readonly (readonly string[])[]> {
+    const known = this.#alike.get(type);
+    if (known) return known;
+    const byText = new Map<string, string[]>();
+    for (const object of this.#objects.get(type)?.keys() ?? []) {
+      const text = textOfObject(this.graph, nodeOf(this.graph, object));
+      const alike = byText.get(text);
+      if (alike) alike.push(object);
+      else byText.set(text, [object]);
+      await pace();
+    }
+    const found = [...byText.values()];
+    this.#alike.set(type, found);
+    return found;
+  }
+
+  #forget(): void {
+    this.#answers = new Map();
+    this.#onAny = new Map();
+    this.#answerCount = 0;
   }
 
   #facts(people: PeopleClass, user: string, asAdministrators: boolean) {
@@ -116,14 +179,30 @@ export class PeopleGraph {
     const gone = before.filter((tuple) => !has.has(keyOf(tuple)));
     const come = after.filter((tuple) => !had.has(keyOf(tuple)));
     for (const { user, object, relation } of gone) {
-      this.#assigned.get(user)?.delete(keyOfAssignment(object, relation, source));
+      if (isPerson(user)) this.#assigned.get(user)?.delete(keyOfAssignment(object, relation, source));
+      else this.#count(object, -1);
     }
-    for (const tuple of come) this.#assign(tuple);
+    for (const tuple of come) this.#enter(tuple);
+    const common = [...gone, ...come].filter(({ user }) => !isPerson(user));
+    for (const { object } of common) this.#alike.delete(typeOf(object));
+    if (common.length > 0) this.#forget();
     for (const { user } of [...gone, ...come]) if (isPerson(user)) this.#place(user);
   }
 
-  #assign({ user, object, relation, source }: SourcedTuple): void {
-    if (!isPerson(user)) return;
+  #count(object: string, change: 1 | -1): void {
+    const type = typeOf(object);
+    const objects = this.#objects.get(type) ?? new Map<string, number>();
+    this.#objects.set(type, objects);
+    const count = (objects.get(object) ?? 0) + change;
+    if (count === 0) objects.delete(object);
+    else objects.set(object, count);
+  }
+
+  #enter({ user, object, relation, source }: SourcedTuple): void {
+    if (!isPerson(user)) {
+      this.#count(object, 1);
+      return;
+    }
     const key = keyOfAssignment(object, relation, source);
     const assigned = this.#assigned.get(user);
     if (assigned) assigned.add(key);
@@ -148,20 +227,11 @@ export class PeopleGraph {
   #leave(user: string, people: PeopleClass): void {
     people.users.delete(user);
     this.#classOf.delete(user);
-    if (people.users.size === 0) this.#classes.delete(classKey(people.assigned));
+    if (people.users.size > 0) return;
+    this.#classes.delete(classKey(people.assigned));
+    this.#answers.delete(people);
+    this.#onAny.delete(people);
   }
-}
-
-/** A copy of any graph of an organization, such as one in which a change is tried out. */
-export function peopleOf(graph: Graph): PeopleGraph {
-  const people = new PeopleGraph(graph.model);
-  const tuples = [...graph.sources].flatMap((source) =>
-    [...graph.tuplesOf(source)].map((each) => ({ ...each, source })),
-  );
-  for (const _ of people.loadInParts(tuples, tuples.length)) {
-    // Nobody else is waiting for it.
-  }
-  return people;
 }
 
 function representative({ users }: PeopleClass): string {
@@ -170,6 +240,23 @@ function representative({ users }: PeopleClass): string {
 
 function detached<T extends SourcedTuple>(tuple: T): T {
   return tuple.object === PLATFORM_OBJECT ? { ...tuple, object: DETACHED } : tuple;
+}
+
+/** The objects of a type about which something is stated to them, and one of each kind of the others. */
+function samplesFor({ assigned }: PeopleClass, type: string, alike: readonly (readonly string[])[]): string[] {
+  const objects = [...assigned].map((key) => key.slice(0, key.indexOf('#')));
+  const stated = new Set(objects.filter((object) => typeOf(object) === type));
+  return [...stated, ...alike.flatMap((some) => some.find((object) => !stated.has(object)) ?? [])];
+}
+
+function typeOf(object: string): string {
+  return object.slice(0, object.indexOf(':'));
+}
+
+function listIn<V>(lists: Map<PeopleClass, Map<string, V>>, people: PeopleClass): Map<string, V> {
+  const known = lists.get(people) ?? new Map<string, V>();
+  lists.set(people, known);
+  return known;
 }
 
 function isPerson(user: string): boolean {

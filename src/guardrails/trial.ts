@@ -3,7 +3,7 @@
  * It works as that one does, on a graph of its own, but nothing is written.
  */
 import type { ExplainStore } from '../authz/explain/explain.ts';
-import { breath } from '../base/slices.ts';
+import { createPace } from '../base/slices.ts';
 import type { Model } from '../rebac/model.ts';
 import { type Guardrail, namedIn, type Violations } from './guardrail.ts';
 import type { GuardrailStore } from './guardrails.ts';
@@ -111,7 +111,8 @@ export function createTrials({ store, living, names, model }: TrialParts) {
 
     /** And finds out what the caller may see now. */
     async function load() {
-      for (const _ of people.loadInParts(noted, noted.length)) await breath();
+      const pace = createPace();
+      for (const _ of people.loadInParts(noted, noted.length)) await pace();
       const sees = viewOf(people, organizationId, callerId);
       const objects = rules.flatMap(namedIn).map(kindOf);
       const seen = new Set(['user:', ...objects].filter(sees));

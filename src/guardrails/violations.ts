@@ -1,57 +1,44 @@
-import { createPace } from '../base/slices.ts';
+import { createPace, type Pace } from '../base/slices.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
-import type { Graph } from '../rebac/graph.ts';
 import { type GuardrailRule, MAX_VIOLATORS, type Violation } from './guardrail.ts';
-import { type PeopleClass, type PeopleGraph, peopleOf } from './people-graph.ts';
+import type { PeopleClass, PeopleGraph } from './people-graph.ts';
 
 type Identified = GuardrailRule & { readonly id: bigint };
 
-/**
- * The guardrails that do not hold in a graph of their organization. The graph is only read, so it may be one in which a
- * change is tried out.
- */
-export async function violations(graph: Graph, guardrails: readonly Identified[]): Promise<Map<bigint, Violation>> {
-  return await violationsAmong(peopleOf(graph), guardrails);
-}
-
-/** The same for a graph whose people are known. It must not change meanwhile: others may work in between. */
+/** The guardrails that do not hold in a graph. It must not change meanwhile: others may work in between. */
 export async function violationsAmong(
   people: PeopleGraph,
   guardrails: readonly Identified[],
 ): Promise<Map<bigint, Violation>> {
   const pace = createPace();
-  const holds = createHolds(people);
   const found = new Map<bigint, Violation>();
   for (const guardrail of guardrails) {
-    const violation = isVacuous(people, guardrail) ? undefined : violationOf(people, guardrail, holds);
+    const violation = isVacuous(people, guardrail) ? undefined : await violationOf(people, guardrail, pace);
     if (violation) found.set(guardrail.id, violation);
     await pace();
   }
   return found;
 }
 
-type Holds = (people: PeopleClass, rule: GuardrailRule) => boolean;
+async function holds(people: PeopleGraph, one: PeopleClass, rule: GuardrailRule, pace: Pace): Promise<boolean> {
+  const { kind, relation, objectType: type, objectId } = rule;
+  // Who can do something through the organization is counted without the site administrators, who can do anything.
+  const asAdministrators = kind === 'never' || kind === 'always';
+  if (objectId === undefined) return await people.holdsOnAny(one, relation, type, asAdministrators, pace);
+  return people.relationsOn(one, `${type}:${objectId}`, asAdministrators).includes(relation);
+}
 
-/** Remembers the answers of one pass: many guardrails are about the same object. */
-function createHolds(people: PeopleGraph): Holds {
-  const answers = new Map<PeopleClass, Map<string, ReadonlySet<string>>>();
-  return (one, { kind, relation, objectType: type, objectId }) => {
-    // Who can do something through the organization is counted without the site administrators, who can do anything.
-    const asAdministrators = kind === 'never' || kind === 'always';
-    const object = objectId === undefined ? `any ${type} ${relation}` : `${type}:${objectId}`;
-    const key = asAdministrators ? `${object} as administrator` : object;
-    const known = answers.get(one) ?? new Map<string, ReadonlySet<string>>();
-    answers.set(one, known);
-    let relations = known.get(key);
-    if (relations === undefined) {
-      relations =
-        objectId === undefined
-          ? new Set(people.holdsOnAny(one, relation, type, asAdministrators) ? [relation] : [])
-          : new Set(people.relationsOn(one, object, asAdministrators));
-      known.set(key, relations);
-    }
-    return relations.has(relation);
-  };
+async function select(
+  classes: Iterable<PeopleClass>,
+  isWanted: (one: PeopleClass) => Promise<boolean>,
+  pace: Pace,
+): Promise<PeopleClass[]> {
+  const found: PeopleClass[] = [];
+  for (const one of classes) {
+    if (await isWanted(one)) found.push(one);
+    await pace();
+  }
+  return found;
 }
 
 /** A statement about an object that is gone says nothing. One about a team or a user that is gone is about nobody. */
@@ -59,20 +46,21 @@ function isVacuous(people: PeopleGraph, { objectType, objectId }: GuardrailRule)
   return objectId !== undefined && !people.hasSource(`${OBJECT_KINDS[objectType].source}:${objectId}`);
 }
 
-function violationOf(people: PeopleGraph, rule: GuardrailRule, holds: Holds): Violation | undefined {
+async function violationOf(people: PeopleGraph, rule: GuardrailRule, pace: Pace): Promise<Violation | undefined> {
   const { kind, count = 0 } = rule;
   if (kind === 'at_least' || kind === 'at_most') {
-    const holding = [...people.classes].filter((one) => holds(one, rule));
+    const holding = await select(people.classes, (one) => holds(people, one, rule, pace), pace);
     const held = holding.reduce((sum, { users }) => sum + users.size, 0);
     if (kind === 'at_least') return held < count ? { userIds: [], total: 0, held } : undefined;
     return held > count ? { ...listed(usersOf(holding)), held } : undefined;
   }
-  const isViolation = (one: PeopleClass) => holds(one, rule) === (kind === 'never');
-  const found = new Set(usersOf(membersOf(people, rule.teamId).filter(isViolation)));
+  const isViolation = async (one: PeopleClass) => (await holds(people, one, rule, pace)) === (kind === 'never');
+  const found = new Set(usersOf(await select(membersOf(people, rule.teamId), isViolation, pace)));
   for (const id of rule.userIds) {
     const user = `user:${id}`;
     const one = people.classOf(user);
-    if (one ? isViolation(one) : kind === 'always') found.add(user);
+    if (one ? await isViolation(one) : kind === 'always') found.add(user);
+    await pace();
   }
   return found.size > 0 ? { ...listed([...found]), held: undefined } : undefined;
 }

@@ -10,7 +10,7 @@
  *    refused only for what it violates itself, whichever replica made the others.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
-import { breath } from '../base/slices.ts';
+import { createPace } from '../base/slices.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
@@ -125,7 +125,8 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   async function loaded(written: Written, organizationId: bigint): Promise<PeopleGraph> {
     const { tuples, count } = await store.load(written, organizationId);
     const people = new PeopleGraph(model);
-    for (const _ of people.loadInParts(tuples, count)) await breath();
+    const pace = createPace();
+    for (const _ of people.loadInParts(tuples, count)) await pace();
     return people;
   }
 

@@ -9,7 +9,7 @@
  * 4. Whoever asks is judged by what they may see now. What does not exist any more is for readers of the audit log.
  */
 import { AppError } from '../base/errors.ts';
-import { breath, createPace } from '../base/slices.ts';
+import { apart, breath, createPace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
@@ -164,7 +164,7 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
     }
 
     function then(accountId: bigint): Promise<Then> {
-      const found = known.get(accountId) ?? cache.get(accountId, at, () => graphOf(accountId, at));
+      const found = known.get(accountId) ?? cache.get(accountId, at, () => apart(() => graphOf(accountId, at)));
       known.set(accountId, found);
       return found;
     }

@@ -1,6 +1,6 @@
 import { createPace } from '../base/slices.ts';
 import { structureOf } from '../changes/derived-tuples.ts';
-import { allowedMany, check } from '../rebac/engine.ts';
+import { allowed, check } from '../rebac/engine.ts';
 import { roleTuples } from '../roles/role-preview.ts';
 import type { Crowd, Group } from './crowd.ts';
 import type { Hypothesis } from './hypothesis.ts';
@@ -63,9 +63,12 @@ export async function compareHoldings(
     for (const group of all) {
       const asked = askedOf(group);
       if (asked.length === 0) continue;
-      const answers = allowedMany(graph, group.representative, asked, SHOWN);
-      found.set(group, new Map(asked.map((object, place) => [object, answers[place] ?? []])));
-      await pace();
+      const answers = new Map<string, readonly string[]>();
+      for (const object of asked) {
+        answers.set(object, allowed(graph, group.representative, object, SHOWN));
+        await pace();
+      }
+      found.set(group, answers);
     }
     return found;
   }

@@ -25,7 +25,6 @@ import { ACTIONS, type PlannedChange } from './planned-change.ts';
 /** Changes whose own call accepts an end. */
 const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
 const MAX_CHANGES = 100;
-const PEOPLE_IN_SLICE = 100;
 
 const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
@@ -200,7 +199,10 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
   scope.post(
     '/authz/preview',
     {
-      config: { access: member('authz', { level: 'read' }) },
+      config: {
+        access: member('authz', { level: 'read' }),
+        costly: 'preview fewer changes, or without objects',
+      },
       schema: {
         summary: 'Preview who would gain and lose what by some changes, and what nobody could do any more',
         tags: ['authorization'],
@@ -220,7 +222,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
       const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
       const { people, total, unattended, refusals, guardrails } = await impact.preview(asker, changes, question);
       const texts = new Map<readonly Effect[], string>();
-      const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, keeps, more }) => {
+      const users = await mapInSlices(people, ({ person: user, gains, loses, keeps, more }) => {
         const [gained, lost, kept] = [textOf(gains, texts), textOf(loses, texts), textOf(keeps, texts)];
         return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"keeps":${kept},"more":${more}}`;
       });

@@ -39,6 +39,7 @@ const NOTHING: Lasting = new Map();
 /** Tuples that are stated anew, and ten for each object that is asked about: about a second. */
 const MAX_WORK = 1_000_000;
 const WORK_OF_QUESTION = 10;
+const OBJECTS_IN_PIECE = 20;
 
 type Moment = 'before' | 'after';
 type State = Pick<Scene, 'teams' | 'roles'>;
@@ -99,6 +100,7 @@ export async function outlooksOf(
       const lasting = known.get(key) ?? (await lastingIn(moment, state, somebody, timeline.times));
       known.set(key, lasting);
       found.set(somebody.user, lasting);
+      await pace();
     }
     for (const role of ending) {
       restate(`role:${role.id}`, roleTuples(scene.organizationId, role.id, role));
@@ -171,7 +173,13 @@ export async function outlooksOf(
       }
       restate(representative, time ? tuplesAt(time, isThere) : group[moment]);
       spend(asked.length * WORK_OF_QUESTION);
-      return allowedMany(graph, representative, asked, SHOWN).map((relations) => [...relations]);
+      const held: string[][] = [];
+      for (let first = 0; first < asked.length; first += OBJECTS_IN_PIECE) {
+        const some = asked.slice(first, first + OBJECTS_IN_PIECE);
+        for (const relations of allowedMany(graph, representative, some, SHOWN)) held.push([...relations]);
+        await pace();
+      }
+      return held;
     }
 
     function isNews(source: string, text: string): boolean {

@@ -25,10 +25,15 @@ export interface Ways {
 interface Way {
   readonly steps: readonly Step[];
   readonly tuples: ReadonlySet<string>;
+  /** How many tuples and steps, without putting them together. More than there are if a tuple is used twice. */
+  readonly size: number;
+  readonly length: number;
 }
 
 /** For each relation of an object, at most this many ways are kept. */
 const MAX_KEPT = 32;
+/** A relation of an object is followed along at most this many tuples: a user can be in a thousand teams. */
+const MAX_LEADS = 2 * MAX_KEPT;
 /** So many ways are combined in all before the search ends. */
 const MAX_COMBINED = 50_000;
 /** So many relations are looked at in all: in a graph full of circles, there is no end of ways to go. */
@@ -75,7 +80,7 @@ class Search {
     const step: MakeStep = (rule, because = {}) => {
       return { depth: 0, object: this.#evidence.object(frame), relation: name, rule, ...because };
     };
-    if (this.#evidence.isSelf(frame, relation)) return [{ steps: [step('self')], tuples: new Set() }];
+    if (this.#evidence.isSelf(frame, relation)) return [wayOf([step('self')], new Set())];
     const outside = this.#skipped;
     this.#skipped = Number.POSITIVE_INFINITY;
     const here = this.#open.size;
@@ -94,7 +99,8 @@ class Search {
         return this.#direct(frame, relation, step);
       case 'computed': {
         const { name } = this.#evidence.relation(frame, rewrite.relation);
-        return this.#below(step('computed', { from: name }), this.relation(frame, rewrite.relation));
+        const first = () => step('computed', { from: name });
+        return this.relation(frame, rewrite.relation).map((rest) => new Below(first, 0, rest));
       }
       case 'parent': {
         const leads = this.#evidence.parents(frame, rewrite.tupleset, rewrite.relation);
@@ -103,15 +109,15 @@ class Search {
       case 'not':
         // The relation may hold for another reason, while the user is excluded here.
         if (this.#evidence.valueOf(frame, relation, rewrite) !== YES) return [];
-        return this.#below(step('but not'), this.#rewrite(frame, relation, rewrite.base, step));
+        return this.#rewrite(frame, relation, rewrite.base, step).map((rest) => {
+          return new Below(() => step('but not'), 0, rest);
+        });
       case 'or':
         return rewrite.of.flatMap((operand) => this.#rewrite(frame, relation, operand, step));
       case 'and': {
         const parts = rewrite.of.map((operand) => this.#minimal(this.#rewrite(frame, relation, operand, step)));
-        return this.#below(
-          step('and'),
-          parts.reduce((left, right) => this.#both(left, right)),
-        );
+        const both = parts.reduce((left, right) => this.#both(left, right));
+        return both.map((rest) => new Below(() => step('and'), 0, rest));
       }
     }
   }
@@ -119,30 +125,31 @@ class Search {
   #direct(frame: number, relation: number, step: MakeStep): Way[] {
     const stated = this.#evidence.statements(frame, relation).map((tuple): Way => {
       const isEveryone = tuple.user.endsWith(':*') && tuple.user !== this.#evidence.user;
-      return { steps: [step(isEveryone ? 'everyone' : 'direct', { tuple })], tuples: new Set([keyOf(tuple)]) };
+      return wayOf([step(isEveryone ? 'everyone' : 'direct', { tuple })], new Set([keyOf(tuple)]));
     });
     const leads = this.#evidence.usersets(frame, relation);
     return [...stated, ...this.#along(leads, ({ tuple }) => step('userset', { tuple }))];
   }
 
   #along(leads: readonly Lead[], first: (lead: Lead) => Step): Way[] {
-    return leads.flatMap((lead) => this.#below(first(lead), this.relation(lead.frame, lead.relation)));
+    return this.#nearest(leads).flatMap((lead) =>
+      this.relation(lead.frame, lead.relation).map((rest) => new Below(() => first(lead), 1, rest)),
+    );
   }
 
-  #below(first: Step, ways: readonly Way[]): Way[] {
-    return ways.map(({ steps, tuples }) => ({
-      steps: [first, ...steps.map(deeper)],
-      tuples: first.tuple === undefined ? tuples : new Set([keyOf(first.tuple), ...tuples]),
-    }));
+  /** Those that hold; if there are many, those that became certain first, which have the shortest proofs. */
+  #nearest(leads: readonly Lead[]): readonly Lead[] {
+    const holding = leads.filter(({ frame, relation }) => this.#evidence.holds(frame, relation));
+    if (holding.length <= MAX_LEADS) return holding;
+    this.isCut = true;
+    const rank = ({ frame, relation }: Lead) => this.#evidence.rank(frame, relation);
+    return holding.sort((one, other) => rank(one) - rank(other)).slice(0, MAX_LEADS);
   }
 
   #both(left: readonly Way[], right: readonly Way[]): readonly Way[] {
     return this.#minimal(
       left.flatMap((one) =>
-        right.map((other) => ({
-          steps: [...one.steps, ...other.steps],
-          tuples: new Set([...one.tuples, ...other.tuples]),
-        })),
+        right.map((other) => wayOf([...one.steps, ...other.steps], new Set([...one.tuples, ...other.tuples]))),
       ),
     );
   }
@@ -155,9 +162,14 @@ class Search {
       return ways.slice(0, 1);
     }
     const kept: Way[] = [];
-    const nearest = [...ways].sort((a, b) => a.tuples.size - b.tuples.size || a.steps.length - b.steps.length);
+    const nearest = [...ways].sort((a, b) => a.size - b.size || a.length - b.length);
     for (const way of nearest) {
-      if (kept.some(({ tuples }) => tuples.isSubsetOf(way.tuples))) continue;
+      // A way that uses a tuple twice needs fewer than it seemed to.
+      if (way.tuples.size < way.size) {
+        this.#combined -= ways.length;
+        return this.#minimal(ways.map(({ steps, tuples }) => wayOf(steps, tuples)));
+      }
+      if (kept.some(({ tuples }) => isWithin(tuples, way.tuples))) continue;
       if (kept.length === MAX_KEPT) {
         this.isCut = true;
         break;
@@ -169,6 +181,53 @@ class Search {
 }
 
 type MakeStep = (rule: Rule, because?: Pick<Step, 'tuple' | 'from'>) => Step;
+
+function wayOf(steps: readonly Step[], tuples: ReadonlySet<string>): Way {
+  return { steps, tuples, size: tuples.size, length: steps.length };
+}
+
+/**
+ * A way below another step. Of tens of thousands few are kept, so its steps are put together only when something looks at
+ * them.
+ */
+class Below implements Way {
+  readonly size: number;
+  readonly length: number;
+  readonly #first: () => Step;
+  readonly #rest: Way;
+  #built: Pick<Way, 'steps' | 'tuples'> | undefined;
+
+  constructor(first: () => Step, tuples: 0 | 1, rest: Way) {
+    this.#first = first;
+    this.#rest = rest;
+    this.size = rest.size + tuples;
+    this.length = rest.length + 1;
+  }
+
+  get steps(): readonly Step[] {
+    return this.#build().steps;
+  }
+
+  get tuples(): ReadonlySet<string> {
+    return this.#build().tuples;
+  }
+
+  #build(): Pick<Way, 'steps' | 'tuples'> {
+    if (this.#built === undefined) {
+      const first = this.#first();
+      const { steps, tuples } = this.#rest;
+      const own = first.tuple === undefined ? tuples : new Set([keyOf(first.tuple), ...tuples]);
+      this.#built = { steps: [first, ...steps.map(deeper)], tuples: own };
+    }
+    return this.#built;
+  }
+}
+
+/** Most differ in the first tuple, and then this is faster than `isSubsetOf`. */
+function isWithin(few: ReadonlySet<string>, many: ReadonlySet<string>): boolean {
+  for (const tuple of few) if (!many.has(tuple)) return false;
+  return true;
+}
 
 function deeper(step: Step): Step {
   return { ...step, depth: step.depth + 1 };

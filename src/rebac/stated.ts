@@ -41,6 +41,12 @@ export function textsByObject(graph: Graph, subject: number): Map<number, string
   return texts;
 }
 
+/** All that is stated to a subject, as one text. */
+export function textOfSubject(graph: Graph, subject: number): string {
+  const texts = textsByObject(graph, subject);
+  return [...texts.entries().map(([object, text]) => `${object}:${text}`)].sort().join(' ');
+}
+
 /**
  * What is stated about an object, as one text, without what is stated to single users: to any other user, two objects
  * with the same text are alike.

@@ -1,8 +1,6 @@
-import { breath, mapInSlices } from '../base/slices.ts';
+import { createPace, mapInSlices } from '../base/slices.ts';
 import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
 import { API_VERSION, KIND, type TeamEntry, type WrittenDocument } from './role-document.ts';
-
-const ROLES_IN_SLICE = 25;
 
 /** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
 export async function writeYaml({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
@@ -12,8 +10,9 @@ export async function writeYaml({ organization, roles, guardrails = [] }: Writte
     typeof team === 'string' ? inList(team) : `{name: ${inList(team.name)}, expires_at: "${team.expires_at}"}`;
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
   lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
-  for (const [place, role] of roles.entries()) {
-    if (place % ROLES_IN_SLICE === ROLES_IN_SLICE - 1) await breath();
+  const pace = createPace();
+  for (const role of roles) {
+    await pace();
     lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
     lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
@@ -41,7 +40,7 @@ function guardrailLines({ name, description, enforce, kind, statement }: Guardra
 
 /** As `JSON.stringify` with an indent of two would write it. */
 export async function writeJsonDocument({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
-  const entries = await mapInSlices(roles, ROLES_IN_SLICE, (role) => {
+  const entries = await mapInSlices(roles, (role) => {
     const text = JSON.stringify({ ...role, permissions: Object.fromEntries(role.permissions) }, null, 2);
     return `    ${text.replaceAll('\n', '\n    ')}`;
   });

@@ -34,7 +34,6 @@ export const KIND = 'Roles';
 
 const MAX_FAULTS = 20;
 const MAX_ITEMS = 1000;
-const ROLES_IN_SLICE = 250;
 const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'guardrails'];
 const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
 const TEAM_KEYS = ['name', 'expires_at'];
@@ -58,7 +57,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
   if (organization === '') fault('organization', 'is required');
   const roles = list(document, '', 'roles');
   if (!roles) fault('roles', 'is required');
-  const entries = await mapInSlices(roles ?? [], ROLES_IN_SLICE, (role, place) => readRole(role, `roles[${place}]`));
+  const entries = await mapInSlices(roles ?? [], (role, place) => readRole(role, `roles[${place}]`));
   const guardrails = list(document, '', 'guardrails');
   if (guardrails && guardrails.length > MAX_ITEMS) fault('guardrails', `must have at most ${MAX_ITEMS} items`);
   const rules = guardrails

@@ -60,7 +60,6 @@ const SET_ENDS = sql(
     where t.role_id = n.role_id and t.team_id = n.team_id`,
 );
 
-const ROLES_IN_SLICE = 100;
 /** Written with one round of statements, none of which may take long. */
 const ROLES_AT_ONCE = 25;
 
@@ -173,7 +172,7 @@ async function read(query: Query, organizationId: bigint, statement: typeof TEAM
   const rows = await query<{ id: bigint; name: string }>(statement, [organizationId]);
   const teams = rows.map(({ id, name }): Team => ({ id, name }));
   const names = new Map(teams.map(({ id, name }) => [id, name]));
-  const roles = await mapInSlices(await readRoles(query, organizationId), ROLES_IN_SLICE, (role) => ({
+  const roles = await mapInSlices(await readRoles(query, organizationId), (role) => ({
     ...role,
     teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
     teamEnds: new Map([...(role.teamExpiries ?? [])].map(([id, end]) => [names.get(id) ?? '', end])),

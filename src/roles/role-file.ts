@@ -72,8 +72,6 @@ export interface GuardrailReader {
 
 type Inputs = readonly (GuardrailInput & { readonly name: string })[];
 
-const ROLES_IN_SLICE = 250;
-
 export type RoleFile = ReturnType<typeof createRoleFile>;
 
 /** The relations that a change needs, named as in the routes that change single roles. */
@@ -139,7 +137,7 @@ function refuseOther({ organization }: RoleDocument, name: string): void {
 /** The roles that a document for this organization asks for; throws if they are not valid. */
 export async function readRoles(document: RoleDocument, organizationName: string, now: Date): Promise<Wanted[]> {
   refuseOther(document, organizationName);
-  const wanted = await mapInSlices(document.roles, ROLES_IN_SLICE, (entry, place) =>
+  const wanted = await mapInSlices(document.roles, (entry, place) =>
     aboutRole(entry.name, place, () => readEntry(entry, now)),
   );
   const places = new Map<string, number>();

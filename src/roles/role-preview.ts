@@ -3,7 +3,7 @@ import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { byId } from '../authz/object-ref.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { breath, mapInSlices } from '../base/slices.ts';
+import { createPace, mapInSlices } from '../base/slices.ts';
 import { assignmentsOf } from '../changes/derived-tuples.ts';
 import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
@@ -35,8 +35,6 @@ interface Group {
 type Held = readonly ReadonlySet<string>[];
 
 const MAX_LISTED = 1000;
-const GROUPS_IN_SLICE = 20;
-const USERS_IN_SLICE = 2_000;
 
 /** What a change to a role would change, and for whom. Nothing is written; the answers come from the same engine. */
 export function createRolePreview(
@@ -86,9 +84,9 @@ export function createRolePreview(
       return false;
     });
     const groups = new Map<string, Group>();
-    let seen = 0;
+    const pace = createPace();
     for (const [user, said] of about) {
-      if (++seen % USERS_IN_SLICE === 0) await breath();
+      await pace();
       // Members of a team are only ever stated directly.
       if (!said.some(({ object, relation }) => relation === 'member' && isShown(user, object))) continue;
       const key = said
@@ -147,7 +145,6 @@ export function roleTuples(organizationId: bigint, id: bigint, draft: Pick<RoleD
 async function heldBy(graph: Graph, organizationId: bigint, groups: readonly Group[]): Promise<Held> {
   return await mapInSlices(
     groups,
-    GROUPS_IN_SLICE,
     ({ representative }) => new Set(allowed(graph, representative, `organization:${organizationId}`)),
   );
 }

@@ -147,7 +147,7 @@ describe('Route access', () => {
 
 describe('Query tokens turned off', () => {
   it('A query token is answered with 401 when query tokens are turned off', async (t) => {
-    const annex = await openAnnex(mount, false);
+    const annex = await openAnnex(mount, { queryTokens: false });
     t.after(() => annex.close());
     const url = `/query?token=${annex.atrium.world.users.ann?.token}`;
     assert.equal((await annex.app.inject({ method: 'GET', url, headers: { host: 'a' } })).statusCode, 401);

@@ -175,6 +175,22 @@ describe('All ways in which a relation holds', () => {
     assert.deepEqual([few.used.length, few.hasMore], [32, false]);
   });
 
+  it('Finds as many ways as are asked for, and the shortest first, for a user in hundreds of groups', async () => {
+    const outer = Array.from({ length: 300 }, (_, number) => `group:outer${number}`);
+    const inner = Array.from({ length: 200 }, (_, number) => `group:inner${number}`);
+    const rows: Row[] = [
+      ...outer.map((group): Row => ['doc:1', 'reader', `${group}#member`]),
+      ...outer.flatMap((group) => inner.map((other): Row => [group, 'member', `${other}#member`])),
+      ...inner.map((group): Row => [group, 'member', 'user:1']),
+      ['doc:1', 'reader', 'group:short#member'],
+      ['group:short', 'member', 'user:1'],
+    ];
+    const { used, hasMore } = await ways(rows, 'can_read');
+    assert.deepEqual([used.length, hasMore], [10, true]);
+    assert.deepEqual(used[0], ['doc:1 group:short#member', 'group:short user:1']);
+    assert.deepEqual(new Set(used.map((way) => way.join(' '))).size, 10);
+  });
+
   it('There is no way to what does not hold', async () => {
     assert.deepEqual((await ways([['doc:1', 'banned', 'user:1']], 'can_read')).used, []);
   });

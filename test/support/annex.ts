@@ -6,6 +6,7 @@ import { createGate } from '../../src/http/admission/gate.ts';
 import { createRouteBook } from '../../src/http/admission/route-book.ts';
 import { platformFormat, sendError } from '../../src/http/error-format.ts';
 import { createBrake } from '../../src/http/limits/brake.ts';
+import { createBudget } from '../../src/http/limits/budget.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 import { openTestServer, type TestServer } from './server.ts';
 
@@ -17,7 +18,10 @@ export interface Annex {
 }
 
 /** A small server with the test's own routes, behind the real admission and next to a real instance. */
-export async function openAnnex(mount: (scope: Scope) => void, queryTokens = true): Promise<Annex> {
+export async function openAnnex(
+  mount: (scope: Scope) => void,
+  { queryTokens = true, budgetMs = 5000 } = {},
+): Promise<Annex> {
   const atrium = await openTestServer();
   const { callers } = atrium.instance.identity;
   const format = platformFormat(() => `${atrium.url}/api/v1/docs`);
@@ -40,7 +44,11 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
     provenMs: 900_000,
   });
   const durations = createMetrics(() => 0).requests.of('annex');
-  createRouteBook(app, ({ access }) => createGate(access, admission(access), () => undefined, durations));
+  createRouteBook(
+    app,
+    ({ access }) => createGate(access, admission(access), () => undefined, durations),
+    createBudget(budgetMs),
+  );
   app.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));
   mount(app);
   return {

@@ -31,9 +31,14 @@ export interface Reason {
  * In answers about others, paths that differ only in what the caller may not see are one path, so their number says
  * nothing about it.
  */
-export function allPaths({ graph, facts, sees }: Viewpoint, asked: Asked, isOwnQuestion: boolean): Paths {
+export function* allPaths(
+  { graph, facts, sees }: Viewpoint,
+  asked: Asked,
+  isOwnQuestion: boolean,
+): Generator<void, Paths, void> {
   const { ways, hasMore } = explainAll(graph, { ...asked, ...facts }, MAX_PATHS);
   const objects = [...new Set(ways.flatMap((steps) => steps.flatMap(objectsIn)))];
+  yield;
   if (isOwnQuestion) return { paths: ways, hasMore, objects };
   const hidden = new Set(objects.filter((one) => one !== asked.user && isNamed(one) && !sees(one)));
   if (hidden.size === 0) return { paths: ways, hasMore, objects };

@@ -156,7 +156,10 @@ export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, 
   scope.get(
     '/authz/objects/:objectType/:objID/explain',
     {
-      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
+      config: {
+        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        costly: 'ask without paths and remedies, or about the present',
+      },
       schema: {
         summary: 'Explain why a user holds a relation on an object, or what is missing',
         tags,
@@ -229,7 +232,10 @@ export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, 
   scope.get(
     '/authz/objects/:objectType',
     {
-      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
+      config: {
+        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        costly: 'ask about a user who is in fewer teams, or about single objects',
+      },
       schema: {
         summary: 'List the objects of a type on which a user holds a relation, as far as the caller may see them',
         tags,
@@ -259,7 +265,10 @@ export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, 
   scope.get(
     '/authz/objects/:objectType/:objID/principals',
     {
-      config: { access: holds('view_members:org', 'authz') },
+      config: {
+        access: holds('view_members:org', 'authz'),
+        costly: 'ask without reason and also, or for a shorter page',
+      },
       schema: {
         summary: 'List the users who hold a relation on an object',
         tags,

@@ -1,25 +1,27 @@
 import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
-import { breath, createPace } from '../../base/slices.ts';
+import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
+import type { Surroundings } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
-import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
-import { explain as explainRelation } from '../../rebac/explanation.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { possibleUsers } from '../../rebac/list-users.ts';
+import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { idOf, nameOf as nameOfObject, type ObjectRef } from '../object-ref.ts';
 import { refuseOtherPeople } from '../objects.ts';
+import { inOneMoment } from '../one-moment.ts';
 import { reachesHeld } from '../token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
-import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
+import { type Reason, reasonsFor } from './all-paths.ts';
 import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
+import { explainedReasons, finished, type Reasons, type Standing } from './explained-reasons.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
-import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
+import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
 
 /** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
@@ -62,8 +64,7 @@ export interface Explained {
   readonly paths: readonly (readonly ExplainedStep[])[];
   /** Whether there are more ways than these. */
   readonly hasMorePaths: boolean;
-  /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
-  readonly standing: 'seen' | 'own' | 'hidden';
+  readonly standing: Standing;
   /** Asked about a past moment: whether it is allowed now. */
   readonly allowedNow: boolean | undefined;
 }
@@ -72,20 +73,6 @@ export interface Explained {
 export interface PastNames {
   names(organizationId: bigint): Promise<Names>;
   personNamed(organizationId: bigint, login: string): Promise<PersonRef | undefined>;
-}
-
-/** What was found, as the caller may know it. */
-interface Reasons {
-  readonly allowed: boolean;
-  readonly allowedNow: boolean | undefined;
-  /** The caller may know of the object, but it did not exist at the moment of the question. */
-  readonly isMissed?: boolean;
-  readonly steps: readonly Step[];
-  readonly missing: MissingLink | undefined;
-  /** The objects in it whose names the caller may know. */
-  readonly visible: readonly string[];
-  readonly paths: Omit<Paths, 'objects'>;
-  readonly standing: Explained['standing'];
 }
 
 export interface ObjectsQuestion {
@@ -121,10 +108,6 @@ export interface Via {
   readonly name?: string;
 }
 
-const NO_PATHS = { paths: [], hasMore: false };
-
-const CHECKS_IN_SLICE = 5_000;
-
 export type Explain = ReturnType<typeof createExplain>;
 
 /**
@@ -143,7 +126,7 @@ export function createExplain(
   async function explain(question: Question, login: string | undefined, wantsAllPaths = false): Promise<Explained> {
     const { organizationId, callerId } = question;
     const person = await personFor(organizationId, callerId, login);
-    const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id, wantsAllPaths));
+    const found = await reasonsOf(question, person.id, wantsAllPaths);
     const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
@@ -206,44 +189,67 @@ export function createExplain(
       sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
     );
     const ids: bigint[] = [];
-    for (let first = 0; first < possible.length; first += CHECKS_IN_SLICE) {
-      if (first > 0) await breath();
-      const part = possible.slice(first, first + CHECKS_IN_SLICE);
-      const holding = await seen(question, ({ graph, facts, sees }) =>
-        sees(object) ? part.filter((user) => check(graph, { user, relation, object, ...facts })) : [],
-      );
-      for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
-    }
+    const holds = createUserAnswers((graph, user) => check(graph, { user, relation, object }));
+    await eachSeen(question, possible, ({ graph, facts }, user) => {
+      // A fact of one question is no fact of the graph.
+      const isHeld = isEmpty(facts) ? holds(graph, user) : check(graph, { user, relation, object, ...facts });
+      if (isHeld) ids.push(BigInt(user.slice('user:'.length)));
+    });
     const named = await people(organizationId, pageOf(ids, { offset, limit }));
     const shown = wantsReasons ? await withReasons(question, named) : named;
     if (further.length === 0) return { items: shown, total: ids.length };
-    const items = await seen(question, ({ graph, facts, sees }) =>
-      shown.map((person) => {
-        const holds = (one: string) => check(graph, { user: `user:${person.id}`, relation: one, object, ...facts });
-        return { ...person, also: sees(object) ? further.filter(holds) : [] };
-      }),
-    );
-    return { items, total: ids.length };
+    const also = new Map<PersonRef, string[]>();
+    await eachSeen(question, shown, ({ graph, facts }, person) => {
+      const isHeld = (one: string) => check(graph, { user: `user:${person.id}`, relation: one, object, ...facts });
+      also.set(person, further.filter(isHeld));
+    });
+    return { items: shown.map((person) => ({ ...person, also: also.get(person) ?? [] })), total: ids.length };
+  }
+
+  /** Others are served in between, so each item is visited at a moment of its own, if the caller sees the object then. */
+  async function eachSeen<T>(
+    question: Question,
+    items: readonly T[],
+    visit: (viewpoint: Viewpoint, item: T) => void,
+  ): Promise<void> {
+    const slices = createSlices();
+    for (let next = 0; next < items.length; ) {
+      next = await seen(question, (viewpoint) => {
+        const isSeen = viewpoint.sees(nameOfObject(question.object));
+        let place = next;
+        for (const item of items.slice(next)) {
+          if (isSeen) visit(viewpoint, item);
+          place++;
+          if (slices.isOver()) break;
+        }
+        return place;
+      });
+      if (next < items.length) await slices.rest();
+    }
   }
 
   async function withReasons(question: Question, persons: readonly PersonRef[]): Promise<Holder[]> {
     const { relation } = question;
     const object = nameOfObject(question.object);
-    const pace = createPace();
-    const found: { readonly person: PersonRef; readonly reasons: readonly Reason[] }[] = [];
-    for (const person of persons) {
-      const asked = { user: `user:${person.id}`, relation, object };
-      const reasons = await seen(question, (viewpoint) => (viewpoint.sees(object) ? reasonsFor(viewpoint, asked) : []));
-      found.push({ person, reasons });
-      await pace();
-    }
-    const objects = new Set(found.flatMap(({ reasons }) => reasons.flatMap((reason) => reason.object ?? [])));
+    const found = new Map<PersonRef, readonly Reason[]>();
+    let eyes: Viewpoint | undefined;
+    // Users who are alike hold it through the same.
+    const reasons = createUserAnswers((_, user) => (eyes ? reasonsFor(eyes, { user, relation, object }) : []));
+    await eachSeen(question, persons, (viewpoint, person) => {
+      const user = `user:${person.id}`;
+      eyes = viewpoint;
+      found.set(
+        person,
+        isEmpty(viewpoint.facts) ? reasons(viewpoint.graph, user) : reasonsFor(viewpoint, { user, relation, object }),
+      );
+    });
+    const objects = new Set([...found.values()].flatMap((list) => list.flatMap((reason) => reason.object ?? [])));
     const names = await store.names([...objects].filter(isNamed));
     const via = ({ kind, object: through }: Reason): Via => {
       if (kind === 'platform') return { kind, name: 'site administrators' };
       return through === undefined ? { kind } : { kind, id: idOf(through), name: names.get(through) ?? '' };
     };
-    return found.map(({ person, reasons }) => ({ ...person, via: reasons.map(via) }));
+    return persons.map((person) => ({ ...person, via: (found.get(person) ?? []).map(via) }));
   }
 
   /**
@@ -260,9 +266,11 @@ export function createExplain(
     const person = await personFor(organizationId, callerId, login);
     const user = `user:${person.id}`;
     const isSelf = person.id === callerId;
-    const holds = (graph: Graph, object: string) => check(graph, { user, relation, object });
-    const sees = (graph: Graph, object: string) =>
-      isSelf || check(graph, { user: `user:${callerId}`, relation: 'can_view', object });
+    const caller = `user:${callerId}`;
+    const holds = createObjectAnswers(user, (graph, object) => check(graph, { user, relation, object }));
+    const sees = createObjectAnswers(caller, (graph, object) =>
+      check(graph, { user: caller, relation: 'can_view', object }),
+    );
     const possible = await graphs.together(organizationId, callerId, (organization, own) => {
       requireRelationOf(organization, { type, id: 0n }, relation);
       const graphsToAsk = isSelf && mayBeOwn({ type, id: 0n }) ? [organization, own] : [organization];
@@ -270,21 +278,55 @@ export function createExplain(
     });
     const found: string[] = [];
     for (const [at, objects] of possible.entries()) {
-      for (let first = 0; first < objects.length; first += CHECKS_IN_SLICE) {
-        await breath();
-        const part = objects.slice(first, first + CHECKS_IN_SLICE);
-        const held = await graphs.together(organizationId, callerId, (organization, own) => {
-          const graph = at === 0 ? organization : own;
-          const reaches = (object: string) => reachesHeld(limits, organizationId, { type, id: idOf(object) }, at === 1);
-          return part.filter((object) => reaches(object) && holds(graph, object) && sees(graph, object));
-        });
-        found.push(...held);
-      }
+      const reaches = (object: string) => reachesHeld(limits, organizationId, { type, id: idOf(object) }, at === 1);
+      const select = (from: readonly string[], isWanted: (graph: Graph, object: string) => boolean) =>
+        selected(organizationId, callerId, from, (organization, own, object) =>
+          isWanted(at === 0 ? organization : own, object),
+        );
+      // One user after the other: to find out what a user is in takes longer than most answers.
+      const held = await select(objects, (graph, object) => reaches(object) && holds(graph, object));
+      for (const object of isSelf ? held : await select(held, sees)) found.push(object);
     }
     const ids = found.map((object) => BigInt(object.slice(type.length + 1)));
     const shown = pageOf(ids, { offset, limit });
     const names = await store.names(shown.map((id) => `${type}:${id}`));
     return { items: shown.map((id) => ({ id, name: names.get(`${type}:${id}`) ?? '' })), total: ids.length };
+  }
+
+  /** Others are served in between, so each object is asked about at a moment of its own. */
+  async function selected(
+    organizationId: bigint,
+    callerId: bigint,
+    objects: readonly string[],
+    isWanted: (organization: Graph, own: Graph, object: string) => boolean,
+  ): Promise<string[]> {
+    const slices = createSlices();
+    const found: string[] = [];
+    for (let next = 0; next < objects.length; ) {
+      next = await graphs.together(organizationId, callerId, (organization, own) => {
+        let place = next;
+        for (const object of objects.slice(next)) {
+          if (isWanted(organization, own, object)) found.push(object);
+          place++;
+          if (slices.isOver()) break;
+        }
+        return place;
+      });
+      if (next < objects.length) await slices.rest();
+    }
+    return found;
+  }
+
+  /** Every way to a yes can take long to find, so others are served in between, and all is as of one moment. */
+  async function reasonsOf(question: Question, personId: bigint, wantsAllPaths: boolean): Promise<Reasons> {
+    const { organizationId, callerId, object, relation } = question;
+    const work = (viewpoint: Viewpoint) => explainedReasons(viewpoint, question, personId, wantsAllPaths);
+    // Its facts are in no graph, and to ask with them counts as a change of the graph.
+    if (object.type === 'user') return await seen(question, (viewpoint) => finished(work(viewpoint)));
+    return await inOneMoment(graphs, organizationId, callerId, (organization, own, now) => {
+      requireRelationOf(organization, object, relation);
+      return work(viewpointOf(question, organization, own, now));
+    });
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
@@ -319,46 +361,8 @@ export function createExplain(
   }
 }
 
-/**
- * About an object that the caller may not see, the answer is the same as about one that does not exist, unless the
- * caller asks about themselves: what they hold is theirs to know. In answers about others, objects that the caller may
- * not see have no number either.
- */
-function reasons(
-  viewpoint: Viewpoint,
-  { object, relation, callerId }: Question,
-  personId: bigint,
-  wantsAllPaths: boolean,
-): Reasons {
-  const user = `user:${personId}`;
-  const name = nameOfObject(object);
-  const isOwnQuestion = personId === callerId;
-  const isSeen = viewpoint.sees(name);
-  const { now } = viewpoint;
-  const allowedNow =
-    now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
-  if (!isSeen && !isOwnQuestion) {
-    const nothing = { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
-    return { ...nothing, paths: NO_PATHS, standing: 'hidden' };
-  }
-  const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
-  const isMissed = isSeen && !viewpoint.existed;
-  const missing = isSeen && viewpoint.existed ? found.missing : undefined;
-  const { objects: inPaths, ...paths } = wantsAllPaths
-    ? allPaths(viewpoint, { user, relation, object: name }, isOwnQuestion)
-    : { ...NO_PATHS, objects: [] };
-  const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), ...inPaths, name]);
-  objects.delete(user);
-  const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
-  const hidden = withoutNumbers(found.steps, missing, (one) => {
-    return one === user || !isNamed(one) || visible.includes(one);
-  });
-  // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
-  const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
-  const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
-  const standing = !isSeen ? 'hidden' : viewpoint.isOwn ? 'own' : 'seen';
-  const answer = { allowed: found.allowed, allowedNow, isMissed, ...shown };
-  return { ...answer, visible: [user, ...visible], paths, standing };
+function isEmpty(facts: Surroundings): boolean {
+  return facts.contextualTuples === undefined;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

@@ -1,6 +1,6 @@
 import { allowed } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
-import { nodeOf, textOfObject, textsByObject } from '../../rebac/stated.ts';
+import { nodeOf, textOfObject, textOfSubject, textsByObject } from '../../rebac/stated.ts';
 
 /**
  * Objects of one type, with the class that each is in. To a user about whom and such an object nothing is stated, all
@@ -17,7 +17,7 @@ export type Row = readonly number[];
 
 export interface Cells {
   /** Users who are alike get the same list, not only an equal one. */
-  row(user: string): Row;
+  row(user: string): Generator<void, Row, void>;
 }
 
 const OBJECTS_IN_PIECE = 200;
@@ -52,27 +52,29 @@ export function createCells(
   const rows = new Map<string, Row>();
   return { row };
 
-  function row(user: string): Row {
-    const stated = textsByObject(graph, nodeOf(graph, user));
-    const key = [...stated.entries().map(([object, text]) => `${object}:${text}`)].sort().join(' ');
+  function* row(user: string): Generator<void, Row, void> {
+    const node = nodeOf(graph, user);
+    const key = textOfSubject(graph, node);
     let found = rows.get(key);
     if (!found) {
-      found = fill(user, stated);
+      found = yield* fill(user, textsByObject(graph, node));
       rows.set(key, found);
     }
     return found;
   }
 
-  function fill(user: string, stated: ReadonlyMap<number, string>): Row {
+  function* fill(user: string, stated: ReadonlyMap<number, string>): Generator<void, Row, void> {
     const usual: number[] = [];
-    return objects.map((object, place) => {
-      if (stated.has(nodes[place] as number)) return ask(user, object);
-      const known = usual[classes[place] as number];
-      if (known !== undefined) return known;
-      const held = ask(user, object);
-      usual[classes[place] as number] = held;
-      return held;
-    });
+    const found: number[] = [];
+    for (const [place, object] of objects.entries()) {
+      const isUsual = !stated.has(nodes[place] as number);
+      const known = isUsual ? usual[classes[place] as number] : undefined;
+      const held = known ?? ask(user, object);
+      if (isUsual) usual[classes[place] as number] = held;
+      found.push(held);
+      if (known === undefined) yield;
+    }
+    return found;
   }
 
   function ask(user: string, object: string): number {

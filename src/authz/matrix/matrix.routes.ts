@@ -109,7 +109,10 @@ export function matrixRoutes(
   scope.post(
     '/authz/matrix',
     {
-      config: { access: { ...holds('view_members:org', 'authz'), level: 'read' } },
+      config: {
+        access: { ...holds('view_members:org', 'authz'), level: 'read' },
+        costly: 'name fewer users or objects',
+      },
       schema: {
         summary: 'Show what people hold on objects, as a matrix, all as of one moment',
         tags: ['authorization'],
@@ -145,7 +148,7 @@ export function matrixRoutes(
       }
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${organization.name}-${asked.type}-access.csv"`);
-      return reply.send(writeCsv(found) as never);
+      return reply.send((await writeCsv(found)) as never);
     },
   );
 }

@@ -17,9 +17,9 @@ import {
 } from '../explain/explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
+import { inOneMoment } from '../one-moment.ts';
 import { existsIn } from '../viewpoint.ts';
 import { createCells, type Row, sortAlike } from './cells.ts';
-import { inOneMoment } from './one-moment.ts';
 import { differencesOf, type LeftOut } from './row-differences.ts';
 
 export interface MatrixQuestion {
@@ -122,7 +122,7 @@ function* fill(
   const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
   const rows: Row[] = [];
   for (const user of users) {
-    rows.push(cells.row(user));
+    rows.push(yield* cells.row(user));
     yield;
   }
   const all = { users, objects, rows };
@@ -160,7 +160,7 @@ function* visibleObjects(graph: Graph, { callerId, type, ids }: MatrixQuestion):
   yield;
   asked.sort(byId);
   yield;
-  const seen = createCells(graph, yield* sortAlike(graph, asked), ['can_view']).row(user);
+  const seen = yield* createCells(graph, yield* sortAlike(graph, asked), ['can_view']).row(user);
   return asked.filter((_, place) => seen[place] === 1);
 }
 
@@ -179,7 +179,7 @@ function* objectsThen(
       : ties.flatMap((relation) => possibleObjects(graph, { user: home, relation, type }));
   asked.sort(byId);
   yield;
-  const seen = createCells(now, yield* sortAlike(now, asked), ['can_view']).row(`user:${callerId}`);
+  const seen = yield* createCells(now, yield* sortAlike(now, asked), ['can_view']).row(`user:${callerId}`);
   return asked.filter((object, place) => seen[place] === 1 || !existsIn(now, home, object));
 }
 

@@ -7,15 +7,13 @@ import type { Matrix } from './matrix.ts';
 
 /** A spreadsheet takes a cell that begins with one of these for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
-/** A row may have 20,000 cells. */
-const ROWS_IN_SLICE = 5;
 const SPECIAL = /[",\r\n]/;
 
 /** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
 export async function writeMatrix(type: string, at: string, found: Matrix, since?: object): Promise<string> {
   const { relations, users, objects, rows, leftOut } = found;
   const texts = textOnce((row) => `[${row.join()}]`);
-  const cells = await mapInSlices(rows, ROWS_IN_SLICE, texts);
+  const cells = await mapInSlices(rows, texts);
   const parts = [
     `"type":${writeJson(type)},"at":${writeJson(at)},"relations":${writeJson(relations)}`,
     `"users":${await writeLongListInSlices(users, plain)},"objects":${await writeLongListInSlices(objects, plain)}`,
@@ -31,7 +29,7 @@ function plain({ id, name }: ObjectName) {
 }
 
 /** A row for each user, a column for each object, and in each cell the relations, separated by spaces. */
-export function writeCsv({ relations, users, objects, rows }: Matrix): string {
+export async function writeCsv({ relations, users, objects, rows }: Matrix): Promise<string> {
   const words = new Map<number, string>();
   const word = (cell: number) => {
     const known = words.get(cell) ?? relations.filter((_, index) => isSet(cell, index)).join(' ');
@@ -43,7 +41,7 @@ export function writeCsv({ relations, users, objects, rows }: Matrix): string {
   const heads = objects.map(({ id, name }) =>
     counts.get(name)?.length === 1 && name !== '' ? name : `${name} #${id}`,
   );
-  const lines = users.map(({ name }, place) => `${field(name)}${texts(rows[place] ?? [])}`);
+  const lines = await mapInSlices(users, ({ name }, place) => `${field(name)}${texts(rows[place] ?? [])}`);
   return `${[['user', ...heads].map(field).join(), ...lines].join('\r\n')}\r\n`;
 }
 

@@ -10,9 +10,9 @@ import type { ExplainStore, ObjectName, PersonRef } from '../explain/explain.ts'
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { byId, idOf } from '../object-ref.ts';
+import { inOneMoment } from '../one-moment.ts';
 import { existsIn } from '../viewpoint.ts';
 import { createCells, sortAlike } from './cells.ts';
-import { inOneMoment } from './one-moment.ts';
 import { givenBy, type Source, sourcesOf } from './sources.ts';
 
 export interface AccessQuestion {
@@ -151,9 +151,12 @@ function* collect(
     isGone(object) || check(now ?? organization, { user: caller, relation: 'can_view', object });
   const all = sourcesOf(organization, home, user);
   // What a user is in is theirs to know.
-  const sources = all.filter(({ kind, object }) => isSelf || kind === 'platform' || sees(object));
-  yield;
-  const permissions = reasonsOn(organization, user, home, sources);
+  const sources: Source[] = [];
+  for (const source of all) {
+    if (isSelf || source.kind === 'platform' || sees(source.object)) sources.push(source);
+    yield;
+  }
+  const permissions = yield* reasonsOn(organization, user, home, sources);
   const types: { readonly type: ObjectType; readonly groups: readonly Group[] }[] = [];
   for (const type of only ? [only] : TYPES) {
     yield;
@@ -171,10 +174,23 @@ function* collect(
 }
 
 /** Everything that a user holds on an object, with the sources that it comes from. */
-function reasonsOn(graph: Graph, user: string, object: string, sources: readonly Source[]) {
+function* reasonsOn(
+  graph: Graph,
+  user: string,
+  object: string,
+  sources: readonly Source[],
+  usual = new Map<Source, ReadonlySet<string>>(),
+) {
   const held = allowed(graph, user, object, SHOWN);
-  const given =
-    held.length === 0 ? [] : sources.map((source) => ({ source, relations: givenBy(graph, source, object) }));
+  const given: { readonly source: Source; readonly relations: ReadonlySet<string> }[] = [];
+  for (const source of held.length === 0 ? [] : sources) {
+    // A source gives the same on all objects of a class, except on itself.
+    const known = source.object === object ? undefined : usual.get(source);
+    const relations = known ?? givenBy(graph, source, object);
+    if (source.object !== object) usual.set(source, relations);
+    given.push({ source, relations });
+    if (known === undefined) yield;
+  }
   return held.map((relation) => ({
     relation,
     via: given.flatMap(({ source, relations }) => (relations.has(relation) ? [source] : [])),
@@ -197,7 +213,7 @@ function* seenBy(
   objects: readonly string[],
   isGone: (object: string) => boolean,
 ): Generator<void, string[], void> {
-  const row = createCells(graph, yield* sortAlike(graph, objects), ['can_view']).row(caller);
+  const row = yield* createCells(graph, yield* sortAlike(graph, objects), ['can_view']).row(caller);
   return objects.filter((object, place) => row[place] === 1 || isGone(object));
 }
 
@@ -212,12 +228,15 @@ function* intoGroups(
   const { nodes, classes } = yield* sortAlike(graph, objects);
   const stated = textsByObject(graph, nodeOf(graph, user));
   const ofClass = new Map<number, Group | undefined>();
+  const given = new Map<number, Map<Source, ReadonlySet<string>>>();
   for (const [place, object] of objects.entries()) {
     const isUsual = !stated.has(nodes[place] as number);
     const known = classes[place] as number;
     if (isUsual && ofClass.has(known)) ofClass.get(known)?.objects.push(object);
     else {
-      const group = groupOf(graph, user, object, sources, groups);
+      const usual = given.get(known) ?? new Map<Source, ReadonlySet<string>>();
+      given.set(known, usual);
+      const group = yield* groupOf(graph, user, object, sources, groups, usual);
       group?.objects.push(object);
       if (isUsual) ofClass.set(known, group);
       yield;
@@ -225,14 +244,15 @@ function* intoGroups(
   }
 }
 
-function groupOf(
+function* groupOf(
   graph: Graph,
   user: string,
   object: string,
   sources: readonly Source[] | 'owner',
   groups: Map<string, Group>,
-): Group | undefined {
-  const reasons = reasonsOn(graph, user, object, sources === 'owner' ? [] : sources);
+  usual: Map<Source, ReadonlySet<string>>,
+): Generator<void, Group | undefined, void> {
+  const reasons = yield* reasonsOn(graph, user, object, sources === 'owner' ? [] : sources, usual);
   if (reasons.length === 0) return;
   const relations = reasons.map(({ relation }) => relation);
   if (sources === 'owner') return withKey(groups, relations, [{ kind: 'owner', object: user, relations }]);

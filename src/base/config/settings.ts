@@ -71,6 +71,10 @@ export const SETTINGS = {
     '600000',
     'Maximum requests per minute for each credential, or each address (IPv6: /64) if there is none. 0 means no limit.',
   ),
+  REQUEST_CPU_MS: whole(100, 600_000)(
+    '5000',
+    'Maximum processor time of a request that reads or previews, in milliseconds. Beyond it, the request is rejected.',
+  ),
   EVENT_STREAMS: whole(1, 100_000)(
     '5000',
     'Maximum of open event streams (GET /events) in each process. A user can have 20 of them.',

@@ -76,6 +76,8 @@ export function createAddressGuard(allowedNetworks: readonly string[], isPublicA
 
 /** A page of a thousand buckets has less than 0.7 MiB. */
 const LIMITS: ResponseLimits = { maxBytes: 1024 * 1024, maxTotalBytes: 12 * 1024 * 1024 };
+/** As JSON, with names only, it has less than 0.1 MiB, and is parsed in one piece. */
+export const JSON_LIMITS: ResponseLimits = { ...LIMITS, maxBytes: 256 * 1024 };
 
 type Guard = (address: string) => boolean;
 type Meter = ReturnType<typeof createResponseMeter>;

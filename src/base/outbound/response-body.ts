@@ -1,4 +1,4 @@
-import { UnacceptableResponse } from './response-meter.ts';
+import { MAX_PIECES, UnacceptableResponse } from './response-meter.ts';
 
 /**
  * The body of a response of `fetch`, decompressed. Stops as soon as it is too long: whoever never stops sending must
@@ -11,7 +11,7 @@ export async function readBody(response: Response, maxBytes: number): Promise<Bu
     size += chunk.byteLength;
     // Leaving the loop cancels the body, which closes the connection.
     if (size > maxBytes) throw new UnacceptableResponse(`the response is larger than ${maxBytes / 1024} KiB`);
-    chunks.push(chunk);
+    if (chunks.push(chunk) > MAX_PIECES) throw new UnacceptableResponse('the response comes in too many pieces');
   }
   return Buffer.concat(chunks);
 }

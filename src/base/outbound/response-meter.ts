@@ -17,6 +17,12 @@ export interface ResponseLimits {
 }
 
 /**
+ * A body can be sent one byte at a time, and each piece costs as much as a long one. A server that sends what it has sends
+ * far fewer.
+ */
+export const MAX_PIECES = 10_000;
+
+/**
  * Counts what arrives on the connections of an agent, and ends a connection that delivers too much. Libraries gather a
  * whole response before they parse it, so nothing behind the connection can stop in time.
  *
@@ -40,7 +46,7 @@ export function createResponseMeter({ maxBytes, maxTotalBytes }: ResponseLimits)
     connection.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       const max = chunk === null ? undefined : exceeded(connection, chunk.length);
       if (max === undefined) return push(chunk, encoding);
-      end(connection, `the response is larger than ${max / (1024 * 1024)} MiB`);
+      end(connection, `the response is larger than ${sizeText(max)}`);
       return false;
     };
   }
@@ -67,6 +73,22 @@ export function createResponseMeter({ maxBytes, maxTotalBytes }: ResponseLimits)
     request.prependOnceListener('response', (response: IncomingMessage) => {
       const encoding = response.headers['content-encoding'] ?? 'identity';
       if (!/^(identity)?$/i.test(encoding.trim())) end(response, 'the response is compressed');
+      else watchPieces(response);
     });
   }
+
+  /** Counts where they enter, as for connections: all of them may arrive before anything is read. */
+  function watchPieces(response: IncomingMessage): void {
+    const push = response.push.bind(response);
+    let pieces = 0;
+    response.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      if (chunk === null || ++pieces <= MAX_PIECES) return push(chunk, encoding);
+      if (!response.destroyed) end(response, 'the response comes in too many pieces');
+      return false;
+    };
+  }
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
 }

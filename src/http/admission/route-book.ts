@@ -1,5 +1,6 @@
 import type { onRequestHookHandler, RouteOptions } from 'fastify';
 import { AppError } from '../../base/errors.ts';
+import type { Budget } from '../limits/budget.ts';
 import { covers, patternOf } from '../route-shape.ts';
 import type { Scope } from '../server.ts';
 import { originForm } from '../target.ts';
@@ -12,10 +13,16 @@ export interface BookedRoute {
   readonly access: Access;
   /** Honors an Idempotency-Key. */
   readonly creates: boolean;
+  /** May take long; what to ask for less of. */
+  readonly costly: string | undefined;
   readonly schema: RouteSchema;
 }
 
 type Hook = onRequestHookHandler;
+
+interface Querystring {
+  readonly properties?: object;
+}
 
 /** Marks a route that exists only to reject requests, and that is not documented. */
 const refusing: Access = { who: 'anyone' };
@@ -61,7 +68,11 @@ declare module 'fastify' {
  * Every route as it is mounted. The documentation is generated from this, and a path that exists for another method is
  * distinguished from one that does not exist. A route that does not declare who may call it stops the start-up.
  */
-export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook) {
+export function createRouteBook(
+  app: Scope,
+  gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook,
+  budget?: Budget,
+) {
   const routes: BookedRoute[] = [];
   const places = new Map<string, { pattern: RegExp; parts: readonly string[]; methods: Set<string> }>();
 
@@ -70,6 +81,10 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
     const methods = [route.method].flat();
     if (!access) throw new Error(`route ${methods.join(',')} ${route.url} does not declare who may call it`);
     for (const method of access === refusing ? [] : methods) book(method, route, access);
+    const costly = route.config?.costly;
+    const [method = ''] = methods;
+    const hasDryRun = 'dry_run' in ((route.schema?.querystring as Querystring | undefined)?.properties ?? {});
+    if (budget) route.handler = budget.around({ method, access, costly, hasDryRun }, route.handler);
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 
@@ -82,7 +97,14 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
     place.methods.add(method);
     if (method === 'HEAD') return;
     const { url, config, schema = {} } = route;
-    routes.push({ method, path: url, access, creates: config?.creates === true, schema: schema as RouteSchema });
+    routes.push({
+      method,
+      path: url,
+      access,
+      creates: config?.creates === true,
+      costly: config?.costly,
+      schema: schema as RouteSchema,
+    });
   }
 
   /** 405 for a path that answers other methods, otherwise 404. */

@@ -6,11 +6,27 @@ export function createDomainRule(allow: readonly string[], block: readonly strin
   const blocked = block.map(toPattern);
   return (address) => {
     const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-    if (allowed.length > 0) return allowed.some((pattern) => pattern.test(domain));
-    return !blocked.some((pattern) => pattern.test(domain));
+    if (allowed.length > 0) return allowed.some((matches) => matches(domain));
+    return !blocked.some((matches) => matches(domain));
   };
 }
 
-function toPattern(glob: string): RegExp {
-  return new RegExp(`^${glob.toLowerCase().split('*').map(RegExp.escape).join('.*')}$`);
+/**
+ * The text before the first `*` must be at the beginning, the text after the last one at the end, and the others in
+ * between, each at its first place. A regular expression with several `*` can take time without end.
+ */
+function toPattern(glob: string): (domain: string) => boolean {
+  const [first = '', ...rest] = glob.toLowerCase().split('*');
+  const last = rest.pop();
+  if (last === undefined) return (domain) => domain === first;
+  return (domain) => {
+    if (!domain.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of rest) {
+      const found = domain.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return domain.length - last.length >= at && domain.endsWith(last);
+  };
 }

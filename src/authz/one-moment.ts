@@ -1,8 +1,8 @@
-import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
-import type { NowGraphs } from '../../history/past.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import type { Graphs } from '../graphs.ts';
+import { AppError } from '../base/errors.ts';
+import { createSlices } from '../base/slices.ts';
+import type { NowGraphs } from '../history/past.ts';
+import type { Graph } from '../rebac/graph.ts';
+import type { Graphs } from './graphs.ts';
 
 /**
  * Work on two graphs that may be interrupted at each `yield`, and that begins anew if a graph changed meanwhile. If they
@@ -13,7 +13,6 @@ export type Work<T> = (first: Graph, second: Graph, now?: NowGraphs) => Generato
 const MAX_STARTS = 8;
 /** From this start on, pieces are longer, so that fewer changes come between them. */
 const HURRIED_START = 4;
-const PIECE_MS = 10;
 const HURRIED_PIECE_MS = 60;
 
 interface Running<T> {
@@ -32,6 +31,7 @@ export async function inOneMoment<T>(
   other: bigint,
   work: Work<T>,
 ): Promise<T> {
+  const slices = createSlices();
   for (let start = 1; start <= MAX_STARTS; start++) {
     let running: Running<T> | undefined;
     for (let isSame = true; isSame; ) {
@@ -40,10 +40,10 @@ export async function inOneMoment<T>(
         const revisions = all.map(({ revision }) => revision);
         running ??= { graphs: all, revisions, work: work(first, second, now) };
         isSame = isUnchanged(running, all);
-        return isSame ? advance(running.work, start < HURRIED_START ? PIECE_MS : HURRIED_PIECE_MS) : undefined;
+        return isSame ? advance(running.work, slices, start < HURRIED_START ? undefined : HURRIED_PIECE_MS) : undefined;
       });
       if (piece?.done) return piece.value;
-      await breath();
+      await slices.rest();
     }
   }
   throw new AppError('unavailable', 'the organization changes too fast for this question; ask about fewer objects', {
@@ -55,10 +55,13 @@ function isUnchanged<T>({ revisions, graphs }: Running<T>, all: readonly Graph[]
   return all.every((graph, place) => graph === graphs[place] && graph.revision === revisions[place]);
 }
 
-function advance<T>(work: Generator<void, T, void>, ms: number): IteratorResult<void, T> {
-  const end = performance.now() + ms;
+function advance<T>(
+  work: Generator<void, T, void>,
+  slices: ReturnType<typeof createSlices>,
+  ms: number | undefined,
+): IteratorResult<void, T> {
   for (;;) {
     const step = work.next();
-    if (step.done || performance.now() >= end) return step;
+    if (step.done || slices.isOver(ms)) return step;
   }
 }

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { CROWDED_REQUESTS, type CrowdedWorld } from '../../bench/requests/crowded-requests.ts';
+import { fillCrowd, fillGuardrails } from '../../bench/requests/fill-crowd.ts';
+import { fillRoles } from '../../bench/requests/fill-roles.ts';
+import { slowness, startMeter } from '../../bench/requests/meter.ts';
+import { COUNTS } from '../counts.ts';
+import { describeLong } from '../support/long.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+import { statement } from '../support/statement.ts';
+
+/** Of processor time, on a quiet machine. */
+const MAX_HOLD_MS = 100;
+const MEMBERS = 600;
+const GUARDRAILS = 20;
+
+/**
+ * An organization with as many teams, roles and clusters as it may have, and users who are in all of the teams. While one
+ * request is answered, no other may wait for long.
+ */
+describeLong('A request in the most crowded organization', () => {
+  let atrium: TestServer;
+  let world: CrowdedWorld;
+  let client: Worker;
+  before(async () => {
+    client = new Worker(new URL('../../bench/requests/client.mjs', import.meta.url));
+    atrium = await openTestServer({ env: { RATE_LIMIT: '0', LOG_LEVEL: 'error', DATABASE_TIMEOUT_MS: '300000' } });
+    world = await fill();
+  });
+  after(async () => {
+    await client?.terminate();
+    await atrium?.close();
+  });
+
+  const fill = async (): Promise<CrowdedWorld> => {
+    const { db } = atrium.instance;
+    const acme = atrium.world.orgs.acme?.id ?? 0n;
+    await fillRoles(db, acme, MEMBERS);
+    await fillCrowd(db, acme, atrium.world.users.bob?.id ?? 0n);
+    await db.query(
+      statement(`insert into cluster (owner_id, name, uid) select $1, 'cluster' || n, gen_random_uuid()
+                   from generate_series(1, $2::integer) n`),
+      [acme, COUNTS.crowdedClusters],
+    );
+    await fillGuardrails(db, acme, GUARDRAILS);
+    const [found] = await db.query<CrowdedWorld>(
+      statement(`select (select min(id) from team where organization_id = $1 and name like 'Team number 500 %') as team,
+                        (select min(id) from role where organization_id = $1) as role,
+                        (select max(id) from cluster where owner_id = $1) as cluster, $1::bigint as acme`),
+      [acme],
+    );
+    assert.ok(found);
+    return found;
+  };
+
+  const send = (
+    method: string,
+    path: string,
+    as: string,
+    body: unknown,
+  ): Promise<{ status: number; start: string }> => {
+    client.postMessage({
+      url: `${atrium.url}/api/v1${path}`,
+      method,
+      headers: { Authorization: `token ${atrium.world.users[as]?.token}`, 'Content-Type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return new Promise((resolve) => client.once('message', resolve));
+  };
+
+  for (const { route, what, shot } of CROWDED_REQUESTS) {
+    it(`${route} does not keep others waiting: ${what}`, async () => {
+      const { method = 'GET', path, as = 'ann', body } = shot(world);
+      // The first one also compiles what it needs.
+      await send(method, path, as, body);
+      const slow = Math.max(1, slowness());
+      const stop = startMeter();
+      const { status, start } = await send(method, path, as, body);
+      const { longestMs, totalMs } = await stop();
+      assert.ok(status === 200 || (status === 422 && start.includes('too_costly')), `${status} ${start}`);
+      assert.ok(longestMs < MAX_HOLD_MS * slow, `${longestMs} ms of ${totalMs}, at ${slow}`);
+    });
+  }
+});
