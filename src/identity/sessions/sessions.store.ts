@@ -2,6 +2,7 @@ import type { Actor } from '../../changes/audit-entry.ts';
 import type { Room } from '../../changes/room.store.ts';
 import type { Write } from '../../changes/write.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
+import { endSessions } from './ended-sessions.store.ts';
 import type { SessionCard, SessionDraft, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
@@ -64,10 +65,6 @@ const LIST = sql(
 const END = sql(
   'sessions.end',
   `delete from session where account_id = $1 and id = $2 and expires_at > $3 returning created_at, user_agent`,
-);
-const END_OTHERS = sql(
-  'sessions.endOthers',
-  'delete from session where account_id = $1 and id is distinct from $2 returning expires_at',
 );
 
 interface SessionRow {
@@ -141,8 +138,8 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
 
     async endOthers(accountId, kept, now, actor) {
       await write(async (query, touch, record) => {
-        const rows = await query<Pick<SessionRow, 'expires_at'>>(END_OTHERS, [accountId, kept ?? null]);
-        const sessions = rows.filter((row) => row.expires_at > now).length;
+        const ended = await endSessions(query, accountId, kept);
+        const sessions = ended.filter((expiresAt) => expiresAt > now).length;
         if (sessions === 0) return;
         touch({ kind: 'account', id: accountId });
         const user = { objectType: 'user', objectId: accountId };
