@@ -491,6 +491,7 @@ create table linked_account (
   email text not null,
   created_at timestamp with time zone not null default now(),
   last_used_at timestamp with time zone not null default now(),
+  by_address boolean not null default false,
   constraint linked_account_subject UNIQUE (issuer, subject),
   constraint linked_account_pkey PRIMARY KEY (id),
   constraint linked_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE

@@ -155,13 +155,14 @@ export function createProviderSignIn(parts: Parts) {
       const expiresAt = new Date(now.getTime() + PENDING_MS);
       return { kind: 'ask', ticket: sealed.make(JSON.stringify(ticket), expiresAt), seconds: PENDING_MS / 1000 };
     }
-    const { accountId } = found;
+    const { accountId, isByAddress } = found;
     await syncGroups(known.provider, accountId, identity.groups, actor);
     const opened = await openSession(
       {
         accountId,
         provider: await sessionProvider(known, identity, accountId),
         hasSecondFactor: known.provider.trustSecondFactor,
+        isByAddress,
         askedAt: identity.askedAt,
         remember: pending.remember,
         browser: request.browser,

@@ -3,6 +3,7 @@ import type { Room } from '../../changes/room.store.ts';
 import type { Write } from '../../changes/write.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { endSessions } from './ended-sessions.store.ts';
+import { isSecondFactor } from './proof-kinds.ts';
 import type { SessionCard, SessionDraft, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
@@ -34,6 +35,11 @@ const LOCK = sql('sessions.lock', 'select id from account where id = $1 for shar
 const FACTORS = sql(
   'sessions.factors',
   '(select id from passkey where account_id = $1 limit 1) union all (select id from totp where account_id = $1)',
+);
+// A link that rested on an address alone rests on a second factor from now on.
+const PROVE_LINK = sql(
+  'sessions.proveLink',
+  'update linked_account set by_address = false where account_id = $1 and issuer = $2 and subject = $3 and by_address',
 );
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
@@ -97,6 +103,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         if (provider) {
           const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
+          if (isSecondFactor(draft.method)) await query(PROVE_LINK, [accountId, issuer, subject]);
           await query(INSERT_PROVIDER, [id, accountId, name, issuer, subject, sid, sealedIdToken]);
         }
         const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
