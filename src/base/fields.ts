@@ -7,6 +7,14 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
+/**
+ * What the database keeps as it is. It rejects NUL, and half of a surrogate pair becomes U+FFFD on the way to it: two
+ * different texts would be one.
+ */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
 /** Everything that any cloud allows in the name of a cluster. Names are case-sensitive, as they are there. */
 export function readResourceName(text: string): string {
   if (text.length <= MAX_NAME && NAME.test(text)) return text;

@@ -85,6 +85,8 @@ interface Pending {
   readonly returnTo: string;
   readonly remember: boolean;
   readonly linkTo: string | null;
+  /** The provider was told to ask who it is. */
+  readonly again?: boolean;
 }
 
 interface Parts {
@@ -131,6 +133,7 @@ export function createProviderSignIn(parts: Parts) {
       returnTo: localPath(request.returnTo),
       remember,
       linkTo: linkTo === undefined ? null : String(linkTo),
+      ...(request.again && { again: true }),
     };
     const value = sealed.make(JSON.stringify(pending), new Date(now.getTime() + PENDING_MS));
     return { url, cookie: { name: cookieName(checks.state), value, seconds: PENDING_MS / 1000 } };
@@ -163,7 +166,8 @@ export function createProviderSignIn(parts: Parts) {
         provider: await sessionProvider(known, identity, accountId),
         hasSecondFactor: known.provider.trustSecondFactor,
         isByAddress,
-        askedAt: identity.askedAt,
+        // Some providers never say it. Without this, their users could not even add a second factor.
+        askedAt: identity.askedAt ?? (pending.again ? now : undefined),
         remember: pending.remember,
         browser: request.browser,
       },

@@ -38,6 +38,8 @@ export interface Opened {
   readonly session: Session;
 }
 
+const NEVER = new Date(0);
+
 export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Browser sessions: opened with a password, a token or a provider, and ended permanently by signing out. */
@@ -67,8 +69,9 @@ export function createSignIn(
     const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
     if (hasFactors && !hasSecondFactor) return tickets.make(person, provider, remember, now);
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
-    // Whoever comes back to a browser that is still signed in at the provider has proven nothing.
-    const provenAt = askedAt && askedAt < now ? askedAt : now;
+    // Whoever comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
+    // does not say when it last asked may not have asked at all.
+    const provenAt = askedAt === undefined ? NEVER : askedAt < now ? askedAt : now;
     return await enter(person, remember, { provider, method, provenAt, browser }, now);
   }
 

@@ -124,10 +124,11 @@ export function createAdmission(options: Options) {
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
-      const { org } = request.query as { org?: unknown };
+      const { org, at } = request.query as { org?: unknown; at?: unknown };
       const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
       if (!organization) return false;
-      if (access.who === 'member' && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      const isForMembers = access.who === 'member' || at !== undefined;
+      if (isForMembers && !person.isAdmin && !person.organizations.has(organization.id)) return false;
       caller = { ...caller, organization };
     }
     tokenUsage.note(grant.tokenId, now);
@@ -296,15 +297,16 @@ export function createAdmission(options: Options) {
 
   /**
    * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
-   * `signedIn` route accepts an organization that the caller is not in.
+   * `signedIn` route accepts an organization that the caller is not in, except in questions about its past: when
+   * something happened there is for its members only, and finding out is expensive.
    */
   async function findOrganization(request: FastifyRequest, caller: Caller, access: SignedAccess) {
-    const { org } = request.query as { org?: unknown };
+    const { org, at } = request.query as { org?: unknown; at?: unknown };
     if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');
     if (typeof org !== 'string') throw new AppError('invalid', 'query parameter org is given more than once');
     const organization = await callers.organizationNamed(org);
-    const mayAsk =
-      organization && ((access.who === 'signedIn' && !caller.limits) || isIn(caller, organization, access));
+    const isOpen = access.who === 'signedIn' && !caller.limits && at === undefined;
+    const mayAsk = organization && (isOpen || isIn(caller, organization, access));
     if (!mayAsk) {
       throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
     }

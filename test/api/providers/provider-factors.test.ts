@@ -194,15 +194,17 @@ describe('Second factors of people who sign in with a provider', () => {
     const begin = (query: string) => browser.send('GET', `${atrium.url}/api/v1/user/signin/trusted?${query}`);
     const promptOf = (answer: Response) =>
       new URL(answer.headers.get('location') ?? '').searchParams.get('prompt') ?? undefined;
-    assert.equal(promptOf(await begin('return_to=/me')), undefined);
+    const plain = await begin('return_to=/me');
+    assert.equal(new URL(plain.headers.get('location') ?? '').searchParams.get('max_age'), String(31 * 86_400));
+    assert.equal(promptOf(plain), undefined);
     assert.equal(promptOf(await begin('return_to=/me&again=true')), 'login');
   });
 
-  it('Whoever comes back to a provider that still knows them has proven nothing, if it says so', async () => {
-    const signInAfter = async (claims: object) => {
+  it('Only a provider that says when it last asked who it is, or was told to ask, has proven something', async () => {
+    const signInAfter = async (claims: object, way = '') => {
       const browser = openWebBrowser();
       const at = `${atrium.url}/api/v1/user/signin/crook`;
-      const left = await browser.visit(at, ({ origin }) => origin !== atrium.url);
+      const left = await browser.visit(`${at}${way}`, ({ origin }) => origin !== atrium.url);
       const { searchParams } = new URL(left.url);
       await crook.answer(searchParams.get('nonce') ?? '', {
         claims: { sub: 'boris', email: 'boris@example.com', ...claims },
@@ -215,7 +217,12 @@ describe('Second factors of people who sign in with a provider', () => {
     };
     const seconds = Math.floor(Date.now() / 1000);
     assert.deepEqual(await signInAfter({ auth_time: seconds - 3600 }), [403, 'reauthentication_required']);
-    for (const auth_time of [seconds - 30, seconds + 30, undefined]) {
+    assert.deepEqual(await signInAfter({ auth_time: undefined }), [403, 'reauthentication_required'], 'not said');
+    const asked = '?return_to=/&again=true';
+    assert.deepEqual(await signInAfter({ auth_time: undefined }, asked), [200, undefined], 'it was told to ask');
+    const old = await signInAfter({ auth_time: seconds - 3600 }, asked);
+    assert.deepEqual(old, [403, 'reauthentication_required'], 'it says that it did not');
+    for (const auth_time of [seconds - 30, seconds + 30]) {
       assert.deepEqual(await signInAfter({ auth_time }), [200, undefined], String(auth_time));
     }
   });
