@@ -724,6 +724,13 @@ create table scim_group (
   constraint scim_group_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
 );
 
+create table scim_name (
+  name_key text not null,
+  organization_id bigint not null,
+  created_at timestamp with time zone not null default now(),
+  constraint scim_name_pkey PRIMARY KEY (name_key)
+);
+
 create table scim_suspension (
   team_id bigint not null,
   account_id bigint not null,

@@ -19,7 +19,12 @@ export interface AdminSource {
 }
 
 /** A probe sends its few lines in one piece. A client that takes longer only holds a connection. */
-const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 5000, connectionsCheckingInterval: 1000 };
+const TIMES = {
+  headersTimeout: 5000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+};
 /** Also for clients that do not read their response. */
 const SILENCE_MS = 10_000;
 const MAX_CONNECTIONS = 100;

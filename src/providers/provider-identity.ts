@@ -34,7 +34,7 @@ export function identityOf(provider: Fields, claims: Claims, idToken: string): P
     subject: storable('sub', String(claims.sub)),
     email: textIn(claims, 'email'),
     isEmailVerified: says || (provider.trustEmail && verified === undefined),
-    fullName: (textIn(claims, 'name') ?? '').slice(0, 100),
+    fullName: (textIn(claims, 'name') ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 100),
     username: textIn(claims, 'preferred_username'),
     groups: groupsIn(claims, provider.groupClaim),
     sid: textIn(claims, 'sid'),
