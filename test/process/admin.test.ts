@@ -142,7 +142,8 @@ describe('The admin port', () => {
       await admin.close();
     });
     for (let count = 0; count < 50; count++) {
-      for (const text of ['', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: ', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']) hold(text);
+      for (const text of ['', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: ', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'])
+        hold(text);
       hold('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
     }
     await until(() => held.size <= 100);

@@ -9,7 +9,13 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const MAPPINGS = [{ group: 'staff', organization: 'mapped', team: 'Viewers' }];
-const PROVIDER = { name: 'login', issuer: 'https://login.example.com', client_id: 'x', group_claim: 'groups', group_mappings: MAPPINGS };
+const PROVIDER = {
+  name: 'login',
+  issuer: 'https://login.example.com',
+  client_id: 'x',
+  group_claim: 'groups',
+  group_mappings: MAPPINGS,
+};
 const ENV = {
   SCIM_DOMAINS: 'acme:acme.example,Phantom:phantom.example,ghostly:*.ghost.example,globex#999999:globex.example',
   OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
