@@ -5684,7 +5684,7 @@ export interface Operations {
     };
     answer: readonly SignInProvider[];
   };
-  /** Prove again who the caller is, in a session, before something sensitive */
+  /** Prove again who the caller is, in a session; with a second factor, if there is one */
   'POST /user/reauthenticate': {
     input: {
       body: ReauthenticationInput | RawBody;

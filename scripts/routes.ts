@@ -11,6 +11,7 @@ import type { Db } from '../src/db/db.ts';
 import { wireFeatures } from '../src/features.ts';
 import type { BookedRoute } from '../src/http/admission/route-book.ts';
 import { createBrake } from '../src/http/limits/brake.ts';
+import { unshared } from '../src/http/limits/rate-limit.ts';
 import type { Idempotency } from '../src/idempotency/idempotency.ts';
 import { wireIdentity } from '../src/identity/identity.wiring.ts';
 import type { Vault } from '../src/vault/vault.ts';
@@ -61,6 +62,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     room,
     log,
     metrics: createMetrics(() => 0),
+    share: unshared,
     baseUrl: () => 'http://127.0.0.1:3000',
   };
   const identity = wireIdentity(db, revisions, room, keys);

@@ -98,6 +98,7 @@ export function createApp(parts: AppParts) {
     ...parts,
     queryTokens: config.QUERY_TOKENS,
     provenMs: config.REAUTHENTICATION_MINUTES * 60_000,
+    hasPasswords: config.PASSWORDS === 'on',
   });
   const noticeMs = Math.max(...config.TOKEN_NOTICE_DAYS) * DAY_MS;
   const book = createRouteBook(

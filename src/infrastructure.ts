@@ -6,6 +6,7 @@ import type { Revisions } from './changes/revision.ts';
 import type { Room } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
 import type { Db } from './db/db.ts';
+import type { Share } from './http/limits/rate-limit.ts';
 import type { Vault } from './vault/vault.ts';
 
 /** What every feature is wired with. Handed to wiring files only, never to a rule. */
@@ -22,6 +23,8 @@ export interface Infrastructure {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** Makes an allowance common to all processes that serve the same ports. Every allowance goes through it. */
+  readonly share: Share;
   /** Final only once the server listens. */
   readonly baseUrl: () => string;
 }

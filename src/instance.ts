@@ -18,11 +18,12 @@ import { withSpans } from './db/traced-db.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { createDrain } from './http/drain.ts';
 import { type Brake, createBrake } from './http/limits/brake.ts';
-import type { Share } from './http/limits/rate-limit.ts';
+import { type Share, unshared } from './http/limits/rate-limit.ts';
 import { warmUpCompilers } from './http/schema-compiler.ts';
 import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
+import type { Infrastructure } from './infrastructure.ts';
 import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
@@ -121,8 +122,9 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   const infrastructure = {
     ...{ config, keys, vault, db, revisions, writeGuards, room, log, metrics },
     version: VERSION,
+    share: common?.share ?? unshared,
     baseUrl: () => baseUrl,
-  };
+  } satisfies Infrastructure;
   const wired = await wireFeatures(infrastructure, identity, brake);
   const { features, relations, mounts, denials, noteRejection } = wired;
   const { marketplace, bus, openFga, events } = features;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { LISTENER_PREFIX } from '../../src/app.ts';
-import { type Access, neededScope } from '../../src/http/admission/access.ts';
+import { type Access, neededScope, type Proof, proofNeeded } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/wire/schemas.ts';
 import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
@@ -132,7 +132,7 @@ function whoMayCall(access: Access, method: string): string {
   }[access.who];
   const needed = neededScope(access, method);
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
-  return [who, scope, ...robotsToo(access)].join(' ');
+  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...robotsToo(access)].join(' ');
 }
 
 /** All other routes reject the tokens of robots. */
@@ -141,6 +141,14 @@ function robotsToo(access: Access): string[] {
   if (!robots) return [];
   return [robots === 'only' ? 'Only robots can call it.' : 'Robots can call it, too.'];
 }
+
+/** What a session needs besides. */
+const PROOFS: Readonly<Record<Proof, string>> = {
+  never: '',
+  always: ' In a session, the user must have proven lately who they are.',
+  owners: ' In a session, making a user an owner requires that the caller has proven lately who they are.',
+  'in person': ' In a session, the user must have proven lately who they are, with more than a token.',
+};
 
 function whereItIs({ deployments }: DocumentedRoute): string[] {
   return deployments ? [`Exists only if \`DEPLOYMENT\` is \`${deployments.join('` or `')}\`.`] : [];

@@ -75,6 +75,8 @@ export function viewpointOf(
 /** Whether an organization such as `organization:9` has something: everything in it has one of these relations to it. */
 export function existsIn(graph: Graph, organization: string, thing: string): boolean {
   if (thing === organization) return true;
+  // No organization is a part of another one.
+  if (thing.startsWith('organization:')) return false;
   const ties = thing.startsWith('team:') ? ['organization', 'owned_by'] : ['organization'];
   return ties.some((relation) => check(graph, { user: organization, relation, object: thing }));
 }

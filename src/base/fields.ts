@@ -4,8 +4,16 @@ import { invalidField } from './errors.ts';
 const NAME = /^[0-9A-Za-z](?:[-.\w]*[0-9A-Za-z])?$/;
 const MAX_NAME = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
-const CONTROL = /[\u0000-\u001f\u007f]/;
+/** Control characters, and what else begins a new line. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/**
+ * What the database keeps as it is. It rejects NUL, and half of a surrogate pair becomes U+FFFD on the way to it: two
+ * different texts would be one.
+ */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
 
 /** Everything that any cloud allows in the name of a cluster. Names are case-sensitive, as they are there. */
 export function readResourceName(text: string): string {
@@ -14,15 +22,20 @@ export function readResourceName(text: string): string {
   throw invalidField('name', `name must have 1 to ${MAX_NAME} characters: ${rule}`);
 }
 
-/** One line of text. */
+/** One line of text: names are parts of sentences, tables and log lines, and must not look like two of them. */
 export function readLine(field: string, text: string, most: number, least = 0): string {
   const line = text.normalize('NFC').trim();
   const length = [...line].length;
   if (length < least || length > most) {
     throw invalidField(field, `${field} must have ${least > 0 ? `${least} to` : 'at most'} ${most} characters`);
   }
-  if (CONTROL.test(line)) throw invalidField(field, `${field} must not contain control characters`);
+  requireLine(field, line);
   return line;
+}
+
+/** Throws if the text has control characters or line breaks. */
+export function requireLine(field: string, text: string): void {
+  if (CONTROL.test(text)) throw invalidField(field, `${field} must not contain control characters`);
 }
 
 export function readUuid(field: string, text: string): string {

@@ -50,7 +50,7 @@ export const REASONS = {
   request_in_progress: 'The same request is still running; `Retry-After` says when to ask again.',
   idempotency_key_reused: 'The Idempotency-Key belongs to an earlier request that was not the same.',
   name_taken: 'Another object has this name.',
-  name_reserved: 'The name is reserved for the account that had it until recently.',
+  name_reserved: 'The name is reserved: for the account that had it until recently, or by a setting of the server.',
   email_taken: 'Another user has this email address.',
   already_linked: 'The account at the provider is linked to another user.',
   account_not_found: 'There is no account for whoever signed in at the provider, and none is created.',

@@ -109,7 +109,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/bus/admin_credentials',
     {
-      config: { access: siteAdmin('admin', { scope: 'all' }) },
+      config: { access: siteAdmin('admin', { scope: 'all', proven: true }) },
       schema: {
         summary: 'Get message bus credentials for the administrative account',
         tags: ['bus'],
@@ -125,7 +125,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/bus/user_credentials',
     {
-      config: { access: siteAdmin('admin', { scope: 'all' }) },
+      config: { access: siteAdmin('admin', { scope: 'all', proven: true }) },
       schema: {
         summary: 'Get message bus credentials for a user',
         tags: ['bus'],

@@ -58,6 +58,8 @@ export const AUDIT_ACTIONS = {
   'token.rotate': 'A token was replaced by a new one, and works for a while longer.',
   'token.expire': 'A token that had been replaced reached its end.',
   'token_policy.update': 'The rules for new tokens were changed.',
+  'device.approve': 'A user approved a program, which then gets a token.',
+  'device.deny': 'A user denied a program that asked for a token.',
   'session.end': 'A browser session was ended from elsewhere.',
   'session.end_by_provider': 'A provider ended sessions of a user that were opened with it.',
   'session.end_all': 'All sessions of a user were ended, or all but one.',

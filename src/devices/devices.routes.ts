@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { networkOf } from '../base/ip.ts';
-import { anyone, callerOf, signedIn } from '../http/admission/access.ts';
+import { actorOf, anyone, callerOf, signedIn } from '../http/admission/access.ts';
 import type { Allowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import { maybe, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
@@ -70,7 +70,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
       take(begun, networkOf(request.ip), 'too many programs begin to sign in');
       const { name, scopes } = request.body;
       const shown = name?.replace(CONTROL, ' ').trim() || UNNAMED;
-      const started = await devices.start(shown, scopes ?? ['all'], new Date());
+      const started = await devices.start({ name: shown, scopes: scopes ?? ['all'], address: request.ip }, new Date());
       const page = `${baseUrl()}/me/device`;
       return {
         device_code: started.deviceCode,
@@ -137,9 +137,9 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
       },
     },
     async (request) => {
-      const { person, via, sudoBy, tokenId } = callerOf(request);
+      const { person, session, sudoBy, tokenId } = callerOf(request);
       // A token must not become another one that outlives it, and nobody signs in programs for somebody else.
-      if (via !== 'session' || tokenId !== undefined) {
+      if (session === undefined || tokenId !== undefined) {
         throw new AppError('forbidden', 'programs are approved in a browser session that was not opened with a token');
       }
       if (sudoBy) {
@@ -149,7 +149,8 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
       const now = new Date();
       return await guarded(request, async () => {
         const found = await devices.find(code, now);
-        await devices.decide(code, person, request.body.approve, now);
+        const said = { sessionId: session.id, isApproved: request.body.approve, actor: actorOf(request) };
+        await devices.decide(code, person, said, now);
         return present(found);
       });
     },

@@ -18,7 +18,18 @@ export interface DeviceRequest {
 
 export interface DeviceDraft extends DeviceRequest {
   readonly hash: Buffer;
+  /** Where the program began. */
+  readonly address: string;
   readonly createdAt: Date;
+}
+
+/** What a user says about a program, in a session. */
+export interface Decision {
+  readonly accountId: bigint;
+  /** An approval ends with the session. */
+  readonly sessionId: bigint;
+  readonly isApproved: boolean;
+  readonly actor: Actor;
 }
 
 export type DeviceState = 'pending' | 'approved' | 'denied';
@@ -28,7 +39,7 @@ export interface Polled {
   readonly state: DeviceState;
   readonly isTooSoon: boolean;
   readonly request: DeviceRequest;
-  /** Who has approved it, unless the account is gone or may not be used any more. */
+  /** Who has approved it, unless the session has expired, or the account is gone or may not be used any more. */
   readonly person: Pick<Actor, 'id' | 'name'> | undefined;
 }
 
@@ -36,8 +47,8 @@ export interface DeviceStore {
   /** False if another request has the same user code. */
   create(draft: DeviceDraft): Promise<boolean>;
   find(userCode: string, now: Date): Promise<DeviceRequest | undefined>;
-  /** False if nobody waits for an answer under this code. */
-  decide(userCode: string, accountId: bigint, isApproved: boolean, now: Date): Promise<boolean>;
+  /** False if no program waits for an answer under this code, or the session has ended. */
+  decide(userCode: string, decision: Decision, now: Date): Promise<boolean>;
   /** Undefined if there is no such request, or it has expired. */
   poll(hash: Buffer, now: Date): Promise<Polled | undefined>;
 }
@@ -70,19 +81,23 @@ const USUAL_DAYS = 90;
 /**
  * Device authorization, as RFC 8628 describes it: a program shows a code, and its user approves it in a browser. The
  * token policy of the deployment holds: whoever approves must be allowed to create tokens, and since a program asks for
- * no end, its token gets the latest one that the policy allows.
+ * no end, its token gets the latest one that the policy allows. An approval ends with the session that it was given in,
+ * and with everything that ends all sessions of its user.
  */
 export function createDevices({ store, key, issue, policies }: Parts) {
   return { start, find, decide, poll };
 
-  async function start(name: string, wanted: readonly string[], now: Date): Promise<StartedDevice> {
+  async function start(
+    { name, scopes: wanted, address }: { name: string; scopes: readonly string[]; address: string },
+    now: Date,
+  ): Promise<StartedDevice> {
     const terms = { held: ['all'], heldUntil: null, unsaid: ['all'], now };
     const { scopes } = readTokenRequest({ name, scopes: wanted, expiresAt: null }, terms);
     const deviceCode = randomBytes(32).toString('base64url');
     const expiresAt = new Date(now.getTime() + LIFETIME_S * 1000);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const request = { userCode: newUserCode(), name, scopes, expiresAt };
-      if (await store.create({ ...request, hash: hashSecret(key, deviceCode), createdAt: now })) {
+      if (await store.create({ ...request, hash: hashSecret(key, deviceCode), address, createdAt: now })) {
         return { ...request, deviceCode, seconds: LIFETIME_S, interval: INTERVAL_S };
       }
     }
@@ -95,9 +110,14 @@ export function createDevices({ store, key, issue, policies }: Parts) {
     return found;
   }
 
-  async function decide(userCode: string, person: Person, isApproved: boolean, now: Date): Promise<void> {
-    if (isApproved) await policies.requireCreator(person);
-    if (!(await store.decide(plainCode(userCode), person.id, isApproved, now))) throw notFound();
+  async function decide(
+    userCode: string,
+    person: Person,
+    said: Pick<Decision, 'sessionId' | 'isApproved' | 'actor'>,
+    now: Date,
+  ): Promise<void> {
+    if (said.isApproved) await policies.requireCreator(person);
+    if (!(await store.decide(plainCode(userCode), { ...said, accountId: person.id }, now))) throw notFound();
   }
 
   /** The token, as soon as somebody has approved the request. */
@@ -108,7 +128,8 @@ export function createDevices({ store, key, issue, policies }: Parts) {
     if (state === 'denied') throw pollFault('access_denied', 'the request was denied');
     if (isTooSoon) throw pollFault('slow_down', 'this was too soon: wait five seconds longer than before');
     if (state === 'pending') throw pollFault('authorization_pending', 'nobody has approved the request yet');
-    if (!person) throw pollFault('access_denied', 'whoever approved the request is gone, or may not sign in');
+    if (!person)
+      throw pollFault('access_denied', 'the session or the account that approved the request has ended: begin again');
     const { name, scopes, userCode } = request;
     const day = now.toISOString().slice(0, 10);
     const rules = await policies.rulesForUsers();

@@ -13,15 +13,16 @@ const GUESSES = 20;
 
 /** Signing in programs that cannot show a browser. */
 export function wireDevices(
-  { keys, db, baseUrl }: Infrastructure,
+  { keys, db, revisions, share, baseUrl }: Infrastructure,
   { tokens: issuer }: Identity,
   { policies, soon }: Pick<TokensWired, 'policies' | 'soon'>,
 ) {
-  const [store, key] = [createDeviceStore(db), keys.derive('device')];
+  const [store, key] = [createDeviceStore(db, revisions.write), keys.derive('device')];
   const devices = createDevices({ store, key, issue: issuer.issue, policies });
   return {
     mount(scope: Scope): void {
-      const [begun, guesses] = [createAllowance(BEGUN, WINDOW_MS), createAllowance(GUESSES, WINDOW_MS)];
+      const begun = share('devices begun', createAllowance(BEGUN, WINDOW_MS));
+      const guesses = share('device codes', createAllowance(GUESSES, WINDOW_MS));
       deviceRoutes(scope, { devices, baseUrl, soon, begun, guesses });
     },
   };

@@ -2,6 +2,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
+import { endSessions } from '../identity/sessions/ended-sessions.store.ts';
 import type { FactorHolder, FactorStore, PasskeyCard, Removal } from './factors.ts';
 
 interface PasskeyRow {
@@ -91,7 +92,6 @@ const CODES_LEFT = sql(
   'factors.codesLeft',
   'select count(*)::integer as total from recovery_code where account_id = $1 and used_at is null',
 );
-const END_SESSIONS = sql('factors.endSessions', 'delete from session where account_id = $1 and id is distinct from $2');
 const REQUIRE = sql(
   'factors.require',
   `update account set requires_second_factor = $2 where id = $1 and kind = 'organization'
@@ -167,7 +167,7 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
         const totp = (await query(DELETE_TOTP, [accountId])).length;
         if (passkeys + totp === 0) return 0;
         await query(DELETE_CODES, [accountId]);
-        await query(END_SESSIONS, [accountId, null]);
+        await endSessions(query, accountId);
         touch({ kind: 'account', id: accountId });
         record({ ...about(actor, accountId, 'factor.reset', accountId), before: { passkeys, totp: totp > 0 } });
         return passkeys + totp;
@@ -233,7 +233,7 @@ export async function welcomeFactor(
   await query(LOCK, [accountId]);
   if ((await countFactors(query, accountId)) > 0) return false;
   await replaceCodes(query, accountId, hashes);
-  await query(END_SESSIONS, [accountId, keptSession ?? null]);
+  await endSessions(query, accountId, keptSession);
   return true;
 }
 

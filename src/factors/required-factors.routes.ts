@@ -120,7 +120,7 @@ export function requiredFactorRoutes(scope: Scope, { factors, passkeys, users, b
   scope.delete(
     '/admin/users/:username/factors',
     {
-      config: { access: siteAdmin('admin', { proven: true }) },
+      config: { access: siteAdmin('admin') },
       schema: {
         summary: 'Remove all second factors of a user who has lost them, and end their sessions',
         tags,

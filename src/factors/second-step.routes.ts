@@ -117,7 +117,7 @@ export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, 
     {
       config: { access: signedIn('user', { enrolling: true }) },
       schema: {
-        summary: 'Prove again who the caller is, in a session, before something sensitive',
+        summary: 'Prove again who the caller is, in a session; with a second factor, if there is one',
         tags,
         extension: true,
         body: named(
@@ -141,7 +141,6 @@ export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, 
       const now = new Date();
       const around = {
         sessionId: session.id,
-        isTokenSession: session.method === 'token',
         ceremony: readCookie(request, CEREMONY_COOKIE),
         address: request.ip,
         actor: actorOf(request),

@@ -118,8 +118,8 @@ export function createSecondStep(parts: Parts) {
   async function prove(person: Person, given: Answer | { readonly password: string }, around: Around, now: Date) {
     if ('password' in given) {
       if (!hasPasswords) throw passwordsOff();
-      // Whoever has a stolen token and the password would get past the second factor.
-      if (around.isTokenSession && person.secondFactors.length > 0) throw factorNeeded(person);
+      // A stolen session and the password would be as good as the second factor, and could remove it.
+      if (person.secondFactors.length > 0) throw factorNeeded(person);
       await guarded(person.login, around.address, async () => {
         const isRight = person.passwordHash
           ? await verifyPassword(given.password, person.passwordHash, around.address)
@@ -159,14 +159,13 @@ export interface Finished extends Opened {
 
 interface Around {
   readonly sessionId: bigint;
-  readonly isTokenSession: boolean;
   readonly ceremony: string | undefined;
   readonly address: string;
   readonly actor: Actor;
 }
 
 function factorNeeded({ secondFactors }: Person): AppError {
-  const message = 'this session was opened with a token, so a password is not enough: use a second factor';
+  const message = 'a password is not enough, because you have a second factor: use that';
   return new AppError('forbidden', message, { reason: 'second_factor_required', secondFactor: secondFactors });
 }
 

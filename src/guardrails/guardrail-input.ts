@@ -1,4 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
+import { readLine } from '../base/fields.ts';
 import type { Model } from '../rebac/model.ts';
 import {
   GUARDED_TYPES,
@@ -61,7 +62,7 @@ export async function readDraft(
   current: GuardrailDraft | undefined,
   input: GuardrailInput,
 ): Promise<GuardrailDraft> {
-  const name = input.name === undefined ? (current?.name ?? readName('')) : readName(input.name);
+  const name = input.name === undefined && current ? current.name : readLine('name', input.name ?? '', MAX_NAME, 1);
   const description = input.description === undefined ? (current?.description ?? '') : readText(input.description);
   const enforce = input.enforce ?? current?.enforce ?? true;
   const rule = input.statement ? await readStatement(references, model, organizationId, input.statement) : current;
@@ -174,13 +175,6 @@ async function findObject(
     throw invalidField(field('object'), `several objects of type ${type} are called ${told(which)}: give the ID`);
   }
   return object;
-}
-
-function readName(text: string): string {
-  const name = text.normalize('NFC').trim();
-  const length = [...name].length;
-  if (length < 1 || length > MAX_NAME) throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
-  return name;
 }
 
 function readText(text: string): string {

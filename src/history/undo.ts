@@ -95,6 +95,8 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'token.rotate': 'nothing',
   'token.expire': { touches: itself, undo: undoDelete },
   'token_policy.update': 'nothing',
+  'device.approve': 'nothing',
+  'device.deny': 'nothing',
   'session.end': 'nothing',
   'session.end_all': 'nothing',
   'session.end_by_provider': 'nothing',

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { originForm } from './target.ts';
 
 export interface AdminServer {
@@ -18,16 +18,44 @@ export interface AdminSource {
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** The operator's port: health, readiness and metrics. Not for the public. */
+/** A probe sends its few lines in one piece. A client that takes longer only holds a connection. */
+const TIMES = {
+  headersTimeout: 5000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+};
+/** Also for clients that do not read their response. */
+const SILENCE_MS = 10_000;
+const MAX_CONNECTIONS = 100;
+
+/**
+ * The operator's port: health, readiness and metrics. Not for the public. At the maximum of connections, a new one
+ * replaces the one on which nothing has begun or ended for longest. So probes get in however many clients hold
+ * connections: turning away new ones would make Kubernetes restart a server that is well.
+ */
 export async function openAdmin(
   place: { host: string; port: number },
   { ready, alive, metrics }: AdminSource,
 ): Promise<AdminServer> {
   let draining = false;
-  const server = createServer((request, response) => {
+  // In the order in which they were opened, or their last request began or ended.
+  const connections = new Set<Socket>();
+  const server = createServer(TIMES, (request, response) => {
+    moveUp(request.socket);
+    response.once('close', () => moveUp(request.socket));
     answer(originForm(request.url ?? '').split('?', 1)[0] ?? '', response).catch(() =>
       send(response, 500, 'text/plain', 'internal error\n'),
     );
+  });
+  server.setTimeout(SILENCE_MS);
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    const [longest] = connections.size > MAX_CONNECTIONS ? connections : [];
+    if (longest === undefined) return;
+    connections.delete(longest);
+    longest.destroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ port: place.port, host: place.host, exclusive: true }, () => resolve());
@@ -43,6 +71,10 @@ export async function openAdmin(
         server.closeAllConnections();
       }),
   };
+
+  function moveUp(socket: Socket): void {
+    if (connections.delete(socket)) connections.add(socket);
+  }
 
   async function answer(url: string, response: ServerResponse): Promise<void> {
     if (url === '/healthz') await report(response, 'ok', alive);

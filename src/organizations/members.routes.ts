@@ -1,5 +1,15 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/admission/access.ts';
+import {
+  actorOf,
+  callerIn,
+  callerOf,
+  holdsIn,
+  holdsOn,
+  member,
+  ownerIn,
+  requireProven,
+} from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
@@ -21,6 +31,9 @@ const TeamMember = named('TeamMember', Type.Object({ ...User.properties, expires
 const TeamPath = Type.Object({ id: PathId });
 const MemberPath = Type.Object({ id: PathId, username: Type.String() });
 const tags = ['administration'];
+
+/** For what makes a user an owner: the session must have been proven lately. */
+const proofIn = (request: FastifyRequest) => () => requireProven(callerOf(request), new Date());
 
 /** Who is in an organization. */
 export function memberRoutes(scope: Scope, members: Members): void {
@@ -51,7 +64,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
     '/orgs/:org/members/:username',
     {
       preValidation: dropAbsentExcept(['expires_at'], 'team', 'expires_at'),
-      config: { access: holdsIn('add_member:org', 'organization') },
+      config: { access: holdsIn('add_member:org', 'organization', { proven: 'owners' }) },
       schema: {
         summary: 'Add a user to an organization, as a member of one of its teams',
         tags,
@@ -66,7 +79,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
       const { id } = callerIn(request).organization;
       const { team, expires_at } = request.body;
       const term = readTerm(expires_at, new Date());
-      await members.add(id, request.params.username, team, actorOf(request), term);
+      await members.add(id, request.params.username, team, actorOf(request), term, proofIn(request));
       return reply.code(204).send();
     },
   );
@@ -146,7 +159,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     '/teams/:id/members/:username',
     {
       preValidation: dropAbsentExcept(['expires_at'], 'expires_at'),
-      config: { access: holdsOn('add_member:team', 'organization') },
+      config: { access: holdsOn('add_member:team', 'organization', { proven: 'owners' }) },
       schema: {
         summary: 'Add a user to a team, or change when the membership ends',
         tags,
@@ -161,7 +174,8 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     async (request, reply) => {
       const { username } = request.params;
       const term = readTerm(request.body.expires_at, new Date());
-      await members.addToTeam(ownerIn(request), idOf(request.params), username, actorOf(request), term);
+      const [owner, team] = [ownerIn(request), idOf(request.params)];
+      await members.addToTeam(owner, team, username, actorOf(request), term, proofIn(request));
       return reply.code(204).send();
     },
   );

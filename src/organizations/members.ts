@@ -58,6 +58,9 @@ interface Parts {
 
 export type Members = ReturnType<typeof createMembers>;
 
+/** Rejects a session that was not proven lately. Owners are the last ones who could take it back. */
+type RequireProof = () => void;
+
 /** The team that new members join unless the request names another. */
 export const FIRST_TEAM = 'Viewers';
 
@@ -92,6 +95,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     teamName: string | undefined,
     actor: Actor,
     term?: Term,
+    requireProof?: RequireProof,
   ): Promise<void> {
     const person = await known(username);
     const isPresent = teamName === undefined && person.organizations.has(organizationId);
@@ -109,7 +113,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     if (!isFirst && !(await judge.holds(actor.id, organizationId, 'can_add_member', object))) {
       throw missingRelation('add_member:team');
     }
-    await addTo(organizationId, team.id, person, actor, term);
+    await addTo(organizationId, team.id, person, actor, term, requireProof);
   }
 
   /**
@@ -148,10 +152,11 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     username: string,
     actor: Actor,
     term?: Term,
+    requireProof?: RequireProof,
   ): Promise<void> {
     const person = await known(username);
     if (!person.organizations.has(organizationId)) await requireHost(organizationId, teamId, actor);
-    await addTo(organizationId, teamId, person, actor, term);
+    await addTo(organizationId, teamId, person, actor, term, requireProof);
   }
 
   /**
@@ -180,12 +185,14 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     { id }: Person,
     actor: Actor,
     term: Term,
+    requireProof: RequireProof | undefined,
   ): Promise<void> {
     const { rejectEscalation } = await escalation(actor.id, organizationId);
     const isSelf = id === actor.id;
     const mayEnd = isSelf || !term || (await mayRemove(organizationId, teamId, actor));
     const condition: GrantCondition = (grant, present) => {
       rejectEscalation(grant);
+      if (grant.permission === 'owner') requireProof?.();
       if (term && grant.permission === 'owner' && !present.hasOthers) throw needsLastingOwner();
       if (term === undefined || !present.isMember) return;
       // Whoever may only add must not be able to remove by setting an end.

@@ -8,7 +8,7 @@ import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionTag } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
-import { NoBody, named, Text, Website } from '../http/wire/schemas.ts';
+import { Line, NoBody, named, Text, Website } from '../http/wire/schemas.ts';
 import type { Users } from '../users/users.ts';
 import type { SharedOrganizations } from './memberships.ts';
 import { Organization, presentOrganization } from './organization.view.ts';
@@ -26,7 +26,7 @@ const EditOrganization = named(
   'EditOrganization',
   Type.Object({
     username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
-    full_name: Type.Optional(Text(100)),
+    full_name: Type.Optional(Line(100)),
     description: Type.Optional(Text(1000)),
     website: Type.Optional(Website),
     location: Type.Optional(Text(100)),
@@ -140,11 +140,12 @@ export function organizationRoutes(
     },
     async (request, reply) => {
       const input = { ...readInput(request.body), name: request.body.username };
-      const founderId = callerOf(request).person.id;
+      const { person } = callerOf(request);
+      const founderId = person.id;
       return await createOnce(
         request,
         reply.code(201),
-        (once) => create({ ...input, founderId }, actorOf(request), once),
+        (once) => create({ ...input, founderId, askedBy: person }, actorOf(request), once),
         (organization: OrganizationValue) => show(reply, organization),
       );
     },
@@ -211,8 +212,10 @@ export function organizationRoutes(
       },
     },
     async (request, reply) => {
-      const { id } = callerIn(request).organization;
-      return show(reply, await organizations.update(id, readInput(request.body), unchanged(request), actorOf(request)));
+      const { organization, person } = callerIn(request);
+      const input = readInput(request.body);
+      const changed = await organizations.update(organization.id, input, unchanged(request), actorOf(request), person);
+      return show(reply, changed);
     },
   );
 

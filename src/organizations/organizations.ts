@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type NameConflict, nameKey } from '../identity/account-names.ts';
+import type { IsAssigned } from '../identity/assigned-names.ts';
 import type { Person } from '../identity/callers.ts';
 import { nameUnavailable, requireName } from '../users/user-fields.ts';
 import { BUILT_IN_TEAMS, type TeamDraft } from './built-in-teams.ts';
@@ -37,6 +38,8 @@ export type OrganizationInput = { readonly [Key in keyof OrganizationFields]?: O
 export interface NewOrganization extends OrganizationInput {
   readonly name: string;
   readonly founderId: bigint;
+  /** Who asks for it. Undefined if the server itself does. */
+  readonly askedBy?: Pick<Person, 'isAdmin'>;
 }
 
 export interface OrganizationDraft extends OrganizationFields {
@@ -89,7 +92,11 @@ export const NO_FIELDS: Omit<OrganizationFields, 'name'> = {
   visibility: 'public',
 };
 
-export function createOrganizations(store: OrganizationStore, judge: Pick<Judge, 'holds'>) {
+export function createOrganizations(
+  store: OrganizationStore,
+  judge: Pick<Judge, 'holds'>,
+  isAssigned: IsAssigned = () => false,
+) {
   return { listOf, listAll, get, create, update, remove };
 
   async function listOf(person: Pick<Person, 'organizations'>, request: PageRequest): Promise<Page<Organization>> {
@@ -111,6 +118,7 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
 
   async function create(organization: NewOrganization, actor?: Actor, once?: Once<Organization>) {
     requireName(organization.name);
+    if (organization.askedBy) requireUnassigned(organization.name, organization.askedBy);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
     const draft = { ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS };
     const outcome = await store.create(draft, actor, once);
@@ -129,6 +137,7 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
     input: OrganizationInput,
     precondition: Precondition<Organization>,
     actor: Actor,
+    askedBy: Pick<Person, 'isAdmin'>,
   ): Promise<Organization> {
     const { name } = input;
     const mayRename = name !== undefined && (await judge.holds(actor.id, id, 'owner', { type: 'organization', id }));
@@ -142,6 +151,7 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
           const key = nameKey(name);
           if (key === '' || key !== nameKey(current.name)) {
             requireName(name);
+            requireUnassigned(name, askedBy);
             // A name that it takes back is no longer a former one.
             const kept = current.formerNames.filter((former) => nameKey(former) !== key);
             if (kept.length >= MAX_FORMER_NAMES) throw tooManyNames();
@@ -154,6 +164,12 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
     if (outcome === undefined) throw noOrganization();
     if (typeof outcome === 'string') throw nameUnavailable(name ?? '', outcome);
     return outcome;
+  }
+
+  function requireUnassigned(name: string, { isAdmin }: Pick<Person, 'isAdmin'>): void {
+    if (isAdmin || !isAssigned(name)) return;
+    const why = 'a setting of the server refers to it: ask a site administrator';
+    throw invalidField('username', `name is reserved: ${name} (${why})`, 'name_reserved');
   }
 
   async function remove(id: bigint, precondition: Precondition<Organization>, actor: Actor): Promise<void> {

@@ -1,6 +1,7 @@
 import { createEscalationGuard } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { Scope } from '../http/server.ts';
+import { createAssignedNames } from '../identity/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { Users } from '../users/users.ts';
@@ -26,7 +27,7 @@ import { createTeams } from './teams.ts';
 
 /** Organizations, their teams and their members. */
 export function wireOrganizations(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { config, db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
   judge: Judge,
   users: Users,
@@ -34,7 +35,8 @@ export function wireOrganizations(
   const escalation = createEscalationGuard(judge);
   const { personNamed } = callers;
   revisions.addExpirer(expireMembers);
-  const organizations = createOrganizations(createOrganizationStore(db, revisions.write, room), judge);
+  const store = createOrganizationStore(db, revisions.write, room);
+  const organizations = createOrganizations(store, judge, createAssignedNames(config));
   const teams = createTeams(createTeamStore(db, revisions.write, room), escalation);
   const memberStore = createMemberStore(db, revisions.write, room);
   const members = createMembers({ store: memberStore, judge, escalation, personNamed });

@@ -68,6 +68,8 @@ interface Parts {
 
 export function adminProviderRoutes(scope: Scope, { providers, preview, resolve, addresses }: Parts): void {
   const config = { access: siteAdmin('admin') };
+  // A provider is a way to sign in as others, and a stolen token must not become one.
+  const change = { access: siteAdmin('admin', { proven: 'in person' }) };
   const common = { tags: ['administration'], extension: true };
 
   scope.get(
@@ -82,7 +84,7 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
   scope.post(
     '/admin/providers',
     {
-      config: { ...config, creates: true },
+      config: { ...change, creates: true },
       schema: {
         ...common,
         summary: 'Add an OpenID Connect provider',
@@ -125,7 +127,7 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
   scope.patch(
     '/admin/providers/:provider',
     {
-      config,
+      config: change,
       schema: {
         ...common,
         summary: 'Change an OpenID Connect provider; omitted fields stay unchanged',
@@ -148,7 +150,7 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
   scope.delete(
     '/admin/providers/:provider',
     {
-      config,
+      config: change,
       schema: {
         ...common,
         summary: 'Remove an OpenID Connect provider; linked accounts stay',

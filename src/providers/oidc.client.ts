@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, customFetch as joseFetch, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
+import { isStorable } from '../base/fields.ts';
 import type { GuardedFetch } from '../base/outbound/guarded-fetch.ts';
 import { type Claims, identityOf, isComplete, type ProviderIdentity } from './provider-identity.ts';
 import { quoted, signInFault } from './provider-refusal.ts';
@@ -39,6 +40,11 @@ const KEYS_FOR_MS = 300_000;
 const KEYS_COOLDOWN_MS = 10_000;
 const MAX_CONNECTIONS = 200;
 const MAX_SUBJECT = 255;
+/**
+ * With a maximum age, the ID token must say when the provider last asked who it is (`auth_time`). Only that tells a proof
+ * from a browser that the provider still knows. The age itself is as long as our longest sessions.
+ */
+const MAX_AGE_S = 31 * 86_400;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const MAX_LOGOUT_AGE_S = 300;
 
@@ -76,6 +82,7 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
         nonce: request.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(request.codeVerifier),
         code_challenge_method: 'S256',
+        max_age: String(MAX_AGE_S),
         ...(request.again && { prompt: 'login' }),
       });
       return url.href;
@@ -158,6 +165,8 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
       if (nonce !== undefined) throw wrongToken('it has a nonce, so it is an ID token');
       if (typeof jti !== 'string' || jti === '') throw wrongToken('it has no jti');
       if (!isText(sub) && !isText(sid)) throw wrongToken('it names neither a subject nor a session');
+      const named = [sub, sid, jti].filter((one) => typeof one === 'string');
+      if (!named.every(isStorable)) throw wrongToken('it contains NUL, or is not well-formed Unicode');
       return {
         issuer: String(iss),
         subject: isText(sub) ? String(sub) : undefined,

@@ -4,7 +4,7 @@ import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { nameConflictIn } from '../identity/account-names.store.ts';
 import { insertUser, type Transaction } from '../users/users.store.ts';
-import type { AddressOwner, LinkDraft, LocalAccount, ProviderAccountStore } from './provider-accounts.ts';
+import type { AddressOwner, LinkDraft, LinkedOwner, LocalAccount, ProviderAccountStore } from './provider-accounts.ts';
 
 interface AccountRow {
   id: bigint;
@@ -17,7 +17,7 @@ interface AccountRow {
 const ACCOUNT = 'a.id, a.name as login, a.is_admin, a.active, a.prohibit_login';
 const LINKED = sql(
   'providerAccounts.linked',
-  `select ${ACCOUNT} from linked_account l join account a on a.id = l.account_id where l.issuer = $1 and l.subject = $2`,
+  `select ${ACCOUNT}, l.by_address from linked_account l join account a on a.id = l.account_id where l.issuer = $1 and l.subject = $2`,
 );
 const USED = sql(
   'providerAccounts.used',
@@ -35,7 +35,8 @@ const TURN = sql(
 const ROOM = roomFor('providerAccounts.room', 'linked_account where account_id = $1');
 const INSERT = sql(
   'providerAccounts.insert',
-  `insert into linked_account (account_id, provider, issuer, subject, email) values ($1, $2, $3, $4, $5) returning id`,
+  `insert into linked_account (account_id, provider, issuer, subject, email, by_address)
+   values ($1, $2, $3, $4, $5, $6) returning id`,
 );
 const FREE_NAME = sql(
   'providerAccounts.freeName',
@@ -95,19 +96,19 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
 async function insertLink(
   { query, record }: Transaction,
   room: Room,
-  { provider, issuer, subject, email }: LinkDraft,
+  { provider, issuer, subject, email, isByAddress = false }: LinkDraft,
   accountId: bigint,
   actor: Actor,
 ): Promise<void> {
   await room.require(query, { limit: 'linkedAccountsPerUser', ownerId: accountId, count: ROOM });
-  const { id } = only(await query<{ id: bigint }>(INSERT, [accountId, provider, issuer, subject, email]));
+  const { id } = only(await query<{ id: bigint }>(INSERT, [accountId, provider, issuer, subject, email, isByAddress]));
   const about = { organizationId: accountId, objectType: 'linked_account', objectId: id };
   record({ actor, ...about, action: 'linked_account.create', after: { provider, issuer, subject, email } });
 }
 
-async function linkedIn(query: Query, issuer: string, subject: string): Promise<LocalAccount | undefined> {
-  const [row] = await query<AccountRow>(LINKED, [issuer, subject]);
-  return row && toAccount(row);
+async function linkedIn(query: Query, issuer: string, subject: string): Promise<LinkedOwner | undefined> {
+  const [row] = await query<AccountRow & { by_address: boolean }>(LINKED, [issuer, subject]);
+  return row && { ...toAccount(row), isByAddress: row.by_address };
 }
 
 function toAccount({ id, login, is_admin, active, prohibit_login }: AccountRow): LocalAccount {

@@ -17,6 +17,11 @@ export interface LocalAccount {
   readonly prohibitLogin: boolean;
 }
 
+/** The account that is linked. */
+export interface LinkedOwner extends LocalAccount {
+  readonly isByAddress: boolean;
+}
+
 /** The account that has an address. */
 export interface AddressOwner extends LocalAccount {
   readonly isVerified: boolean;
@@ -28,6 +33,8 @@ export interface LinkDraft {
   readonly issuer: string;
   readonly subject: string;
   readonly email: string;
+  /** Linked because both sides have the address, and for no other reason. */
+  readonly isByAddress?: boolean;
 }
 
 export interface AccountDraft {
@@ -38,7 +45,7 @@ export interface AccountDraft {
 }
 
 export interface ProviderAccountStore {
-  linked(issuer: string, subject: string): Promise<LocalAccount | undefined>;
+  linked(issuer: string, subject: string): Promise<LinkedOwner | undefined>;
   /** Notes that the link was used. */
   used(issuer: string, subject: string, at: Date): Promise<void>;
   addressOwner(address: string): Promise<AddressOwner | undefined>;
@@ -55,7 +62,8 @@ export interface LinkTicket extends LinkDraft {
 }
 
 export type Found =
-  | { readonly kind: 'account'; readonly accountId: bigint }
+  /** With `isByAddress`, nothing but an address says that it is theirs: they have not used a second factor yet. */
+  | { readonly kind: 'account'; readonly accountId: bigint; readonly isByAddress: boolean }
   | { readonly kind: 'ask'; readonly ticket: LinkTicket };
 
 /** Who acts: the server, in the name of a provider. */
@@ -84,7 +92,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
       // Another first sign-in of the same person may have created the owner since we looked.
       if (owner) return (await knownAs(identity)) ?? (await findOwner(provider, draft, owner, by));
       const created = await create(provider, draft, identity, by);
-      if (created !== undefined) return { kind: 'account', accountId: created };
+      if (created !== undefined) return { kind: 'account', accountId: created, isByAddress: false };
     }
     throw new AppError('unavailable', 'the account could not be created', { retryAfter: 1 });
   }
@@ -94,7 +102,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     if (!known) return undefined;
     refuseUnusable(known);
     await store.used(issuer, subject, new Date());
-    return { kind: 'account', accountId: known.id };
+    return { kind: 'account', accountId: known.id, isByAddress: known.isByAddress };
   }
 
   async function findOwner(
@@ -113,7 +121,8 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     // Whoever administers the provider must not become an administrator here without knowing more than that. Users add
     // further addresses themselves, those of others too if nobody has to confirm them.
     if (provider.linking === 'automatic' && owner.isPrimary && !owner.isAdmin) {
-      return { kind: 'account', accountId: await store.link(draft, owner.id, { ...SERVER, ...by }) };
+      const linked = await store.link({ ...draft, isByAddress: true }, owner.id, { ...SERVER, ...by });
+      return { kind: 'account', accountId: linked, isByAddress: true };
     }
     return { kind: 'ask', ticket: { ...draft, accountId: String(owner.id), login: owner.login } };
   }

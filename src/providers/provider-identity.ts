@@ -1,4 +1,6 @@
+import { isStorable } from '../base/fields.ts';
 import type { Provider } from './provider.ts';
+import { signInFault } from './provider-refusal.ts';
 
 /** Who somebody is at a provider, as the provider has proven just now. */
 export interface ProviderIdentity {
@@ -29,10 +31,10 @@ export function identityOf(provider: Fields, claims: Claims, idToken: string): P
   const says = verified === true || verified === 'true';
   return {
     issuer: String(claims.iss),
-    subject: String(claims.sub),
+    subject: storable('sub', String(claims.sub)),
     email: textIn(claims, 'email'),
     isEmailVerified: says || (provider.trustEmail && verified === undefined),
-    fullName: (textIn(claims, 'name') ?? '').slice(0, 100),
+    fullName: (textIn(claims, 'name') ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 100),
     username: textIn(claims, 'preferred_username'),
     groups: groupsIn(claims, provider.groupClaim),
     sid: textIn(claims, 'sid'),
@@ -56,7 +58,8 @@ function groupsIn(claims: Claims, claim: string): readonly string[] | undefined 
   if (isOverage(claims, claim)) return undefined;
   const value = claimNamed(claims, claim);
   const list = Array.isArray(value) ? value : value === undefined ? [] : [value];
-  return list.filter((one): one is string => typeof one === 'string' && one !== '').slice(0, MAX_GROUPS);
+  const groups = list.filter((one): one is string => typeof one === 'string' && one !== '').slice(0, MAX_GROUPS);
+  return groups.map((group) => storable(claim, group));
 }
 
 /** A claim by its name, or by a path such as `realm_access.roles`. */
@@ -82,5 +85,11 @@ function momentIn(claims: Claims, name: string): Date | undefined {
 
 function textIn(claims: Claims, name: string): string | undefined {
   const value = claims[name];
-  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? storable(name, value) : undefined;
+}
+
+/** Two subjects that the database cannot tell apart must not become one account. */
+export function storable(claim: string, text: string): string {
+  if (isStorable(text)) return text;
+  throw signInFault('sign_in_rejected', `the claim ${claim} contains NUL, or is not well-formed Unicode`);
 }

@@ -85,6 +85,8 @@ interface Pending {
   readonly returnTo: string;
   readonly remember: boolean;
   readonly linkTo: string | null;
+  /** The provider was told to ask who it is. */
+  readonly again?: boolean;
 }
 
 interface Parts {
@@ -131,6 +133,7 @@ export function createProviderSignIn(parts: Parts) {
       returnTo: localPath(request.returnTo),
       remember,
       linkTo: linkTo === undefined ? null : String(linkTo),
+      ...(request.again && { again: true }),
     };
     const value = sealed.make(JSON.stringify(pending), new Date(now.getTime() + PENDING_MS));
     return { url, cookie: { name: cookieName(checks.state), value, seconds: PENDING_MS / 1000 } };
@@ -155,14 +158,16 @@ export function createProviderSignIn(parts: Parts) {
       const expiresAt = new Date(now.getTime() + PENDING_MS);
       return { kind: 'ask', ticket: sealed.make(JSON.stringify(ticket), expiresAt), seconds: PENDING_MS / 1000 };
     }
-    const { accountId } = found;
+    const { accountId, isByAddress } = found;
     await syncGroups(known.provider, accountId, identity.groups, actor);
     const opened = await openSession(
       {
         accountId,
         provider: await sessionProvider(known, identity, accountId),
         hasSecondFactor: known.provider.trustSecondFactor,
-        askedAt: identity.askedAt,
+        isByAddress,
+        // Some providers never say it. Without this, their users could not even add a second factor.
+        askedAt: identity.askedAt ?? (pending.again ? now : undefined),
         remember: pending.remember,
         browser: request.browser,
       },

@@ -46,7 +46,7 @@ interface Neighbors {
 
 /** Signing in with OpenID Connect. */
 export function wireProviders(infrastructure: Infrastructure, { callers }: Identity, neighbors: Neighbors) {
-  const { config, keys, vault, db, revisions, room, log, baseUrl } = infrastructure;
+  const { config, keys, vault, db, revisions, room, log, share, baseUrl } = infrastructure;
   const { users, signIn: sessions, cookies, isDomainAllowed } = neighbors;
   const { write } = revisions;
   const at = (name: string) => `${baseUrl()}/api/v1/user/signin/${name}`;
@@ -100,7 +100,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers }: Ident
 
   function mount(scope: Scope): void {
     const browserCookies = createBrowserCookies(() => baseUrl().startsWith('https:'));
-    const failures = createAllowance(config.AUTH_FAILURES * PEOPLE_A_NETWORK, WINDOW_MS);
+    const failures = share('provider failures', createAllowance(config.AUTH_FAILURES * PEOPLE_A_NETWORK, WINDOW_MS));
     const refusals = createSignInRefusals(createRefusalStore(write));
     providerSignInRoutes(scope, {
       ...{ providers, signIn, logout, refusals, callers, cookies, browserCookies, failures },

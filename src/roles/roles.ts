@@ -3,6 +3,7 @@ import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { endsBefore } from '../base/expiry.ts';
+import { readLine } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
@@ -138,7 +139,7 @@ export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleD
   const teamIds = input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds);
   const ends = teamIds.map((team) => [team, input.terms?.get(team) ?? endOf(current, team, input)] as const);
   return {
-    name: input.name === undefined ? (current?.name ?? '') : readName(input.name),
+    name: input.name === undefined ? (current?.name ?? '') : readLine('name', input.name, MAX_NAME, 1),
     description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
     permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
     teamIds,
@@ -170,13 +171,6 @@ export function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome.refused === 'name taken')
     throw invalidField('name', 'name is taken by another role of the organization', 'name_taken');
   throw new AppError('invalid', `not a team of the organization: ${outcome.teamIds.join(', ')}`);
-}
-
-function readName(text: string): string {
-  const name = text.normalize('NFC').trim();
-  const length = [...name].length;
-  if (length < 1 || length > MAX_NAME) throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
-  return name;
 }
 
 function readDescription(text: string): string {

@@ -5,6 +5,7 @@
  * 2. Length, depth and number of comparisons are limited, so whatever walks the tree is done soon.
  */
 import { AppError } from '../base/errors.ts';
+import { isStorable } from '../base/fields.ts';
 import { type AttributePath, attributePath } from './scim-attributes.ts';
 
 export const COMPARISONS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
@@ -169,7 +170,7 @@ function tokensOf(text: string): Token[] {
 function textOf(quoted: string): string {
   try {
     const text = JSON.parse(quoted) as string;
-    if (!text.includes('\0') && text.isWellFormed()) return text;
+    if (isStorable(text)) return text;
   } catch {
     // Said below.
   }

@@ -21,6 +21,9 @@ import { SCIM_MEDIA_TYPE, SCIM_PREFIX } from './scim-error.view.ts';
 import { scimGroupRoutes } from './scim-groups.routes.ts';
 import { createScimGroupChanges, createScimGroupStore } from './scim-groups.store.ts';
 import { createScimGroups } from './scim-groups.ts';
+import { tenantOf } from './scim-messages.view.ts';
+import { createScimNameStore } from './scim-names.store.ts';
+import { createScimNames } from './scim-names.ts';
 import { createScimUserChanges } from './scim-user-changes.store.ts';
 import { scimUserRoutes } from './scim-users.routes.ts';
 import { createScimUserStore } from './scim-users.store.ts';
@@ -35,10 +38,14 @@ export function wireScim({ config, db, revisions, room, baseUrl }: Infrastructur
   const userStore = createScimUserStore(db.query, db.driver === 'pglite');
   const users = createScimUsers(userStore, inTransaction, domainsOf(config.SCIM_DOMAINS));
   const groups = createScimGroups(createScimGroupStore(db.query), inTransaction);
+  const names = createScimNames(config.SCIM_DOMAINS, createScimNameStore(db));
   return { mount };
 
   function mount(scope: Scope): void {
     scope.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'buffer' }, readBody);
+    scope.addHook('preHandler', async (request) => {
+      if (request.caller) await names.require(tenantOf(request));
+    });
     scimDiscoveryRoutes(scope, prefix);
     scimUserRoutes(scope, users, prefix);
     scimGroupRoutes(scope, groups, prefix);

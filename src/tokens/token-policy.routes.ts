@@ -121,7 +121,7 @@ export function tokenPolicyRoutes(scope: Scope, policies: TokenPolicies): void {
   scope.put(
     '/orgs/:org/token_policy',
     {
-      config: { access: holdsIn('edit:org', 'organization') },
+      config: { access: holdsIn('edit:org', 'organization', { proven: true }) },
       schema: {
         ...common,
         summary: 'Set the rules of an organization for new tokens of its robots; existing ones stay as they are',

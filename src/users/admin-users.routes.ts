@@ -6,7 +6,7 @@ import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionTag } from '../http/wire/etag.ts';
-import { NoBody, named, Text } from '../http/wire/schemas.ts';
+import { Line, NoBody, named } from '../http/wire/schemas.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
 
@@ -23,7 +23,7 @@ const CreateUser = named(
   Type.Object({
     username: Type.String(),
     email: Type.String(),
-    full_name: Type.Optional(Text(100)),
+    full_name: Type.Optional(Line(100)),
     password: Type.Optional(Password),
     ...Flags,
   }),

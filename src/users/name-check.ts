@@ -1,4 +1,5 @@
 import { judgeName } from '../identity/account-names.ts';
+import type { IsAssigned } from '../identity/assigned-names.ts';
 import type { Person } from '../identity/callers.ts';
 import { isAddress } from './emails/email-address.ts';
 
@@ -21,7 +22,11 @@ export interface NameCheckStore {
 export type NameCheck = ReturnType<typeof createNameCheck>;
 
 /** Whether a name or an address is available now. The rules are the same as for creating one. */
-export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address: string) => boolean) {
+export function createNameCheck(
+  store: NameCheckStore,
+  isDomainAllowed: (address: string) => boolean,
+  isAssigned: IsAssigned = () => false,
+) {
   return { username, organization, email };
 
   /** Site administrators can give the name of a deleted user to another one. */
@@ -44,11 +49,18 @@ export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address
   async function organization(name: string, present: string | undefined, caller: NameAsker): Promise<Validation> {
     const renamed = present === undefined ? undefined : await store.holderOf(present);
     if (renamed?.kind !== 'organization' || renamed.isFormer || judgeName(name) === 'INVALID')
-      return await anyName(name);
+      return await newName(name, caller);
     const holder = await store.holderOf(name);
     const isOwn = holder?.accountId === renamed.accountId;
-    if (isOwn && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
-    return await anyName(name);
+    const isRefused = holder?.isFormer && !caller.isAdmin && isAssigned(name);
+    if (isOwn && !isRefused && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
+    return await newName(name, caller);
+  }
+
+  /** Only site administrators give organizations the names that settings refer to. */
+  async function newName(name: string, { isAdmin }: NameAsker): Promise<Validation> {
+    const verdict = await anyName(name);
+    return verdict === 'VALID' && !isAdmin && isAssigned(name) ? 'RESERVED' : verdict;
   }
 
   async function email(address: string): Promise<Validation> {

@@ -25,6 +25,8 @@ export interface ProviderSignIn {
   readonly provider: SessionProvider;
   /** The administrator trusts the provider to have asked for a second factor. */
   readonly hasSecondFactor: boolean;
+  /** The account was found by an address, and its user has not used a second factor since. */
+  readonly isByAddress: boolean;
   /** When the provider last asked who it is. Undefined if it has not told. */
   readonly askedAt: Date | undefined;
   readonly remember: boolean;
@@ -35,6 +37,8 @@ export interface Opened {
   readonly person: Person;
   readonly session: Session;
 }
+
+const NEVER = new Date(0);
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
@@ -56,14 +60,18 @@ export function createSignIn(
   }
 
   async function openWithProvider(request: ProviderSignIn, now: Date): Promise<Opened | HalfSignedIn> {
-    const { accountId, provider, hasSecondFactor, askedAt, remember, browser } = request;
+    const { accountId, provider, askedAt, remember, browser } = request;
     const person = await callers.personWithId(accountId);
     if (!person) throw wrongCredential();
     refuseUnusable(person);
-    if (person.secondFactors.length > 0 && !hasSecondFactor) return tickets.make(person, provider, remember, now);
+    const hasFactors = person.secondFactors.length > 0;
+    // Whoever runs the provider could claim the address of anybody, and with it get past the factor that is here.
+    const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
+    if (hasFactors && !hasSecondFactor) return tickets.make(person, provider, remember, now);
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
-    // Whoever comes back to a browser that is still signed in at the provider has proven nothing.
-    const provenAt = askedAt && askedAt < now ? askedAt : now;
+    // Whoever comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
+    // does not say when it last asked may not have asked at all.
+    const provenAt = askedAt === undefined ? NEVER : askedAt < now ? askedAt : now;
     return await enter(person, remember, { provider, method, provenAt, browser }, now);
   }
 

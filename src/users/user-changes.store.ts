@@ -2,6 +2,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Change, PLATFORM, type Write } from '../changes/write.ts';
 import { isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { endApprovals, endSessions } from '../identity/sessions/ended-sessions.store.ts';
 import { deleteAccount, lockForRemoval } from './account-removal.store.ts';
 import type { StoredUser, UserFields, UserStore, UserUpdate } from './users.ts';
 
@@ -39,7 +40,6 @@ const UPDATE = sql(
           prohibit_login = $8, password_hash = coalesce($9, password_hash), language = $10, version = version + 1, updated_at = now()
     where id = $1`,
 );
-const END_SESSIONS = sql('users.endSessions', 'delete from session where account_id = $1');
 const OWN_ADDRESS = sql(
   'users.ownAddress',
   'select id from email where account_id = $1 and address_key = lower($2) and not is_primary',
@@ -114,7 +114,8 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         query.later(UPDATE, [id, ...texts, ...flags, passwordHash ?? null, said.language]);
         if (said.email !== current.email) await setPrimary(query, id, said.email);
         // Someone else may have signed in with the old password.
-        if (passwordHash !== undefined) await query(END_SESSIONS, [id]);
+        if (passwordHash !== undefined) await endSessions(query, id);
+        else if (!said.active || said.prohibitLogin) await endApprovals(query, id);
         touchUser(touch, id, said.isAdmin !== current.isAdmin);
         // Their organizations show them in lists. What else is touched about an account is nobody else's business.
         const organizations = await query<{ id: bigint }>(ORGANIZATIONS, [id]);

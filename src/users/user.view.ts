@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type Caller, seesAsAdmin, seesAsSelf } from '../http/admission/access.ts';
-import { Int64, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
+import { Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
@@ -36,7 +36,7 @@ export const User = named(
 
 /** What users and site administrators can change. A field that is left out stays as it is. */
 export const ProfileFields = {
-  full_name: Type.Optional(Text(100)),
+  full_name: Type.Optional(Line(100)),
   language: Type.Optional(Language),
   location: Type.Optional(Text(100)),
   website: Type.Optional(Website),

@@ -3,6 +3,7 @@ import { createSignedTexts } from '../base/signed-text.ts';
 import { createCookies } from '../http/cookies.ts';
 import type { Brake } from '../http/limits/brake.ts';
 import type { Scope } from '../http/server.ts';
+import { createAssignedNames } from '../identity/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import { createPasswordChangeStore } from '../identity/passwords/password-change.store.ts';
 import { createPasswordChange } from '../identity/passwords/password-change.ts';
@@ -55,7 +56,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
     signInRoutes(scope, { signIn, brake, cookies, baseUrl });
     emailRoutes(scope, emails);
     followRoutes(scope, follows, baseUrl);
-    nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed));
+    nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed, createAssignedNames(config)));
     userRoutes(scope, users, baseUrl);
     adminUserRoutes(scope, users, baseUrl);
     userSessionRoutes(scope, { sessions, users, cookies, baseUrl });

@@ -136,6 +136,30 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
+  itLong('With a second factor, the dialog asks for that, and not for the password', async () => {
+    const { login, id } = await newUser(atrium);
+    const { app } = await addApp((await firstStep(atrium, login)).browser);
+    const visit = await visitor();
+    await visit.go('/me/tokens');
+    await signIn(visit, login);
+    await fill(visit, { 'Code of your authenticator app': app.code() });
+    await button(visit, 'Sign in').click();
+    await heading(visit, 'Access tokens').waitFor();
+    const { sessions } = atrium.instance.identity;
+    const { items } = await sessions.list(id, new Date(), { offset: 0, limit: 1 });
+    await sessions.prove(id, items[0]?.id ?? 0n, 'totp', new Date(Date.now() - 3_600_000));
+    await button(visit, 'New token').first().click();
+    await fill(visit, { Name: 'laptop' });
+    await visit.page.getByLabel('Everything that you may do').check();
+    await button(visit, 'Create token').click();
+    const dialog = visit.page.getByRole('dialog', { name: 'Is it still you?' });
+    await dialog.getByLabel('The code of your authenticator app').fill(app.code(1));
+    assert.equal(await dialog.getByLabel('Your password').count(), 0);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await visit.page.getByRole('dialog', { name: 'The new token' }).waitFor();
+    assert.deepEqual(visit.faults, []);
+  });
+
   itLong('Whoever must have a second factor adds one before anything else', async () => {
     const [owner, member] = [await newUser(atrium), await newUser(atrium)];
     const { browser: session } = await firstStep(atrium, owner.login);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { proofNeeded } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { IS_LONG } from '../counts.ts';
 import { matchGolden } from '../support/golden.ts';
@@ -115,11 +116,14 @@ const QUERIES: Readonly<Record<string, string>> = {
   'GET /api/v1/search': 'q=a&org=acme',
 };
 
+const PROOFS = { never: '', always: '   proof', owners: '   proof for owners', 'in person': '   proof in person' };
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
 const CALLERS = [undefined, 'eve', 'cat', 'ann', 'root'] as const;
 const HEADER = `# Who gets what: every route, really called with a harmless request, and the status that was answered
 #   none   without a credential         eve   a stranger: owner of another organization
 #   cat    a member (team Viewers)      ann   an owner of acme       root   the site administrator
+# With "proof", the user of a session must have proven within REAUTHENTICATION_MINUTES who they are; tokens need none.
+# "in person" means with more than the token that the session was opened with, "for owners" only to make a user an owner.
 # Roles, teams and other things that a path names do not exist, so an allowed call may well be a 404.
 # Made by test/contract/access.test.ts; UPDATE_GOLDEN=1 writes it anew.
 
@@ -168,7 +172,8 @@ async function survey(): Promise<Map<string, Map<string, string[]>>> {
       const isKnown = !IS_LONG && before !== undefined && isDeepStrictEqual(before.access, route.access);
       const statuses = isKnown ? before.statuses : await callAll(atrium, route);
       called.set(name, { access: route.access, statuses });
-      rows.set(name, row.set(statuses, [...(row.get(statuses) ?? []), deployment]));
+      const shown = `${statuses}${PROOFS[proofNeeded(route.access, route.method)]}`;
+      rows.set(name, row.set(shown, [...(row.get(shown) ?? []), deployment]));
     }
   }
   return rows;
@@ -182,9 +187,9 @@ describe('access.txt', () => {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .flatMap(([name, row]) => {
         const [path = '', method = ''] = name.split(' ');
-        return [...row].map(([statuses, where]) => {
+        return [...row].map(([shown, where]) => {
           const place = where.length === DEPLOYMENTS.length ? '' : `   only ${where.join(', ')}`;
-          return `${`${method.padEnd(7)} ${path}`.padEnd(width)} ${statuses}${place}`;
+          return `${`${method.padEnd(7)} ${path}`.padEnd(width)} ${shown}${place}`;
         });
       });
     const heading = `${'# route'.padEnd(width)} none  eve   cat   ann   root`;

@@ -17,6 +17,8 @@ function authenticatorOf(origin: string) {
  * in with the passkey that she had.
  */
 export const FACTOR_REQUESTS: readonly NamedRequest[] = [
+  // Before there is a second factor, from when on the password is not enough.
+  ['confirmMyIdentity', () => ({ inBrowser: true, body: { password: PASSWORD } })],
   [
     'getPasskeyCreationOptions',
     () => ({
@@ -71,7 +73,6 @@ export const FACTOR_REQUESTS: readonly NamedRequest[] = [
   ['getSecondFactorRequirement', () => ({ as: 'ann', path: ORG })],
   ['listMemberFactors', () => ({ as: 'ann', path: ORG, query: { missing: true, ...PAGE } })],
   ['getReauthenticationOptions', () => ({ inBrowser: true })],
-  ['confirmMyIdentity', () => ({ inBrowser: true, body: { password: PASSWORD } })],
   ['removeMyAuthenticatorApp', () => ({ inBrowser: true })],
   [
     'confirmSignIn',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { openAdmin } from '../../src/http/admin-port.ts';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
 import { freePort } from '../support/ports.ts';
 import { get } from '../support/process.ts';
@@ -118,6 +120,41 @@ describe('The admin port', () => {
       await atrium.close();
     },
   );
+
+  it('However many clients hold connections to the admin port, 100 are kept and probes get in', async (test) => {
+    const admin = await openAdmin(
+      { host: '127.0.0.1', port: 0 },
+      { ready: async () => undefined, metrics: async () => ({ type: 'text/plain', text: 'x'.repeat(5_000_000) }) },
+    );
+    const [held, unread] = [new Set<Socket>(), new Set<Socket>()];
+    const hold = (text: string) => {
+      const socket = connect(admin.port, '127.0.0.1', () => socket.write(text)).on('error', () => undefined);
+      // One that reads nothing does not notice its end either.
+      if (text.startsWith('GET /metrics')) {
+        unread.add(socket.pause());
+        return;
+      }
+      held.add(socket.resume());
+      socket.once('close', () => held.delete(socket));
+    };
+    test.after(async () => {
+      for (const socket of [...held, ...unread]) socket.destroy();
+      await admin.close();
+    });
+    for (let count = 0; count < 50; count++) {
+      for (const text of ['', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: ', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'])
+        hold(text);
+      hold('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+    }
+    await until(() => held.size <= 100);
+    for (let probe = 0; probe < 20; probe++) {
+      assert.equal((await get(`http://127.0.0.1:${admin.port}/healthz`)).status, 200);
+      hold('GET /readyz HTTP/1.1\r\nX: ');
+    }
+    // Those that send nothing, or never finish, are ended by the time limits, and none is left.
+    await until(() => held.size === 0);
+    assert.equal((await get(`http://127.0.0.1:${admin.port}/readyz`)).status, 200);
+  });
 
   it('The admin port serves metrics under their standard names and without secrets', async () => {
     const port = await freePort();

@@ -31,6 +31,21 @@ describe('atrium doctor', () => {
     assert.doesNotMatch(report.text('settings'), /geheim/);
   });
 
+  it('atrium doctor warns of names in the settings that no organization has', async () => {
+    const { place } = await newDemoPlace('pglite');
+    const mappings = [{ group: 'staff', organization: 'Nowhere', team: 'Viewers' }];
+    const provider = { name: 'login', issuer: 'https://login.example.com', client_id: 'x', group_mappings: mappings };
+    const env = { ...settingsOf(place), ATRIUM_KEY: TEST_KEY };
+    const report = await examine({
+      ...env,
+      SCIM_DOMAINS: 'acme:acme.example,phantom:phantom.example',
+      OIDC_PROVIDERS: JSON.stringify([provider]),
+    });
+    assert.equal(report.level('organizations'), 'warning');
+    assert.match(report.text('organizations'), /do not exist: phantom, nowhere/);
+    assert.equal((await examine({ ...env, SCIM_DOMAINS: 'ACME:acme.example' })).level('organizations'), 'ok');
+  });
+
   it('atrium doctor reports workers that the database or the machine does not allow', async () => {
     const alone = await examine({ DATA_DIR: join(temporaryFolder(), 'none'), WORKERS: '4' });
     assert.equal(alone.level('workers'), 'warning');

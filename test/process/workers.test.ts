@@ -58,6 +58,18 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.deepEqual(answers.sort(), [404, 404, 404, 404, 429, 429]);
   });
 
+  it('Guesses at the code of a program are counted over all workers', async () => {
+    const guess = async () => (await ask(`${url}/user/device/BBBB-BBBB`, token)).status;
+    let granted = 0;
+    // The workers tell each other after a tenth of a second. Each of them would grant 20 by itself.
+    await until(async () => {
+      const replies = [await guess(), await guess()];
+      granted += replies.filter((status) => status === 404).length;
+      return granted >= 20 && replies.every((status) => status === 429);
+    });
+    assert.ok(granted < 36, `${granted} guesses`);
+  });
+
   itLong('SIGHUP replaces all workers without a failed request', async () => {
     const old = workerPids(server);
     const counted = await metric(admin, REQUESTS);

@@ -105,16 +105,17 @@ export const words = setting('words, separated by commas', (value) =>
     .filter((word) => word !== ''),
 );
 
-const SCIM_DOMAIN = /^([0-9A-Za-z][-.\w]{0,39}):([-.\w*]{1,253})$/;
+const SCIM_DOMAIN = /^([0-9A-Za-z][-.\w]{0,39})(?:#([1-9]\d{0,17}))?:([-.\w*]{1,253})$/;
 export const scimDomains = setting('organization:domain pairs, separated by commas', (value) =>
   value
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
     .map((item) => {
-      const [, organization = '', domain = ''] = SCIM_DOMAIN.exec(item) ?? [];
+      const [, organization = '', id, domain = ''] = SCIM_DOMAIN.exec(item) ?? [];
       if (domain === '') throw new Error(`contains an entry that is not like acme:acme.example: ${item}`);
-      return { organization: organization.toLowerCase(), domain };
+      const confirmed = id === undefined ? {} : { organizationId: BigInt(id) };
+      return { organization: organization.toLowerCase(), ...confirmed, domain };
     }),
 );
 

@@ -100,7 +100,7 @@ export const SETTINGS = {
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
   SCIM_DOMAINS: scimDomains(
     '',
-    'Email domains that belong to organizations, such as acme:acme.example. In these, an identity provider may create accounts and own them. * matches any text.',
+    'Email domains that belong to organizations, such as acme:acme.example, or acme#12:acme.example with the ID. In these, an identity provider may create accounts and own them. * matches any text.',
   ),
   SMTP_URL: url('smtp', 'smtps')(undefined, 'SMTP server for outgoing email, with user and password in the URL.'),
   MAIL_FROM: text('atrium@localhost', 'Sender address of emails.'),

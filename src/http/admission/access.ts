@@ -58,8 +58,12 @@ interface AccessOptions {
   readonly isPublic?: boolean;
   /** The response lasts, so the caller can be admitted again while it does. */
   readonly lasts?: boolean;
-  /** In a session, the user must have proven lately who they are. Tokens are not concerned. */
-  readonly proven?: boolean;
+  /**
+   * In a session, the user must have proven lately who they are. Tokens are not concerned. What site administrators
+   * change needs it in any case. `owners`: only if the request makes a user an owner, which the handler finds out.
+   * `in person`: the proof is more than the token that the session was opened with, if its user has more.
+   */
+  readonly proven?: boolean | 'owners' | 'in person';
   /** Also for users who must add a second factor before anything else. */
   readonly enrolling?: boolean;
   /**
@@ -118,7 +122,7 @@ export const holds = (
 export const holdsIn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { readonly limited?: 'filtered'; readonly proven?: boolean } = {},
+  options: Pick<AccessOptions, 'proven'> & { readonly limited?: 'filtered' } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -130,7 +134,7 @@ export const holdsIn = (
 export const holdsOn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { robots?: boolean; limited?: 'whole'; proven?: boolean } = {},
+  options: Pick<AccessOptions, 'proven'> & { robots?: boolean; limited?: 'whole' } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -199,6 +203,16 @@ export function seesAsAdmin({ person, scopes }: Caller): boolean {
 /** Whether the caller sees what is for this user alone. */
 export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
   return person.id === id && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** When the user of a session must have proven lately who they are. */
+export type Proof = 'never' | 'always' | 'owners' | 'in person';
+
+export function proofNeeded(access: Access, method: string): Proof {
+  if (access.who === 'anyone' || access.who === 'webhook') return 'never';
+  if (typeof access.proven === 'string') return access.proven;
+  const isAdministration = access.who === 'siteAdmin' && levelOf(access, method) === 'write';
+  return access.proven || isAdministration ? 'always' : 'never';
 }
 
 /** In a session whose user has not proven lately who they are, this throws. */

@@ -24,6 +24,7 @@ import {
 import { includesScope, scopesAllow } from '../../identity/scopes.ts';
 import type { SecondFactors } from '../../identity/second-factor.ts';
 import { waysOf } from '../../identity/sessions/proof-kinds.ts';
+import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
 import type { SessionUsage } from '../../identity/sessions/session-usage.ts';
 import { reachesInto, reachesObject, reachesOrganization } from '../../identity/tokens/token-limits.ts';
 import type { TokenUsage } from '../../identity/tokens/token-usage.ts';
@@ -32,7 +33,9 @@ import {
   type Access,
   type Caller,
   isSafe,
+  levelOf,
   neededScope,
+  proofNeeded,
   type Relations,
   requireProven,
   type SignedAccess,
@@ -49,6 +52,8 @@ interface Options {
   readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
   /** How long a proof of who somebody is counts, for what is sensitive. */
   readonly provenMs: number;
+  /** Whether passwords are accepted at all. */
+  readonly hasPasswords?: boolean;
 }
 
 /** Calls back once the caller of a request is known, or with the rejection. */
@@ -65,6 +70,7 @@ const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 /** Creates the admission check of each route. */
 export function createAdmission(options: Options) {
   const { callers, relations, tokenUsage, sessionUsage, brake, queryTokens, secondFactors, provenMs } = options;
+  const { hasPasswords = true } = options;
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
@@ -118,10 +124,11 @@ export function createAdmission(options: Options) {
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
-      const { org } = request.query as { org?: unknown };
+      const { org, at } = request.query as { org?: unknown; at?: unknown };
       const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
       if (!organization) return false;
-      if (access.who === 'member' && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      const isForMembers = access.who === 'member' || at !== undefined;
+      if (isForMembers && !person.isAdmin && !person.organizations.has(organization.id)) return false;
       caller = { ...caller, organization };
     }
     tokenUsage.note(grant.tokenId, now);
@@ -160,13 +167,13 @@ export function createAdmission(options: Options) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
     }
     if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
-    if (access.proven) requireProven(shown, new Date());
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
       throw new AppError('forbidden', 'only site administrators can call this route');
     }
+    refuseUnproven(shown, access, request.method, caller.sudoBy !== undefined);
     request.caller = caller;
     if (!access.about) return;
     try {
@@ -228,6 +235,17 @@ export function createAdmission(options: Options) {
     return { ...caller, person, sudoBy: caller.person };
   }
 
+  /** Changing something on behalf of another user is as sensitive as what site administrators change. */
+  function refuseUnproven(shown: Caller, access: SignedAccess, method: string, isForAnother: boolean): void {
+    const proof = proofNeeded(access, method);
+    const { session, person } = shown;
+    // Nobody is kept out who has nothing but the token, such as the first administrator.
+    const hasMore = (hasPasswords && person.passwordHash !== null) || person.secondFactors.length > 0;
+    if (proof === 'in person' && session?.method === 'token' && hasMore) throw reauthenticationNeeded();
+    const isSensitive = proof === 'always' || proof === 'in person';
+    if (isSensitive || (isForAnother && levelOf(access, method) === 'write')) requireProven(shown, new Date());
+  }
+
   async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
     const now = new Date();
     switch (credential.kind) {
@@ -259,7 +277,9 @@ export function createAdmission(options: Options) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
         const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
-        const provenUntil = new Date(provenAt.getTime() + provenMs);
+        // A token is not the second factor that its owner has.
+        const isHalf = method === 'token' && person.secondFactors.length > 0;
+        const provenUntil = new Date(provenAt.getTime() + (isHalf ? 0 : provenMs));
         sessionUsage.note(sessionId, now);
         const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
         const known = {
@@ -277,15 +297,16 @@ export function createAdmission(options: Options) {
 
   /**
    * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
-   * `signedIn` route accepts an organization that the caller is not in.
+   * `signedIn` route accepts an organization that the caller is not in, except in questions about its past: when
+   * something happened there is for its members only, and finding out is expensive.
    */
   async function findOrganization(request: FastifyRequest, caller: Caller, access: SignedAccess) {
-    const { org } = request.query as { org?: unknown };
+    const { org, at } = request.query as { org?: unknown; at?: unknown };
     if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');
     if (typeof org !== 'string') throw new AppError('invalid', 'query parameter org is given more than once');
     const organization = await callers.organizationNamed(org);
-    const mayAsk =
-      organization && ((access.who === 'signedIn' && !caller.limits) || isIn(caller, organization, access));
+    const isOpen = access.who === 'signedIn' && !caller.limits && at === undefined;
+    const mayAsk = organization && (isOpen || isIn(caller, organization, access));
     if (!mayAsk) {
       throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
     }

@@ -9,11 +9,14 @@ const WINDOW_SECONDS = 60;
 /** Makes an allowance common to all workers of a server, by its name. */
 export type Share = (name: string, allowance: Allowance) => Allowance;
 
+/** For a server that is one process. */
+export const unshared: Share = (_name, allowance) => allowance;
+
 /**
  * Counts requests by credential, or by network if there is none, and reports in each response what is left. Requests
  * without a credential are also counted by site, so that an IPv6 site cannot use the allowance of each of its networks.
  */
-export function createRateLimit(perMinute: number, share: Share = (_name, allowance) => allowance) {
+export function createRateLimit(perMinute: number, share: Share = unshared) {
   if (perMinute === 0) return () => undefined;
   const allowance = share('callers', createAllowance(perMinute, WINDOW_SECONDS * 1000));
   const sites = share('sites', createAllowance(perMinute * NETWORKS_A_SITE, WINDOW_SECONDS * 1000));

@@ -193,6 +193,9 @@ function dayText(day: number): string {
 }
 
 export const Text = (maxLength: number) => Type.String({ maxLength });
+/** Text without control characters and line breaks. */
+export const Line = (maxLength: number) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
 export const Website = Type.String({
   maxLength: 255,
   pattern: '^(https?://[^\\s]+)?$',

@@ -1,5 +1,6 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { sql } from '../../db/db.ts';
+import { endSessions } from '../sessions/ended-sessions.store.ts';
 import type { PasswordChangeStore } from './password-change.ts';
 
 // A sign-in with the old password that is under way holds a lock on the account, and ends below with the others.
@@ -9,10 +10,6 @@ const UPDATE = sql(
     where id = $1 and kind = 'user' and password_hash is not distinct from $3 returning name`,
 );
 const IS_LINKED = sql('passwordChange.isLinked', 'select id from linked_account where account_id = $1 limit 1');
-const END_SESSIONS = sql(
-  'passwordChange.endSessions',
-  'delete from session where account_id = $1 and id is distinct from $2',
-);
 
 export function createPasswordChangeStore(write: Write): PasswordChangeStore {
   return {
@@ -21,7 +18,7 @@ export function createPasswordChangeStore(write: Write): PasswordChangeStore {
         if (!isProven && expected === null && (await query(IS_LINKED, [accountId])).length > 0) return 'unproven';
         const [row] = await query<{ name: string }>(UPDATE, [accountId, passwordHash, expected]);
         if (!row) return 'changed meanwhile';
-        await query(END_SESSIONS, [accountId, keptSession ?? null]);
+        await endSessions(query, accountId, keptSession);
         touch({ kind: 'account', id: accountId });
         const about = { organizationId: PLATFORM, objectType: 'user', objectId: accountId };
         const before = { username: row.name, hasPassword: expected !== null };

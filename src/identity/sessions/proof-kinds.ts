@@ -8,6 +8,11 @@ export type FactorKind = (typeof FACTOR_KINDS)[number];
  */
 export type SessionMethod = 'password' | 'token' | 'provider' | 'trusted_provider' | FactorKind | 'recovery_code';
 
+/** Whether the user has shown something that they have besides a password. */
+export function isSecondFactor(method: SessionMethod): boolean {
+  return method === 'recovery_code' || FACTOR_KINDS.some((kind) => kind === method);
+}
+
 /** What a user who has these factors can finish signing in with. */
 export function waysOf(factors: readonly FactorKind[]): readonly (FactorKind | 'recovery_code')[] {
   return [...factors, 'recovery_code'];

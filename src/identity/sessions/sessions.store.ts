@@ -2,6 +2,8 @@ import type { Actor } from '../../changes/audit-entry.ts';
 import type { Room } from '../../changes/room.store.ts';
 import type { Write } from '../../changes/write.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
+import { endSessions } from './ended-sessions.store.ts';
+import { isSecondFactor } from './proof-kinds.ts';
 import type { SessionCard, SessionDraft, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
@@ -34,6 +36,11 @@ const FACTORS = sql(
   'sessions.factors',
   '(select id from passkey where account_id = $1 limit 1) union all (select id from totp where account_id = $1)',
 );
+// A link that rested on an address alone rests on a second factor from now on.
+const PROVE_LINK = sql(
+  'sessions.proveLink',
+  'update linked_account set by_address = false where account_id = $1 and issuer = $2 and subject = $3 and by_address',
+);
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
   'delete from session where account_id = $1 and expires_at < now()',
@@ -64,10 +71,6 @@ const LIST = sql(
 const END = sql(
   'sessions.end',
   `delete from session where account_id = $1 and id = $2 and expires_at > $3 returning created_at, user_agent`,
-);
-const END_OTHERS = sql(
-  'sessions.endOthers',
-  'delete from session where account_id = $1 and id is distinct from $2 returning expires_at',
 );
 
 interface SessionRow {
@@ -100,6 +103,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         if (provider) {
           const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
+          if (isSecondFactor(draft.method)) await query(PROVE_LINK, [accountId, issuer, subject]);
           await query(INSERT_PROVIDER, [id, accountId, name, issuer, subject, sid, sealedIdToken]);
         }
         const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
@@ -141,8 +145,8 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
 
     async endOthers(accountId, kept, now, actor) {
       await write(async (query, touch, record) => {
-        const rows = await query<Pick<SessionRow, 'expires_at'>>(END_OTHERS, [accountId, kept ?? null]);
-        const sessions = rows.filter((row) => row.expires_at > now).length;
+        const ended = await endSessions(query, accountId, kept);
+        const sessions = ended.filter((expiresAt) => expiresAt > now).length;
         if (sessions === 0) return;
         touch({ kind: 'account', id: accountId });
         const user = { objectType: 'user', objectId: accountId };

@@ -3,6 +3,7 @@ import type { Expirer } from '../../changes/revision.ts';
 import { type Growth, type Room, roomFor } from '../../changes/room.store.ts';
 import type { Work, Write } from '../../changes/write.ts';
 import { isUniqueViolation, only, sql, type TransactionQuery } from '../../db/db.ts';
+import { endApprovals } from '../sessions/ended-sessions.store.ts';
 import { fromLimits, SCOPES_OF_TOKEN, TOKEN_COLUMNS, type TokenRow, toTokenDetails } from './token.rows.ts';
 import type { TokenDraft, TokenIssuerStore } from './token-issuer.ts';
 import type { TokenDetails } from './token-request.ts';
@@ -95,6 +96,7 @@ export function createTokenIssuerStore(write: Write, room: Room): TokenIssuerSto
         const [row] = await query<Deleted>(DELETE, [id]);
         if (!row) return false;
         forget({ ...row, id }, actor, touch, record);
+        if (row.robot_id === null) await endApprovals(query, row.account_id);
         return true;
       });
     },

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { isStorable } from '../../base/fields.ts';
 import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
@@ -67,9 +68,8 @@ function readPlace(text: string): StrangerPlace | undefined {
   }
 }
 
-/** What the database accepts as text. */
 function isPlain(value: unknown): boolean {
-  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
+  return typeof value === 'string' && isStorable(value);
 }
 
 /** Not 31 February, and not a year that only JavaScript has. */

@@ -8,6 +8,10 @@ const SERVER = sql(
           current_setting('max_connections')::int as most_connections, clock_timestamp() as now,
           pg_is_in_recovery() as is_standby`,
 );
+const ORGANIZATIONS = sql(
+  'doctor.organizations',
+  `select name_key from account where kind = 'organization' and name_key = any($1::text[])`,
+);
 const ACTIVITY = sql(
   'doctor.activity',
   `select count(*) filter (where application_name = 'atrium')::int as connections,
@@ -42,6 +46,10 @@ export interface SealedValue {
 
 export function createDoctorStore(query: Query) {
   return {
+    async organizationsNamed(names: readonly string[]) {
+      return (await query<{ name_key: string }>(ORGANIZATIONS, [[...names]])).map((row) => row.name_key);
+    },
+
     async server() {
       const [row] = await query<{
         version: string;

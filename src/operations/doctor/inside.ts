@@ -9,6 +9,7 @@ import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
 import { type Finding, fault, look, ok, warning } from './finding.ts';
+import { examineNames } from './name-checks.ts';
 import { examineSecrets } from './secret-checks.ts';
 import { examineConnections } from './worker-checks.ts';
 
@@ -43,6 +44,7 @@ export async function examineInside(db: Db, config: Config): Promise<Finding[]> 
     () => look('revisions', () => examineRevision(store)),
     () => look('locks', () => examineLocks(db, store)),
     () => look('audit', async () => [examineAudit(await store.newestAudit(AUDIT_SAMPLE))]),
+    () => look('organizations', () => examineNames(store, config)),
     () => look('address ranges', () => examineRanges(store, config)),
     () => look('keys', () => examineSecrets(db, store, config)),
   ];

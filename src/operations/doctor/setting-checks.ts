@@ -44,7 +44,8 @@ function examineAddress({ BASE_URL, HOST, RUN_MODE }: Config): Finding[] {
   return [ok(check, url.origin)];
 }
 
-function examineMode({ RUN_MODE, OPENFGA_URL, EMAIL_CONFIRMATION, SMTP_URL }: Config): Finding[] {
+function examineMode(config: Config): Finding[] {
+  const { RUN_MODE, OPENFGA_URL, EMAIL_CONFIRMATION, SMTP_URL, SCIM_DOMAINS, OIDC_PROVIDERS } = config;
   const findings: Finding[] = [];
   if (RUN_MODE === 'dev') {
     findings.push(
@@ -54,6 +55,15 @@ function examineMode({ RUN_MODE, OPENFGA_URL, EMAIL_CONFIRMATION, SMTP_URL }: Co
   if (OPENFGA_URL !== undefined) {
     findings.push(
       warning('settings', 'OPENFGA_URL is set, but this version uses only its own engine', 'Remove OPENFGA_URL.'),
+    );
+  }
+  if (!EMAIL_CONFIRMATION && (SCIM_DOMAINS.length > 0 || OIDC_PROVIDERS.length > 0)) {
+    findings.push(
+      warning(
+        'email',
+        'users can add the addresses of others, which then cannot be provisioned or signed in with',
+        'Set EMAIL_CONFIRMATION=true.',
+      ),
     );
   }
   if (EMAIL_CONFIRMATION && SMTP_URL === undefined) {

@@ -265,6 +265,39 @@ describe('The time machine', () => {
     assert.deepEqual(asked.body.steps, []);
   });
 
+  it('The past of an organization is for its members, and strangers cannot tell it from one that does not exist', async () => {
+    const secret = await makeOrganization(atrium, 'bob');
+    const path = (org: string, object: string, at: string) =>
+      `/authz/objects/${object}/explain?org=${org}&relation=can_view&at=${at}`;
+    const at = await moment();
+    const objects = [`organization/${secret.id}`, 'organization/1', 'organization/99999999', 'team/1', 'cluster/1'];
+    // The first request is not remembered, and the second one is.
+    for (const object of [...objects, ...objects]) {
+      for (const when of ['2026-01-01T00:00:00Z', at, '']) {
+        const there = await atrium.as('eve')('GET', path(secret.name, object, when));
+        const nowhere = await atrium.as('eve')('GET', path('no-such-organization', object, when));
+        assert.deepEqual([there.status, there.body], [403, nowhere.body], `${object} ${when}`);
+      }
+    }
+    assert.equal((await atrium.as('eve')('GET', path(secret.name, 'team/1', '').replace('&at=', ''))).status, 200);
+  });
+
+  it('About organizations other than the one that is asked, the past knows nothing', async () => {
+    const at = await moment();
+    for (const other of ['1', '2', '99999999', String((await makeOrganization(atrium, 'bob')).id)]) {
+      const { body } = await done(why('ann', 'can_view', `organization:${other}`, `&at=${at}`));
+      const isSame = other === String(atrium.world.orgs.acme?.id);
+      assert.equal(body.allowed, isSame, other);
+      await done(who('ann', 'can_view', `organization:${other}`, `&at=${at}`));
+    }
+    const { id: acme = 0n } = atrium.world.orgs.acme ?? {};
+    const own = await done(why('ann', 'can_view', `organization:${acme}`, `&at=${at}`));
+    assert.equal(own.body.allowed, true);
+    const body = { type: 'organization', ids: ['1', '99999999', String(acme)] };
+    const matrix = await atrium.as('ann')('POST', `/authz/matrix?org=acme&at=${at}`, body);
+    assert.ok(matrix.status < 500, matrix.text);
+  });
+
   it('The list of changes says what happened, newest first, and since when it is known', async () => {
     const at = await moment();
     const { body: role } = await makeRole(atrium, { name: 'listed' });

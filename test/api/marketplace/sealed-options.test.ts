@@ -117,12 +117,14 @@ for (const driver of API_DRIVERS) {
 async function openMarketplaceBeside(market: TestMarketplace) {
   const { wireMarketplace } = await import('../../../src/marketplace/marketplace.wiring.ts');
   const { createMetrics } = await import('../../../src/base/metrics.ts');
+  const { unshared } = await import('../../../src/http/limits/rate-limit.ts');
   const { instance } = market;
   return wireMarketplace({
     ...instance,
     keys: { derive: () => Buffer.alloc(32) } as never,
     log: { error: (error: unknown) => assert.fail(JSON.stringify(error)) } as never,
     metrics: createMetrics(() => 0),
+    share: unshared,
     baseUrl: () => market.url,
   });
 }

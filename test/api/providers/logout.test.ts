@@ -175,6 +175,11 @@ describe('Signing out with a provider', () => {
     ['has no event', () => ({ events: {} })],
     ['has no ID', () => ({ jti: undefined })],
     ['names nobody', () => ({ sub: undefined })],
+    ['has NUL in its subject', () => ({ sub: 'vic\0tim' })],
+    ['has half a surrogate pair in its subject', () => ({ sub: '\ud800' })],
+    ['has NUL in its session', () => ({ sid: '\0' })],
+    ['has half a surrogate pair in its session', () => ({ sid: 's9\udfff' })],
+    ['has NUL in its ID', () => ({ jti: 'a\0b' })],
   ];
   for (const [what, change, options] of WRONG) {
     it(`A logout token that ${what} ends no session`, async () => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf } from '../../support/audit.ts';
 import { type CrookedProvider, startCrookedProvider } from '../../support/crooked-provider.ts';
+import { newUser } from '../../support/own-account.ts';
 import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
 import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { appWith } from '../../support/second-factors.ts';
+import { addApp, appWith, firstStep } from '../../support/second-factors.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
@@ -17,11 +18,12 @@ describe('Second factors of people who sign in with a provider', () => {
     [provider, crook] = await Promise.all([startRealProvider(), startCrookedProvider()]);
     const env = { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8', SECOND_FACTOR: 'everyone' };
     atrium = await openTestServer({ env });
-    await provider.serve(atrium.url, 'plain', 'trusted', 'doubted');
+    await provider.serve(atrium.url, 'plain', 'trusted', 'doubted', 'automatic');
     await addProvider(atrium, provider, 'plain', { create_accounts: true });
     const crooked = { name: 'crook', issuer: crook.issuer, client_id: 'atrium', client_secret: 'a secret' };
     const more = { create_accounts: true, trust_second_factor: true };
     assert.equal((await atrium.as('root')('POST', '/admin/providers', { ...crooked, ...more })).status, 201);
+    await addProvider(atrium, provider, 'automatic', { linking: 'automatic', trust_second_factor: true });
     for (const name of ['trusted', 'doubted'])
       await addProvider(atrium, provider, name, { create_accounts: true, trust_second_factor: true });
   });
@@ -88,6 +90,36 @@ describe('Second factors of people who sign in with a provider', () => {
     await enroll('vera');
     const second = await signIn('trusted', 'vera');
     assert.equal(second.page.url, `${atrium.url}/me`, 'nor is a factor asked for that exists');
+  });
+
+  it('An account that was found by its address needs its second factor once, however trusted the provider is', async () => {
+    const { login, id } = await newUser(atrium);
+    const own = await firstStep(atrium, login);
+    const { app } = await addApp(own.browser);
+    const visit = async () => await signIn('automatic', login);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { browser, page } = await visit();
+      assert.match(page.url, /\/signin\?methods=totp/, 'also the second time');
+      assert.equal((await call(browser, 'GET', '/user')).status, 401);
+    }
+    const change = (fields: object) => atrium.as('root')('PATCH', '/admin/providers/automatic', fields);
+    await change({ trust_second_factor: false });
+    assert.match((await visit()).page.url, /\/signin\?methods=totp/);
+    await change({ trust_second_factor: true });
+    const { browser, page } = await visit();
+    assert.match(page.url, /\/signin\?methods=totp/, 'trust that comes later does not help');
+    const { status, body } = await call(browser, 'POST', '/user/signin/factor', { code: app.code() });
+    assert.deepEqual([status, BigInt(body.id)], [200, id]);
+    assert.equal((await visit()).page.url, `${atrium.url}/me`, 'the provider is enough from now on');
+  });
+
+  it('A second factor that is added after an account was found by its address is asked for once', async () => {
+    const { login } = await newUser(atrium);
+    const first = await signIn('automatic', login);
+    assert.equal(first.page.url, `${atrium.url}/me`, first.page.text);
+    assert.equal((await call(first.browser, 'GET', '/user/orgs')).status, 200, 'nothing has to be added here');
+    await addApp((await firstStep(atrium, login)).browser);
+    assert.match((await signIn('automatic', login)).page.url, /\/signin\?methods=totp/);
   });
 
   it('A provider that is no longer trusted to ask for one ends the sessions that went by its word', async () => {
@@ -162,15 +194,17 @@ describe('Second factors of people who sign in with a provider', () => {
     const begin = (query: string) => browser.send('GET', `${atrium.url}/api/v1/user/signin/trusted?${query}`);
     const promptOf = (answer: Response) =>
       new URL(answer.headers.get('location') ?? '').searchParams.get('prompt') ?? undefined;
-    assert.equal(promptOf(await begin('return_to=/me')), undefined);
+    const plain = await begin('return_to=/me');
+    assert.equal(new URL(plain.headers.get('location') ?? '').searchParams.get('max_age'), String(31 * 86_400));
+    assert.equal(promptOf(plain), undefined);
     assert.equal(promptOf(await begin('return_to=/me&again=true')), 'login');
   });
 
-  it('Whoever comes back to a provider that still knows them has proven nothing, if it says so', async () => {
-    const signInAfter = async (claims: object) => {
+  it('Only a provider that says when it last asked who it is, or was told to ask, has proven something', async () => {
+    const signInAfter = async (claims: object, way = '') => {
       const browser = openWebBrowser();
       const at = `${atrium.url}/api/v1/user/signin/crook`;
-      const left = await browser.visit(at, ({ origin }) => origin !== atrium.url);
+      const left = await browser.visit(`${at}${way}`, ({ origin }) => origin !== atrium.url);
       const { searchParams } = new URL(left.url);
       await crook.answer(searchParams.get('nonce') ?? '', {
         claims: { sub: 'boris', email: 'boris@example.com', ...claims },
@@ -183,7 +217,12 @@ describe('Second factors of people who sign in with a provider', () => {
     };
     const seconds = Math.floor(Date.now() / 1000);
     assert.deepEqual(await signInAfter({ auth_time: seconds - 3600 }), [403, 'reauthentication_required']);
-    for (const auth_time of [seconds - 30, seconds + 30, undefined]) {
+    assert.deepEqual(await signInAfter({ auth_time: undefined }), [403, 'reauthentication_required'], 'not said');
+    const asked = '?return_to=/&again=true';
+    assert.deepEqual(await signInAfter({ auth_time: undefined }, asked), [200, undefined], 'it was told to ask');
+    const old = await signInAfter({ auth_time: seconds - 3600 }, asked);
+    assert.deepEqual(old, [403, 'reauthentication_required'], 'it says that it did not');
+    for (const auth_time of [seconds - 30, seconds + 30]) {
       assert.deepEqual(await signInAfter({ auth_time }), [200, undefined], String(auth_time));
     }
   });

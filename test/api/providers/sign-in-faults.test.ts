@@ -114,6 +114,20 @@ describe('Sign-ins that must fail', () => {
     ['has no subject', { claims: { sub: '' } }, 'sign_in_rejected'],
     ['has a subject of a thousand characters', { claims: { sub: 'x'.repeat(1000) } }, 'sign_in_rejected'],
   ];
+  const GARBLED = ['a\0b', '\0', '\ud800', 'x\udc00x', '\udc00\ud800'];
+  for (const claim of ['sub', 'email', 'name', 'preferred_username', 'sid', 'groups', 'roles']) {
+    it(`An ID token whose claim ${claim} is not text is rejected, so that no two subjects are one account`, async () => {
+      await add(crook.issuer, { group_claim: claim === 'roles' ? 'roles' : 'groups' });
+      for (const text of GARBLED) {
+        const started = await begin();
+        const value = ['groups', 'roles'].includes(claim) ? ['fine', text] : text;
+        const claims = { sub: 'garbled', email: 'garbled@example.com', [claim]: value };
+        await crook.answer(started.nonce, { claims });
+        await refused(() => finish(started), 'sign_in_rejected', 403);
+      }
+    });
+  }
+
   for (const [what, options, reason] of WRONG) {
     it(`An ID token that ${what} is rejected`, async () => {
       await add();

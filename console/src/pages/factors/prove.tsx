@@ -14,8 +14,9 @@ import { TextField } from '../../parts/field.tsx';
 export function Prove() {
   const factors = useResource('GET /user/factors', {});
   const linked = useResource('GET /user/linked_accounts');
-  const hasPasswords = pageData.features.passwords;
-  const hasFactors = factors.data && (factors.data.totp || factors.data.passkeys.length > 0);
+  const hasFactors = factors.data && (factors.data.totp !== undefined || factors.data.passkeys.length > 0);
+  // For users with a second factor, the password proves nothing.
+  const hasPasswords = pageData.features.passwords && hasFactors === false;
   const providers = hasFactors === false ? (linked.data ?? []) : [];
   const password = useSignal('');
   const code = useSignal('');
@@ -52,7 +53,7 @@ export function Prove() {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void prove(code.value === '' && hasPasswords ? 'password' : 'code');
+          void prove(hasPasswords ? 'password' : 'code');
         }}
       >
         <input type="text" name="username" autoComplete="username" value={me.value?.login} hidden readOnly />
@@ -68,9 +69,10 @@ export function Prove() {
         )}
         {factors.data?.totp && (
           <TextField
-            label={hasPasswords ? 'Or the code of your authenticator app' : 'The code of your authenticator app'}
+            label="The code of your authenticator app"
             value={code}
             autoComplete="one-time-code"
+            autoFocus
             error={errorOf('code')}
           />
         )}
@@ -89,6 +91,7 @@ export function Prove() {
             </Button>
           )}
         </div>
+        {hasFactors && <p>If you have none of them with you, sign out and sign in again.</p>}
         {providers.map(({ id, provider }) => (
           // The provider sends the browser back, and what was not saved is gone.
           <p key={id}>
