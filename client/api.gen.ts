@@ -1109,10 +1109,14 @@ export type Explanation = {
   readonly userID: bigint;
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
+  /** False if the object does not exist or the caller may not see it. Which of the two is not told, and the answer is no. */
+  readonly found?: boolean;
   /** Present if the limits of the token shape the answer: then it is no for what is outside, and has no steps. */
   readonly token_limit?: boolean;
   /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
+  /** On a no: enforced guardrails that say that this user can never do this. Absent if there are none, or if the caller may not view roles. */
+  readonly forbidden_by?: readonly ForbiddingGuardrail[];
   /** From the object to the user. Each step rests on the deeper ones after it. */
   readonly steps: readonly ExplanationStep[];
   /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
@@ -1196,6 +1200,16 @@ export type FirstCodeInput = {
   readonly enrollment: string;
   /** The code that the app shows now. */
   readonly code: string;
+};
+
+/** A guardrail that keeps something from being granted. */
+export type ForbiddingGuardrail = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the guardrail. */
+  readonly name: string;
+  /** What it says, as far as the caller may see what it names. */
+  readonly sentence: string;
 };
 
 /** An installer that a search found. */
@@ -2750,8 +2764,15 @@ export type Remedy = {
   readonly gains: number;
   /** How many other users would get a permission of the organization. */
   readonly others: number;
-  /** Whether the caller may make these changes. */
+  /** On how many other objects of the same type the user would get the relation, too, as far as the caller may see them. */
+  readonly other_objects: number;
+  /** Whether the user would also get the relation on every object of the type that is created later. */
+  readonly future_objects: boolean;
+  /** The same in words, such as: also on 1 other cluster, and every cluster to come. Empty if neither. */
+  readonly reach: string;
+  /** Whether the caller may make these changes. False if a guardrail would reject them. */
   readonly allowed: boolean;
+  readonly rejected_by?: ForbiddingGuardrail;
   readonly required: RemedyRequired;
 };
 
@@ -4239,7 +4260,7 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** Change nothing, only return what would change. */
+        /** Change nothing, only return what would change. What the import would be rejected for is rejected in the same way, also by guardrails, including those in the document. */
         dry_run?: Text | undefined;
         /** Delete the roles, and if it has guardrails, the guardrails that are not in the document. */
         prune?: Text | undefined;

@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT, refused } from '../failure.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findObject } from '../names.ts';
 import type { Shown, Style } from '../output.ts';
@@ -51,6 +51,10 @@ export const can = command({
       },
     });
     const answer = await orRelationHint(asked, relation, object);
+    // A name was found before. An ID may be that of something that is gone, and then "no" would be read for ever.
+    if (answer.found === false && object.name === String(object.id)) {
+      throw refused(`${object.type} does not exist, or you may not see it: ${object.id}`);
+    }
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
     return {
       data: answer,

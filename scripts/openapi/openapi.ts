@@ -130,9 +130,10 @@ function whoMayCall(access: Access, method: string): string {
     member: 'Requires membership in the organization.',
     holds: `Requires the \`${access.relation}\` relation.`,
   }[access.who];
-  const needed = neededScope(access, method);
+  const needed = neededScope(access, { method });
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
-  return `${who} ${scope}`;
+  const dry = neededScope(access, { method, query: { dry_run: 'true' } });
+  return dry === needed ? `${who} ${scope}` : `${who} ${scope} With \`dry_run=true\`, \`${dry}\` is enough.`;
 }
 
 function whereItIs({ deployments }: DocumentedRoute): string[] {

@@ -5,6 +5,7 @@ import { endsBefore, requireTerm, type Term } from '../base/expiry.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
+import { planGuardrails, refuseUnallowedGuardrails, requireRoomForGuardrails } from '../guardrails/guardrail-file.ts';
 import { refusalOf } from '../guardrails/verdict.ts';
 import type { Permission } from '../identity/callers.ts';
 import {
@@ -17,7 +18,13 @@ import {
 } from '../organizations/members.ts';
 import { builtIn, nameTaken, noTeam, readName, readPermission } from '../organizations/teams.ts';
 import { readDocument } from '../roles/role-document.ts';
-import { readRoles, rejectEscalations, requireRelations, requireRoom } from '../roles/role-file.ts';
+import {
+  type GuardrailReader,
+  readRoles,
+  rejectEscalations,
+  requireRelations,
+  requireRoom,
+} from '../roles/role-file.ts';
 import { planFor } from '../roles/role-plan.ts';
 import { readYaml } from '../roles/role-yaml.ts';
 import {
@@ -39,7 +46,9 @@ import { hasOthers, isLastOwner, type TeamState } from './team-state.ts';
 export interface ChangeParts {
   readonly organizationName: string;
   readonly limits: Limits;
-  readonly rehearsal: Pick<Rehearsal, 'refused'>;
+  readonly rehearsal: Pick<Rehearsal, 'refused' | 'guardrails' | 'adopt'>;
+  /** The guardrails of a file, as the caller may refer to what they name. */
+  readonly readGuardrails: GuardrailReader['read'];
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
 }
 
@@ -61,7 +70,7 @@ const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
 export async function makeChanges(
   world: Hypothesis,
   changes: readonly PlannedChange[],
-  { organizationName, limits, personNamed, rehearsal }: ChangeParts,
+  { organizationName, limits, personNamed, rehearsal, readGuardrails }: ChangeParts,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
   const pace = createPace();
@@ -276,9 +285,20 @@ export async function makeChanges(
 
   async function importRoles(text: string, prunes: boolean): Promise<void> {
     requireOn('can_view_roles', 'view_roles:org');
-    const wanted = await inFieldSoon('document', async () =>
-      readRoles(await readDocument(await readYaml(Buffer.from(text))), organizationName, now),
-    );
+    const { document, wanted } = await inFieldSoon('document', async () => {
+      const read = await readDocument(await readYaml(Buffer.from(text)));
+      return { document: read, wanted: await readRoles(read, organizationName, now) };
+    });
+    const held = world.held();
+    if (document.guardrails) {
+      const callerId = BigInt(world.caller.slice('user:'.length));
+      const inputs = await readGuardrails(world.organizationId, callerId, document.guardrails);
+      const rules = await rehearsal.guardrails();
+      const guardrails = inField('document', () => planGuardrails(rules, inputs, prunes));
+      refuseUnallowedGuardrails(guardrails, held);
+      noted('document', () => requireRoomForGuardrails(guardrails, rules, limits));
+      rehearsal.adopt(guardrails);
+    }
     const teams = [...world.teams.values()];
     const names = new Map(teams.map(({ id, name }) => [id, name]));
     const roles = [...world.roles.values()].map((role) => ({
@@ -288,7 +308,6 @@ export async function makeChanges(
     }));
     const present = { roles, teams };
     const plan = inField('document', () => planFor(present, wanted, prunes));
-    const held = world.held();
     requireRelations(plan, held);
     noted('document', () => rejectEscalations(plan, held));
     noted('document', () => requireRoom(plan, present, limits));

@@ -18,7 +18,7 @@ import { reachesHeld } from '../token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
 import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
 import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
-import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
+import { missingTexts, PAST, PRESENT, sentenceFor, textOf } from './explanation-text.ts';
 import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
 
 /** The names of objects such as `team:4`. */
@@ -51,6 +51,8 @@ export interface ExplainedStep {
 export interface Explained {
   readonly personId: bigint;
   readonly allowed: boolean;
+  /** Otherwise the object does not exist, or the caller may not see it: which of the two is not told. */
+  readonly isFound: boolean;
   /** The whole answer in one sentence. */
   readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones that follow it. */
@@ -121,6 +123,7 @@ export interface Via {
   readonly name?: string;
 }
 
+const NOT_FOUND = ', which does not exist or which you may not see';
 const NO_PATHS = { paths: [], hasMore: false };
 
 const CHECKS_IN_SLICE = 5_000;
@@ -147,16 +150,19 @@ export function createExplain(
     const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
-    const missing = missingTexts(found.missing, user, nameOf);
-    const { allowed, steps } = found;
+    const tense = past ? PAST : PRESENT;
+    const missing = missingTexts(found.missing, user, nameOf, tense);
+    const { allowed, steps, standing } = found;
+    const isFound = standing !== 'hidden' || allowed;
     const object = nameOfObject(question.object);
+    const asked = { user, relation: question.relation, object };
     const shownStep = (step: Step): ExplainedStep => ({
       depth: step.depth,
       object: step.object,
       relation: step.relation,
       rule: step.rule,
       subject: step.tuple?.user ?? '',
-      text: textOf(step, user, nameOf),
+      text: textOf(step, user, nameOf, tense),
       name: nameOf(step.object),
       subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
       tuple: step.tuple && shown(step.tuple),
@@ -164,13 +170,14 @@ export function createExplain(
     return {
       personId: person.id,
       allowed,
+      isFound,
       sentence: found.isMissed
         ? `${nameOf(object)} did not exist at that moment`
-        : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+        : `${sentenceFor(asked, { allowed, steps, missing }, nameOf, tense)}${isFound ? '' : NOT_FOUND}`,
       steps: steps.map(shownStep),
       paths: found.paths.paths.map((path) => path.map(shownStep)),
       hasMorePaths: found.paths.hasMore,
-      standing: found.standing,
+      standing,
       missing,
       parts: partsOf(found.missing, nameOf),
       allowedNow: found.allowedNow,

@@ -114,7 +114,7 @@ export function createAdmission(options: Options) {
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
-    const needed = neededScope(access, request.method);
+    const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
@@ -154,7 +154,7 @@ export function createAdmission(options: Options) {
     const shown = await identify(credential, request, access);
     request.identified = shown;
     refuseUnusable(shown.person);
-    refuseNarrowToken(shown, access, request.method);
+    refuseNarrowToken(shown, access, request);
     refuseLimitedToken(shown, access);
     if (access.robots === 'only' && shown.robotId === undefined) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
@@ -340,8 +340,8 @@ function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedA
   throw new AppError('forbidden', message, { reason: 'token_limited' });
 }
 
-function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
-  const needed = neededScope(access, method);
+function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, request: FastifyRequest): void {
+  const needed = neededScope(access, request);
   if (needed === undefined) return;
   if (!includesScope(caller.scopes, needed)) {
     throw new AppError(
