@@ -50,7 +50,7 @@ async function run(
   const session = createSession(values.global, process.env, screen);
   if (session.format === 'csv' && (!command.hasCsv || session.isWatching)) {
     const { misuse } = await import('./failure.ts');
-    throw misuse('this command does not print CSV; atrium matrix does, without --watch');
+    throw misuse('this command does not print CSV; atrium matrix and atrium audit do, without --watch');
   }
   const look = () =>
     command.run(session, values as never).catch(async (error: unknown) => {

@@ -78,11 +78,19 @@ function sinceThen({ at, allowed_now: now, changed_since: since }: Explanation):
 /** What would make it a yes, what else that would give the user, and to how many others. */
 function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
   if (allowed) return [];
-  const lines = remedies.map(({ sentence, gains, others, allowed: isAllowed }, index) => {
-    const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
-    const effect = `${more}, ${others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`}`;
-    return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${isAllowed ? effect : `${effect}; not by you`})`)}`;
-  });
+  const lines = remedies.map(
+    ({ sentence, gains, others, reach, allowed: isAllowed, rejected_by: guardrail }, index) => {
+      const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
+      const people = others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`;
+      const effect = [gains === 0 && reach ? [] : [more], reach || [], people].flat().join(', ');
+      const obstacle = guardrail
+        ? `; the guardrail ${guardrail.name} would reject it`
+        : isAllowed
+          ? ''
+          : '; not by you';
+      return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${plain(`${effect}${obstacle}`)})`)}`;
+    },
+  );
   return [...(lines.length > 0 ? ['', 'ways to yes, the least first:', ...lines] : []), ...(note ? [plain(note)] : [])];
 }
 

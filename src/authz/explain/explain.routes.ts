@@ -12,6 +12,7 @@ import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from '../remedies.
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
+import { MarkedUser } from './marked-user.view.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
@@ -22,7 +23,6 @@ const Also = Type.Optional(
     description: `Further relations, separated by commas, at most ${MAX_FURTHER}: each user in the response says which of them they hold too.`,
   }),
 );
-const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const NamedObject = named(
   'NamedObject',
   Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
@@ -44,7 +44,7 @@ const Principal = named(
   'Principal',
   Type.Object({
     type: Type.String({ enum: ['user'] }),
-    ...Person.properties,
+    ...MarkedUser.properties,
     also: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Which of the relations in ?also the user holds. Absent if the request has none.',

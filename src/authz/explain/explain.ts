@@ -27,6 +27,8 @@ export type Names = ReadonlyMap<string, string>;
 export interface ExplainStore {
   names(objects: readonly string[]): Promise<Names>;
   personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
+  /** Which of these users are deactivated. */
+  inactive(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 export interface Question extends ViewpointQuery {
@@ -107,6 +109,8 @@ export interface ObjectName {
 export interface PersonRef {
   readonly id: bigint;
   readonly name: string;
+  /** Set if the user is deactivated: what they hold is theirs, but all their requests are rejected. */
+  readonly active?: false;
 }
 
 export interface Holder extends PersonRef {
@@ -151,7 +155,7 @@ export function createExplain(
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
     const tense = past ? PAST : PRESENT;
-    const missing = missingTexts(found.missing, user, nameOf, tense);
+    const missing = missingTexts(withoutVain(found.missing), user, nameOf, tense);
     const { allowed, steps, standing } = found;
     const isFound = standing !== 'hidden' || allowed;
     const object = nameOfObject(question.object);
@@ -314,7 +318,8 @@ export function createExplain(
       organizationId,
       ids.map((id) => `user:${id}`),
     );
-    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+    const inactive = await store.inactive(ids);
+    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '', ...(inactive.has(id) && { active: false }) }));
   }
 
   /** Present names, and the last one of what does not exist any more. */
@@ -366,6 +371,11 @@ function reasons(
   const standing = !isSeen ? 'hidden' : viewpoint.isOwn ? 'own' : 'seen';
   const answer = { allowed: found.allowed, allowedNow, isMissed, ...shown };
   return { ...answer, visible: [user, ...visible], paths, standing };
+}
+
+/** A built-in team stays, so nothing that could be added would help. */
+function withoutVain(missing: MissingLink | undefined): MissingLink | undefined {
+  return missing?.excludedBy.some(({ relation }) => relation === 'built_in') ? { ...missing, add: [] } : missing;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

@@ -64,9 +64,6 @@ export const PAST: Tense = {
     built_in: '% was built in',
   },
 };
-
-/** Never ends, so nothing else would help. */
-const FOREVER = 'built_in';
 /** Relations that do not read well by the rule of `doing`. `%` is the object. */
 const PHRASES: Readonly<Record<string, string>> = {
   can_connect: 'connect to %',
@@ -144,9 +141,8 @@ export function missingTexts(
   nameOf: NameOf,
   tense = PRESENT,
 ): string[] {
-  const isForever = missing?.excludedBy.some(({ relation }) => relation === FOREVER) ?? false;
   return [
-    ...(isForever ? [] : (missing?.add ?? [])).map(
+    ...(missing?.add ?? []).map(
       ({ relation, object }) => `${user} ${tense.wouldHaveToBe} ${oneOf(relation, object, nameOf)}`,
     ),
     ...(missing?.excludedBy ?? []).map(({ relation, object }) => {
