@@ -8,10 +8,12 @@ import { momentIn } from '../moments.ts';
 import { objectByType } from '../names.ts';
 import { type Columns, list, type Shown } from '../output.ts';
 import type { Session } from '../session.ts';
+import { didYouMean } from '../suggest.ts';
 import { progress } from '../terminal.ts';
 
 type Entry = Item<'GET /orgs/{org}/audit'>;
 type Count = Answer<'GET /orgs/{org}/audit/actions'>[number];
+const WORDS = ['actions', 'verify'];
 const USUAL = 30;
 const PAGE = 200;
 
@@ -38,10 +40,7 @@ export const audit = command({
     'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
     'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action. With the ' +
     'word verify and a file, checks an export without a server; exits 1 if an entry was changed or removed.',
-  args: {
-    what: { about: 'count the actions, or verify a file, instead', optional: true, choices: ['actions', 'verify'] },
-    file: { about: 'the export to verify', optional: true, kind: 'file' },
-  },
+  args: { what: { about: 'actions to count them, or verify and a file', optional: true, many: true, kind: 'file' } },
   options: {
     actor: { about: 'only changes by this user', value: 'USER', kind: 'user' },
     action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
@@ -74,15 +73,20 @@ export const audit = command({
   hasCsv: true,
   async run(session, { args, options }) {
     requireOneLog(session, options);
-    if (session.isWatching && (options.export || options.verify || args.what)) {
+    if (session.isWatching && (options.export || options.verify || args.what.length > 0)) {
       throw misuse('--watch is for the list of entries, without --export, --verify and actions');
     }
-    if (args.file !== undefined && args.what !== 'verify') throw misuse('only verify takes a file');
-    if (args.what === 'verify') {
-      if (args.file === undefined) throw misuse('missing file, for example: atrium audit verify audit.ndjson');
-      return await verifyFile(args.file);
+    const [what, file, ...more] = args.what;
+    if (what === 'verify') {
+      if (file === undefined || more.length > 0) throw misuse('name one file: atrium audit verify audit.ndjson');
+      return await verifyFile(file);
     }
-    if (args.what !== undefined) return await actions(session, options);
+    if (what !== undefined && what !== 'actions') {
+      const hint = didYouMean(what, WORDS);
+      throw misuse(`invalid value ${JSON.stringify(what)} for WHAT${hint}; use one of ${WORDS.join(', ')}`);
+    }
+    if (file !== undefined) throw misuse('only verify takes a file');
+    if (what !== undefined) return await actions(session, options);
     if (options.verify) return await verify(session);
     const query = {
       actor: options.actor,

@@ -151,7 +151,7 @@ function changesOf(before: Fields, after: Fields): string {
   const parts = fields.flatMap((field) => {
     const [old, now] = [before[field], after[field]];
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
-    if (Array.isArray(old ?? now)) return listed(field, asList(old), asList(now));
+    if (Array.isArray(old ?? now)) return listed(field, asList(old), asList(now), before === EMPTY);
     const isPlain = typeof (now ?? old) !== 'object';
     return isPlain && old !== undefined && now !== undefined
       ? [`${words(field)} ${text(old) || 'none'} → ${text(now) || 'none'}`]
@@ -164,12 +164,12 @@ function changesOf(before: Fields, after: Fields): string {
   return shown.length === 0 ? '' : `: ${shown.join(', ')}`;
 }
 
-function listed(field: string, old: readonly string[], now: readonly string[]): string[] {
+function listed(field: string, old: readonly string[], now: readonly string[], isNew: boolean): string[] {
   const [added, gone] = [now.filter((one) => !old.includes(one)), old.filter((one) => !now.includes(one))];
   if (field === 'teamIds') {
     const teams = (ids: readonly string[]) => (ids.length === 1 ? '1 team' : `${ids.length} teams`);
     return [
-      ...(added.length > 0 ? [`for ${teams(added)} more`] : []),
+      ...(added.length > 0 ? [`for ${teams(added)}${isNew ? '' : ' more'}`] : []),
       ...(gone.length > 0 ? [`no longer for ${teams(gone)}`] : []),
     ];
   }

@@ -5,7 +5,6 @@ import { endsBefore, requireTerm, type Term } from '../base/expiry.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
-import { planGuardrails, refuseUnallowedGuardrails, requireRoomForGuardrails } from '../guardrails/guardrail-file.ts';
 import { refusalOf } from '../guardrails/verdict.ts';
 import type { Permission } from '../identity/callers.ts';
 import {
@@ -37,6 +36,7 @@ import {
   settled,
 } from '../roles/roles.ts';
 import { about, at, inField, inFieldSoon, refuse } from './change-faults.ts';
+import { adoptGuardrails } from './file-guardrails.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -47,7 +47,6 @@ export interface ChangeParts {
   readonly organizationName: string;
   readonly limits: Limits;
   readonly rehearsal: Pick<Rehearsal, 'refused' | 'guardrails' | 'adopt'>;
-  /** The guardrails of a file, as the caller may refer to what they name. */
   readonly readGuardrails: GuardrailReader['read'];
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
 }
@@ -291,13 +290,8 @@ export async function makeChanges(
     });
     const held = world.held();
     if (document.guardrails) {
-      const callerId = BigInt(world.caller.slice('user:'.length));
-      const inputs = await readGuardrails(world.organizationId, callerId, document.guardrails);
-      const rules = await rehearsal.guardrails();
-      const guardrails = inField('document', () => planGuardrails(rules, inputs, prunes));
-      refuseUnallowedGuardrails(guardrails, held);
-      noted('document', () => requireRoomForGuardrails(guardrails, rules, limits));
-      rehearsal.adopt(guardrails);
+      const guarding = { world, rehearsal, readGuardrails, limits };
+      noted('document', await adoptGuardrails(guarding, document.guardrails, prunes));
     }
     const teams = [...world.teams.values()];
     const names = new Map(teams.map(({ id, name }) => [id, name]));

@@ -127,7 +127,6 @@ export interface Via {
   readonly name?: string;
 }
 
-const NOT_FOUND = ', which does not exist or which you may not see';
 const NO_PATHS = { paths: [], hasMore: false };
 
 const CHECKS_IN_SLICE = 5_000;
@@ -177,7 +176,7 @@ export function createExplain(
       isFound,
       sentence: found.isMissed
         ? `${nameOf(object)} did not exist at that moment`
-        : `${sentenceFor(asked, { allowed, steps, missing }, nameOf, tense)}${isFound ? '' : NOT_FOUND}`,
+        : sentenceFor(asked, { allowed, steps, missing }, nameOf, tense),
       steps: steps.map(shownStep),
       paths: found.paths.paths.map((path) => path.map(shownStep)),
       hasMorePaths: found.paths.hasMore,
