@@ -1,4 +1,5 @@
-export const EXIT = { refused: 1, usage: 2, unreachable: 3 } as const;
+/** `differs` is for commands that are asked whether something would change, as in `diff` of other programs. */
+export const EXIT = { refused: 1, usage: 2, differs: 2, unreachable: 3 } as const;
 
 /** An expected error: one line that says what is wrong and what to type. */
 export class Failure extends Error {

@@ -1,11 +1,12 @@
 import type { Answer, Input } from '../client/client.ts';
 import { untilWords } from './expiry.ts';
+import { EXIT } from './failure.ts';
 import { shortTime } from './moments.ts';
 import type { Shown, Style } from './output.ts';
 import type { Session } from './session.ts';
 import { plain } from './text.ts';
 
-type Impact = Answer<'POST /authz/preview'>;
+export type Impact = Answer<'POST /authz/preview'>;
 type Effect = Impact['unattended'][number];
 type Kept = Impact['users'][number]['keeps'][number];
 type Plan = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>;
@@ -13,16 +14,27 @@ export type PlannedChange = Plan['changes'][number];
 
 /** The option of every command that changes who may do what. */
 export const PREVIEW = {
-  preview: { about: 'change nothing; show who would gain and lose what, and what nobody could do any more' },
+  preview: {
+    about: 'change nothing; show who would gain and lose what; exits 1 if the change would be rejected',
+  },
 } as const;
 
 const ALIASES: Readonly<Record<string, string>> = { organization: 'org', robot_ac: 'robot' };
 
 /** What changes would do, as the server works it out. */
-export async function impactOf(session: Session, changes: readonly PlannedChange[]): Promise<Shown> {
+export async function previewOf(session: Session, changes: readonly PlannedChange[]): Promise<Impact> {
   const query = { org: session.org() };
-  const impact = await session.client().call('POST /authz/preview', { query, body: { changes } });
-  return { data: impact, names: impact.users.map(({ user }) => user.name), lay: (style) => linesOf(impact, style) };
+  return await session.client().call('POST /authz/preview', { query, body: { changes } });
+}
+
+export async function impactOf(session: Session, changes: readonly PlannedChange[]): Promise<Shown> {
+  const impact = await previewOf(session, changes);
+  return {
+    data: impact,
+    names: impact.users.map(({ user }) => user.name),
+    lay: (style) => linesOf(impact, style),
+    exit: impact.refusals.length > 0 ? EXIT.refused : 0,
+  };
 }
 
 /** What will have changed by itself. */
@@ -33,7 +45,11 @@ export async function forecastOf(session: Session, at: string): Promise<Shown> {
   return { data: impact, names, lay: (style) => linesOf(impact, style, at) };
 }
 
-function linesOf({ users, total, unattended, refusals, guardrails }: Impact, style: Style, at?: string): string[] {
+export function linesOf(
+  { users, total, unattended, refusals, guardrails }: Impact,
+  style: Style,
+  at?: string,
+): string[] {
   // Those that are enforced are among the refusals, but what ends by itself is not refused.
   const watched = guardrails.filter(({ enforce }) => !enforce || at !== undefined);
   const hidden = total - users.length;

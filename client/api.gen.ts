@@ -78,7 +78,7 @@ export type AccessMatrix = {
   /** In the order of the model. */
   readonly relations: readonly string[];
   /** The rows, by ID. */
-  readonly users: readonly UserReference[];
+  readonly users: readonly MarkedUserReference[];
   /** The columns, by ID. */
   readonly objects: readonly ObjectName[];
   /** cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An organization has more than 32 relations, so divide instead of shifting. */
@@ -199,6 +199,8 @@ export type AuditEntry = {
   /** What was done, such as role.create. */
   readonly action: string;
   readonly object: AuditEntryObject;
+  /** The entry in words, such as: pia added ben to the team Owners. It is not part of the hash. */
+  readonly summary: string;
   /** State before or after the change. Null if there is none. */
   readonly before: unknown;
   /** State before or after the change. Null if there is none. */
@@ -1109,10 +1111,14 @@ export type Explanation = {
   readonly userID: bigint;
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
+  /** False if the object does not exist or the caller may not see it. Which of the two is not told, and the answer is no. */
+  readonly found?: boolean;
   /** Present if the limits of the token shape the answer: then it is no for what is outside, and has no steps. */
   readonly token_limit?: boolean;
   /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
+  /** On a no: enforced guardrails that say that this user can never do this. Absent if there are none, or if the caller may not view roles. */
+  readonly forbidden_by?: readonly ForbiddingGuardrail[];
   /** From the object to the user. Each step rests on the deeper ones after it. */
   readonly steps: readonly ExplanationStep[];
   /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
@@ -1196,6 +1202,16 @@ export type FirstCodeInput = {
   readonly enrollment: string;
   /** The code that the app shows now. */
   readonly code: string;
+};
+
+/** A guardrail that keeps something from being granted. */
+export type ForbiddingGuardrail = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the guardrail. */
+  readonly name: string;
+  /** What it says, as far as the caller may see what it names. */
+  readonly sentence: string;
 };
 
 /** An installer that a search found. */
@@ -1635,6 +1651,56 @@ export type LinkedAccount = {
   readonly last_used_at: string;
 };
 
+/** A user in a list. Whether they are active, and their last sign-in, are absent if the caller may not see them. */
+export type ListedUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name, as paths contain it. */
+  readonly login: string;
+  /** The same as login. */
+  readonly username: string;
+  /** Name for people, at most 100 characters. */
+  readonly full_name: string;
+  /** Primary email address. Empty if the caller may not see it. */
+  readonly email: string;
+  /** Address of the picture of the user. */
+  readonly avatar_url: string;
+  /** A language tag such as en or de-CH, or empty. */
+  readonly language: string;
+  /** Whether the user is a site administrator. */
+  readonly is_admin: boolean;
+  /** 1970-01-01T00:00:00Z if never. Absent if the caller may not see it. */
+  readonly last_login?: string;
+  /** When the account was created. */
+  readonly created: string;
+  /** 0 for a user, 1 for an organization. */
+  readonly type: 0 | 1;
+  /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
+  readonly active?: boolean;
+  /** If true, the user can neither sign in nor call anything. */
+  readonly prohibit_login: boolean;
+  /** Where the user is, at most 100 characters. */
+  readonly location: string;
+  /** An http or https URL, or empty. */
+  readonly website: string;
+  /** What the user says about themselves, at most 1000 characters. */
+  readonly description: string;
+  /** Whether the user administers or owns an organization. */
+  readonly orgAdmin: boolean;
+  /** Whether the user is in an organization of the kind client. Only on request. */
+  readonly clientOrgUser?: boolean;
+};
+
+/** A user by ID and login name, with a mark if they are deactivated. */
+export type MarkedUserReference = {
+  /** ID of the user. */
+  readonly id: bigint;
+  /** Login name of the user. */
+  readonly name: string;
+  /** False if the user is deactivated: what they hold is theirs, but all their requests are rejected. Absent otherwise. */
+  readonly active?: boolean;
+};
+
 /** A message to the receiver of marketplace events. */
 export type MarketplaceEvent = {
   /** Assigned by the server, never reused. */
@@ -1793,14 +1859,14 @@ export type Member = {
   readonly language: string;
   /** Whether the user is a site administrator. */
   readonly is_admin: boolean;
-  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
-  readonly last_login: string;
+  /** 1970-01-01T00:00:00Z if never. Absent if the caller may not see it. */
+  readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
   /** 0 for a user, 1 for an organization. */
   readonly type: 0 | 1;
-  /** If false, all requests of the user are rejected. */
-  readonly active: boolean;
+  /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
+  readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login: boolean;
   /** Where the user is, at most 100 characters. */
@@ -2614,6 +2680,8 @@ export type Principal = {
   readonly id: bigint;
   /** Login name of the user. */
   readonly name: string;
+  /** False if the user is deactivated: what they hold is theirs, but all their requests are rejected. Absent otherwise. */
+  readonly active?: boolean;
   /** Which of the relations in ?also the user holds. Absent if the request has none. */
   readonly also?: readonly string[];
   /** With ?reason=true: the teams and roles through which the user holds it. */
@@ -2750,8 +2818,15 @@ export type Remedy = {
   readonly gains: number;
   /** How many other users would get a permission of the organization. */
   readonly others: number;
-  /** Whether the caller may make these changes. */
+  /** On how many other objects of the same type the user would get the relation, too, as far as the caller may see them. */
+  readonly other_objects: number;
+  /** Whether the user would also get the relation on every object of the type that is created later. */
+  readonly future_objects: boolean;
+  /** The same in words, such as: also on 1 other cluster, and every cluster to come. Empty if neither. */
+  readonly reach: string;
+  /** Whether the caller may make these changes. False if a guardrail would reject them. */
   readonly allowed: boolean;
+  readonly rejected_by?: ForbiddingGuardrail;
   readonly required: RemedyRequired;
 };
 
@@ -3218,14 +3293,14 @@ export type TeamMember = {
   readonly language: string;
   /** Whether the user is a site administrator. */
   readonly is_admin: boolean;
-  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
-  readonly last_login: string;
+  /** 1970-01-01T00:00:00Z if never. Absent if the caller may not see it. */
+  readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
   /** 0 for a user, 1 for an organization. */
   readonly type: 0 | 1;
-  /** If false, all requests of the user are rejected. */
-  readonly active: boolean;
+  /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
+  readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login: boolean;
   /** Where the user is, at most 100 characters. */
@@ -3383,7 +3458,7 @@ export type User = {
 
 /** Everything that a user holds in an organization, by type and reason. */
 export type UserAccess = {
-  readonly user: UserReference;
+  readonly user: MarkedUserReference;
   /** When it was read: everything in it was so at one moment, not before this one. */
   readonly at: string;
   readonly changed_since?: ChangesSince;
@@ -3423,7 +3498,7 @@ export type UserSearchResult = {
   /** Always true: a search that fails is an error. */
   readonly ok: boolean;
   /** The users of this page. */
-  readonly data: readonly User[];
+  readonly data: readonly ListedUser[];
 };
 
 /** The guardrail that the change would violate, if reason is guardrail_violated. */
@@ -4239,7 +4314,7 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** Change nothing, only return what would change. */
+        /** Change nothing, only return what would change. What the import would be rejected for is rejected in the same way, also by guardrails, including those in the document. */
         dry_run?: Text | undefined;
         /** Delete the roles, and if it has guardrails, the guardrails that are not in the document. */
         prune?: Text | undefined;
@@ -4765,7 +4840,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly User[];
+    answer: readonly ListedUser[];
   };
   /** The same as the check under members */
   'GET /orgs/{org}/public_members/{username}': {
@@ -5858,7 +5933,7 @@ export interface Operations {
         username: Id;
       };
     };
-    answer: User;
+    answer: ListedUser;
   };
   /** List the followers of a user, newest first */
   'GET /users/{username}/followers': {

@@ -43,7 +43,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'POST /authz/objects/allowed-permissions': { int64: ['*.objectID'] },
   'GET /authz/objects/{objectType}': { int64: ['*.id'] },
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': { int64: ['objectID'] },
-  'GET /authz/objects/{objectType}/{objID}/explain': { int64: ['objectID', 'userID', 'remedies.*.change.changes.*.id', 'remedies.*.change.changes.*.team', 'remedies.*.change.changes.*.role.teamIDs.*', 'remedies.*.required.objectID', 'changed_since.entries.*.actor.id', 'changed_since.entries.*.object.id', 'changed_since.entries.*.user.id'] },
+  'GET /authz/objects/{objectType}/{objID}/explain': { int64: ['objectID', 'userID', 'forbidden_by.*.id', 'remedies.*.change.changes.*.id', 'remedies.*.change.changes.*.team', 'remedies.*.change.changes.*.role.teamIDs.*', 'remedies.*.rejected_by.id', 'remedies.*.required.objectID', 'changed_since.entries.*.actor.id', 'changed_since.entries.*.object.id', 'changed_since.entries.*.user.id'] },
   'GET /authz/objects/{objectType}/{objID}/principals': { int64: ['*.id', '*.via.*.id'] },
   'POST /authz/preview': { int64: ['users.*.user.id', 'users.*.gains.*.object.id', 'users.*.loses.*.object.id', 'users.*.keeps.*.object.id', 'unattended.*.object.id', 'refusals.*.guardrail.id', 'refusals.*.guardrail.violated_by.*.user.id', 'guardrails.*.id', 'guardrails.*.violated_by.*.user.id'] },
   'GET /authz/roles': { int64: ['*.id', '*.owner_id', '*.team_ids.*', '*.team_expiries.*.team_id'] },

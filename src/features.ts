@@ -10,6 +10,7 @@ import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/limits/brake.ts';
+import type { Scope } from './http/server.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -32,7 +33,7 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
   const authz = await wireAuthz(infrastructure, CATALOG, (pair) => findPermission(pair)?.relation);
   const guardrails = wireGuardrails(infrastructure, authz);
-  const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
+  const roles = wireRoles(infrastructure, authz, guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const providers = wireProviders(infrastructure, identity, users);
@@ -50,13 +51,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
-  const impact = wireImpact(infrastructure, identity, authz, guardrails.trials);
+  const impact = wireImpact(infrastructure, identity, authz, guardrails);
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.judge);
   const search = wireSearch(infrastructure, identity, authz.judge);
   const scim = wireScim(infrastructure);
   const wired = [
-    authz,
+    { mount: (scope: Scope) => authz.mount(scope, guardrails.advice) },
     roles,
     users,
     factors,

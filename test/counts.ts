@@ -18,6 +18,10 @@ const ALL_COUNTS = {
   previewedPlans: [15, 200, 1000],
   /** The same while there are guardrails. */
   guardedPlans: [10, 150, 1000],
+  /** Random questions while there are guardrails, each remedy of which is tried for real. */
+  guardedRemedies: [8, 150, 1000],
+  /** Random role files that are tried with a dry run and a preview, then imported. */
+  dryRuns: [30, 400, 3000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
   previewsOfStrangers: [30, 1500, 10_000],
   /** Pages of the console that axe sees while they are closed to the visitor. */

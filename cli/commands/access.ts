@@ -1,5 +1,6 @@
 import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
 import { command } from '../command.ts';
+import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { objectType } from '../object-type.ts';
 import type { Shown, Style } from '../output.ts';
@@ -42,6 +43,7 @@ function shown(found: UserAccess, org: string | undefined): Shown {
   return {
     data: found,
     lay: (style) => [
+      ...(found.user.active === false ? [style.bad(plain(`${marked(found.user)}: every request is rejected`))] : []),
       `Teams: ${plain(namesOf(found.teams))}`,
       `Roles: ${plain(namesOf(found.roles))}`,
       ...table(rowsOf(found, org), style),

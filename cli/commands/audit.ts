@@ -1,32 +1,46 @@
 import type { Answer, Item } from '../../client/client.ts';
+import { verifyFile } from '../audit-file.ts';
 import { wholeNumber } from '../changes.ts';
 import { command } from '../command.ts';
+import { writeCsv } from '../csv.ts';
 import { EXIT, misuse } from '../failure.ts';
 import { momentIn } from '../moments.ts';
 import { objectByType } from '../names.ts';
 import { type Columns, list, type Shown } from '../output.ts';
 import type { Session } from '../session.ts';
+import { didYouMean } from '../suggest.ts';
 import { progress } from '../terminal.ts';
 
 type Entry = Item<'GET /orgs/{org}/audit'>;
 type Count = Answer<'GET /orgs/{org}/audit/actions'>[number];
+const WORDS = ['actions', 'verify'];
 const USUAL = 30;
 const PAGE = 200;
 
 const columns: Columns<Entry> = {
   time: (row) => row.at.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
-  who: (row) => (row.on_behalf_of ? `${row.actor.name} as ${row.on_behalf_of.name}` : row.actor.name),
   action: (row) => row.action,
-  object: ({ object }) => `${object.type}:${object.name || object.id}`,
-  request: (row) => row.request_id,
+  what: (row) => row.summary,
+};
+const csvColumns = {
+  time: (row: Entry) => row.at,
+  actor: (row: Entry) => row.actor.name,
+  on_behalf_of: (row: Entry) => row.on_behalf_of?.name,
+  action: (row: Entry) => row.action,
+  object_type: (row: Entry) => row.object.type,
+  object_id: (row: Entry) => row.object.id,
+  object: (row: Entry) => row.object.name,
+  summary: (row: Entry) => row.summary,
+  request_id: (row: Entry) => row.request_id,
 };
 
 export const audit = command({
   summary: 'show who changed what',
   details:
     'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
-    'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action.',
-  args: { what: { about: 'count the actions instead', optional: true, choices: ['actions'] } },
+    'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action. With the ' +
+    'word verify and a file, checks an export without a server; exits 1 if an entry was changed or removed.',
+  args: { what: { about: 'actions to count them, or verify and a file', optional: true, many: true, kind: 'file' } },
   options: {
     actor: { about: 'only changes by this user', value: 'USER', kind: 'user' },
     action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
@@ -52,14 +66,27 @@ export const audit = command({
     'atrium audit --watch --action role.',
     'atrium audit actions',
     'atrium audit --verify',
+    'atrium audit verify audit.ndjson',
+    'atrium audit --since 90d --all -o csv > audit.csv',
   ],
   watch: { newestFirst: true },
+  hasCsv: true,
   async run(session, { args, options }) {
     requireOneLog(session, options);
-    if (session.isWatching && (options.export || options.verify || args.what)) {
+    if (session.isWatching && (options.export || options.verify || args.what.length > 0)) {
       throw misuse('--watch is for the list of entries, without --export, --verify and actions');
     }
-    if (args.what !== undefined) return await actions(session, options);
+    const [what, file, ...more] = args.what;
+    if (what === 'verify') {
+      if (file === undefined || more.length > 0) throw misuse('name one file: atrium audit verify audit.ndjson');
+      return await verifyFile(file);
+    }
+    if (what !== undefined && what !== 'actions') {
+      const hint = didYouMean(what, WORDS);
+      throw misuse(`invalid value ${JSON.stringify(what)} for WHAT${hint}; use one of ${WORDS.join(', ')}`);
+    }
+    if (file !== undefined) throw misuse('only verify takes a file');
+    if (what !== undefined) return await actions(session, options);
     if (options.verify) return await verify(session);
     const query = {
       actor: options.actor,
@@ -87,7 +114,8 @@ export const audit = command({
       : options.site
         ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
         : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
-    return list(await take(entries, most), columns, 'none');
+    const found = await take(entries, most);
+    return { ...list(found, columns, 'none'), csv: writeCsv(found, csvColumns) };
   },
 });
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT, refused } from '../failure.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findObject } from '../names.ts';
 import type { Shown, Style } from '../output.ts';
@@ -51,6 +51,10 @@ export const can = command({
       },
     });
     const answer = await orRelationHint(asked, relation, object);
+    // A name was found before. An ID may be that of something that is gone, and then "no" would be read for ever.
+    if (answer.found === false && object.name === String(object.id)) {
+      throw refused(`${object.type} does not exist, or you may not see it: ${object.id}`);
+    }
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
     return {
       data: answer,
@@ -74,15 +78,20 @@ function sinceThen({ at, allowed_now: now, changed_since: since }: Explanation):
 /** What would make it a yes, what else that would give the user, and to how many others. */
 function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
   if (allowed) return [];
-  const lines = remedies.map(({ sentence, gains, others, allowed: isAllowed }, index) => {
-    const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
-    const effect = `${more}, ${others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`}`;
-    return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${isAllowed ? effect : `${effect}; not by you`})`)}`;
-  });
-  return [
-    ...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []),
-    ...(note ? [plain(note)] : []),
-  ];
+  const lines = remedies.map(
+    ({ sentence, gains, others, reach, allowed: isAllowed, rejected_by: guardrail }, index) => {
+      const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
+      const people = others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`;
+      const effect = [gains === 0 && reach ? [] : [more], reach || [], people].flat().join(', ');
+      const obstacle = guardrail
+        ? `; the guardrail ${guardrail.name} would reject it`
+        : isAllowed
+          ? ''
+          : '; not by you';
+      return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${plain(`${effect}${obstacle}`)})`)}`;
+    },
+  );
+  return [...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []), ...(note ? [plain(note)] : [])];
 }
 
 /** From the user to the object, over the rows of the database. */

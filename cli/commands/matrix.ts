@@ -1,5 +1,6 @@
 import type { AccessMatrix } from '../../client/api.gen.ts';
 import { command } from '../command.ts';
+import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { idOf, OBJECT_TYPES } from '../names.ts';
 import { objectType } from '../object-type.ts';
@@ -55,8 +56,8 @@ export const matrix = command({
 function shown(found: AccessMatrix): Shown {
   const { users, objects, cells, left_out: leftOut } = found;
   const word = wordFor(found.relations);
-  const rows = users.map(({ name }, row) => [
-    cell('USER', name),
+  const rows = users.map((user, row) => [
+    cell('USER', marked(user)),
     ...objects.map((object, column) => cell(object.name || String(object.id), word(cells[row]?.[column] ?? 0))),
   ]);
   const common = leftOut?.common ?? [];

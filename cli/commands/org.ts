@@ -4,6 +4,7 @@ import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
 import { forecastOf, impactOf, PREVIEW } from '../impact.ts';
+import { marked } from '../marks.ts';
 import { momentIn, shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -171,7 +172,7 @@ export const org: Group = {
         const query = { q: options.search, team: options.team, sort: options.sort };
         const found = await all(session.client().each('GET /orgs/{org}/members', { path, query }));
         const columns: Columns<Item<'GET /orgs/{org}/members'>> = {
-          login: (row) => row.login,
+          login: (row) => marked({ name: row.login, ...row }),
           name: (row) => row.full_name,
           teams: (row) => row.teams.map(({ name }) => name),
           joined: (row) => shortTime(row.joined_at),

@@ -1,8 +1,9 @@
 import { type Answer, RawBody } from '../../client/client.ts';
+import { ApiError } from '../../client/errors.ts';
 import { command } from '../command.ts';
 import { readDocument } from '../documents.ts';
-import { misuse } from '../failure.ts';
-import { impactOf, PREVIEW } from '../impact.ts';
+import { EXIT, misuse } from '../failure.ts';
+import { type Impact, linesOf, previewOf } from '../impact.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { asJson, type Shown, type Style } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -33,25 +34,27 @@ export const roleApply = command({
   summary: 'make the roles of the organization match a document',
   details:
     'Applies all changes or none. On a terminal, shows the changes first and asks for confirmation; ' +
-    'if another user changes a role in the meantime, nothing is applied.',
+    'if another user changes a role in the meantime, nothing is applied. With --dry-run, shows the plan: what ' +
+    'changes, who gains and loses what, and which guardrails are in the way, also those of the document. Exits 1 if ' +
+    'the server would reject it; with --exit-code, exits 2 if anything differs from the document.',
   options: {
     file: { about: 'the document, YAML or JSON; - for standard input', value: 'FILE', short: 'f', kind: 'file' },
-    'dry-run': { about: 'only show what would change' },
+    'dry-run': { about: 'change nothing; show the plan, and exit 1 if it would be rejected' },
+    preview: { about: 'the same as --dry-run' },
+    'exit-code': { about: 'with --dry-run: exit 2 if anything would change, to find drift in CI' },
     prune: { about: 'delete the roles that are not in the document' },
-    ...PREVIEW,
   },
   examples: [
     'atrium role apply --file roles.yaml --dry-run',
-    'atrium role apply --file roles.yaml --preview',
+    'atrium role apply --file roles.yaml --dry-run --exit-code',
     'atrium role apply -f roles.yaml',
     'atrium role apply -f roles.yaml --prune --yes',
   ],
   async run(session, { options }): Promise<Shown> {
     if (options.file === undefined) throw misuse('missing option --file FILE; use - for standard input');
     const { text, type } = await readDocument(await readInput(options.file), options.file);
-    if (options.preview) {
-      return await impactOf(session, [{ action: 'roles.import', document: text, prune: options.prune }]);
-    }
+    const isPlan = options['dry-run'] || options.preview;
+    if (options['exit-code'] && !isPlan) throw misuse('--exit-code is for --dry-run');
     const body = new RawBody(text, type);
     const put = (dryRun: boolean, ifMatch?: string) =>
       session.client().call('PUT /authz/roles/import', {
@@ -59,7 +62,8 @@ export const roleApply = command({
         body,
         ifMatch,
       });
-    if (options['dry-run']) return shown(await put(true));
+    const preview = () => previewOf(session, [{ action: 'roles.import', document: text, prune: options.prune }]);
+    if (isPlan) return await planned(() => put(true), preview, options['exit-code']);
     if (session.assumeYes || (!session.screen.isInteractive && !options.prune)) return shown(await put(false));
 
     // The changes that are applied must be the changes that were shown, so both requests are tied to the same version
@@ -68,13 +72,35 @@ export const roleApply = command({
     const plan = await put(true, etag);
     if (changesOf(plan).length === 0) return shown(plan);
     const gone = changesOf(plan).filter(({ kind }) => kind === 'delete');
-    if (session.screen.isInteractive || gone.length > 0) await confirm(session, preview(session, plan));
+    if (session.screen.isInteractive || gone.length > 0) await confirm(session, question(session, plan));
     return shown(await put(false, etag));
   },
 });
 
+/** What would change, and for whom. What would be rejected is shown with what it would do, which is the reason. */
+async function planned(dryRun: () => Promise<Report>, preview: () => Promise<Impact>, tells: boolean): Promise<Shown> {
+  try {
+    const report = await dryRun();
+    const impact = await preview();
+    const plan = shown(report);
+    return {
+      data: { ...report, impact },
+      lay: (style) => [...plan.lay(style), ...linesOf(impact, style)],
+      exit: impact.refusals.length > 0 ? EXIT.refused : tells && changesOf(report).length > 0 ? EXIT.differs : 0,
+    };
+  } catch (error) {
+    const impact = isRejection(error) ? await preview() : undefined;
+    if (!impact || impact.refusals.length === 0) throw error;
+    return { data: { impact }, lay: (style) => linesOf(impact, style), exit: EXIT.refused };
+  }
+}
+
+function isRejection(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'guardrail_violated';
+}
+
 /** Shows the plan on a terminal, and returns the question to confirm. */
-function preview({ screen }: Session, plan: Report): string {
+function question({ screen }: Session, plan: Report): string {
   if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
   const changes = changesOf(plan);
   const gone = changes.filter(({ kind }) => kind === 'delete').map(({ name }) => name);

@@ -4,6 +4,7 @@ import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
 import { impactOf, PREVIEW } from '../impact.ts';
+import { marked } from '../marks.ts';
 import { all, findResource, idOf, namesById } from '../names.ts';
 import { type Columns, list, one, type Shown, said } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -116,7 +117,7 @@ export const team: Group = {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await all(session.client().each('GET /teams/{id}/members', { path }));
         const columns: Columns<(typeof found)[number]> = {
-          login: (row) => row.login,
+          login: (row) => marked({ name: row.login, ...row }),
           name: (row) => row.full_name,
           ...expiryColumn(found),
         };

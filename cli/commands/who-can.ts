@@ -1,5 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
+import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { all, findObject } from '../names.ts';
 import { type Columns, list } from '../output.ts';
@@ -29,7 +30,7 @@ export const whoCan = command({
     });
     const found = await orRelationHint(all(people), relation, object);
     const columns: Columns<(typeof found)[number]> = {
-      name: (row) => row.name,
+      name: (row) => marked(row),
       id: (row) => row.id,
       ...(options.reason && { through: (row: (typeof found)[number]) => (row.via ?? []).map(reasonName) }),
     };

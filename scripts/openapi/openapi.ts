@@ -130,9 +130,11 @@ function whoMayCall(access: Access, method: string): string {
     member: 'Requires membership in the organization.',
     holds: `Requires the \`${access.relation}\` relation.`,
   }[access.who];
-  const needed = neededScope(access, method);
+  const needed = neededScope(access, { method });
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
-  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...robotsToo(access)].join(' ');
+  const dry = neededScope(access, { method, query: { dry_run: 'true' } });
+  const dryRun = dry === needed ? [] : [`With \`dry_run=true\`, \`${dry}\` is enough.`];
+  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...dryRun, ...robotsToo(access)].join(' ');
 }
 
 /** All other routes reject the tokens of robots. */

@@ -8,6 +8,7 @@ import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
 import { documented, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
+import { summaryOf } from './audit-sentences.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -64,6 +65,9 @@ const Entry = named(
           ].join(' '),
         }),
       ),
+    }),
+    summary: Type.String({
+      description: 'The entry in words, such as: pia added ben to the team Owners. It is not part of the hash.',
     }),
     before: State,
     after: State,
@@ -322,7 +326,8 @@ function line(row: AuditRow, nameOf: NameOf): string {
     `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}}`,
     ...(behalf === null ? [] : [behalf]),
     `"action":${JSON.stringify(row.action)}`,
-    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}},"before":${state(row.before)}`,
+    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,
+    `"summary":${JSON.stringify(summaryOf(row, nameOf))},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');

@@ -20,7 +20,7 @@ export function denialOf(request: FastifyRequest, error: unknown): Denial | unde
   const { keptFrom, relation } = error.detail;
   if (error.kind !== 'forbidden' && !(error.kind === 'notFound' && keptFrom)) return undefined;
   const sudo = sudoOf(request, caller);
-  if (levelOf(access, request.method) === 'read' && access.who !== 'siteAdmin' && sudo === undefined) return undefined;
+  if (levelOf(access, request) === 'read' && access.who !== 'siteAdmin' && sudo === undefined) return undefined;
   const { ownerId, type, id } = keptFrom ?? objectOf(caller, access, request);
   return {
     actor: actorFor(caller, request.id),

@@ -1,5 +1,6 @@
 import type { Judge } from '../authz/judge.ts';
 import type { AuditRow } from './audit.ts';
+import { robotIn } from './robot-actor.ts';
 
 /** Who reads the log, which decides whose names they see. */
 export type Reader =
@@ -22,7 +23,7 @@ export interface ObjectNameStore {
 }
 
 export type ObjectNames = ReturnType<typeof createObjectNames>;
-export type NameOf = (row: AuditRow) => string | undefined;
+export type NameOf = (about: Pick<AuditRow, 'organizationId' | 'object'>) => string | undefined;
 
 /** What a reader of an organization's log must hold on the organization to see how its objects are called now. */
 const RELATIONS: Readonly<Record<string, string>> = {
@@ -67,8 +68,13 @@ function ownerOf(reader: Reader): bigint | undefined {
 /** Each once. Entries about the deployment itself have no object. */
 function objectsOf(rows: readonly AuditRow[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
-  for (const { organizationId: chainId, object } of rows) {
+  const add = (chainId: bigint, object: AuditRow['object']) => {
     if (object.id !== 0n) found.set(`${chainId} ${keyOf(object)}`, { chainId, ...object });
+  };
+  for (const { organizationId, object, actor } of rows) {
+    const robot = robotIn(actor.name);
+    add(organizationId, object);
+    if (robot) add(organizationId, { type: 'robot_ac', id: robot.id });
   }
   return [...found.values()];
 }

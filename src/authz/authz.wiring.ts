@@ -26,7 +26,7 @@ import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
-import { createRemedies } from './remedies.ts';
+import { createRemedies, type GuardrailAdvice } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
@@ -70,10 +70,11 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     owners,
     relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
-    mount(scope: Scope): void {
+    mount(scope: Scope, { openTrial, forbidding }: GuardrailAdvice): void {
       objectRoutes(scope, createObjects(judge));
-      const remedies = createRemedies(graphs, names, catalog, room.limits);
-      explainRoutes(scope, { explainAt, timeMachine, remedies, reachOf: createTokenReach(owners), baseUrl });
+      const remedies = createRemedies(graphs, names, catalog, room.limits, openTrial);
+      const reachOf = createTokenReach(owners);
+      explainRoutes(scope, { explainAt, timeMachine, remedies, forbidding, reachOf, baseUrl });
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);

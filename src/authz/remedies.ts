@@ -1,4 +1,5 @@
 import { createPace } from '../base/slices.ts';
+import type { Tuple } from '../rebac/tuple.ts';
 import type { RoleGrant } from './escalation.ts';
 import type { ExplainStore } from './explain/explain.ts';
 import { doing } from './explain/explanation-text.ts';
@@ -12,7 +13,7 @@ import {
   type PermissionPair,
   type RemedyChange,
 } from './remedy-candidates.ts';
-import { createEffects, type Effect } from './remedy-effects.ts';
+import { createEffects, type Effect, type Reach } from './remedy-effects.ts';
 import { readScene, type Scene } from './remedy-scene.ts';
 
 /** One way to get from no to yes. */
@@ -23,10 +24,42 @@ export interface Remedy {
   readonly gains: number;
   /** How many other users would get something. */
   readonly others: number;
-  /** Whether the caller may make the changes. */
+  readonly reach: Reach;
+  /** The reach in words: "also on 1 other cluster, and every cluster to come". Empty if there is none. */
+  readonly reachWords: string;
+  /** Whether the caller may make the changes, and no guardrail would reject them. */
   readonly isAllowed: boolean;
+  /** The guardrail that would reject the changes, if the caller may know it. */
+  readonly rejectedBy: RejectingGuardrail | undefined;
   /** Whoever holds this may make the change, unless it grants what they do not hold themselves. */
   readonly required: { readonly object: ObjectRef; readonly relation: string };
+}
+
+export interface RejectingGuardrail {
+  readonly id: bigint;
+  readonly name: string;
+  /** What it says, with what the caller may not see hidden. */
+  readonly sentence: string;
+}
+
+/** Rows that a change adds, for the guard: those of roles, or that a user joins a team. */
+export type RemedyStep = { readonly tuples: readonly Tuple[] } | { readonly joins: bigint; readonly user: string };
+
+/** What the guardrails would say to changes that are made one after the other. Nothing stays changed. */
+export type RemedyTrial = (steps: readonly RemedyStep[]) => Promise<RejectingGuardrail | undefined>;
+
+/** Undefined if there are no guardrails that could reject anything. */
+export type OpenRemedyTrial = (organizationId: bigint, callerId: bigint) => Promise<RemedyTrial | undefined>;
+
+/** Guardrails that forbid what was asked about, as the caller may see them. */
+export type FindForbidding = (
+  question: Pick<RemedyQuestion, 'organizationId' | 'callerId' | 'userId' | 'object' | 'relation'>,
+) => Promise<readonly RejectingGuardrail[]>;
+
+/** What guardrails say to questions. They are known further up. */
+export interface GuardrailAdvice {
+  readonly openTrial: OpenRemedyTrial;
+  readonly forbidding: FindForbidding;
 }
 
 export interface Remedies {
@@ -61,8 +94,9 @@ export interface RemedyQuestion {
 }
 
 const MAX_REMEDIES = 10;
-/** So many candidates are tried in the graph. */
+/** So many candidates are tried in the graph; more only while every one of them would be rejected by a guardrail. */
 const MAX_TRIED = 30;
+const MAX_REJECTED = 100;
 /** Of changes that give the same, the smaller first. */
 const ORDER: readonly RemedyChange['action'][] = ['team.add_member', 'role.assign', 'role.update', 'role.create'];
 
@@ -70,6 +104,8 @@ interface Judged {
   readonly candidate: Candidate;
   readonly gains: number;
   readonly others: number;
+  readonly reach: Reach;
+  readonly rejectedBy: RejectingGuardrail | undefined;
 }
 
 type NameOf = (object: string) => string;
@@ -85,6 +121,7 @@ export function createRemedies(
   store: Pick<ExplainStore, 'names'>,
   catalog: readonly RoleGrant[],
   limits: CandidateLimits,
+  openTrial: OpenRemedyTrial,
 ) {
   return async (question: RemedyQuestion): Promise<Remedies> => {
     const { organizationId, callerId, userId, object, relation } = question;
@@ -104,9 +141,18 @@ export function createRemedies(
     const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, pace);
     candidates.sort(byEstimate);
     const judged: Judged[] = [];
-    for (const candidate of candidates.slice(0, MAX_TRIED)) {
+    const trial = candidates.length === 0 ? undefined : await openTrial(organizationId, callerId);
+    const seesGuardrails = scene.caller.held.has('can_view_roles');
+    for (const [place, candidate] of candidates.entries()) {
+      const isAccepted = judged.some(({ rejectedBy }) => !rejectedBy);
+      if (place >= MAX_REJECTED || (place >= MAX_TRIED && (isAccepted || !trial))) break;
       const effect = await effects.of(candidate);
-      if (effect.isEnough) judged.push({ candidate, gains: furtherIn(effect, least), others: effect.others });
+      if (!effect.isEnough) continue;
+      const { others, reach } = effect;
+      // Whoever may neither see guardrails nor make the change is not told of one.
+      const isTold = candidate.isAllowed || seesGuardrails;
+      const rejectedBy = isTold ? await trial?.(stepsOf(candidate, aim.user)) : undefined;
+      judged.push({ candidate, gains: furtherIn(effect, least), others, reach, rejectedBy });
     }
     const best = judged.sort(byEffect).slice(0, MAX_REMEDIES);
     const names = await store.names([aim.user, aim.object, `organization:${organizationId}`, ...objectsIn(best)]);
@@ -117,17 +163,25 @@ export function createRemedies(
     const [first] = best;
     const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
     const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
+    const wordsOf = (reach: Reach) => reachWords(reach, object.type);
+    const reached = first && wordsOf(first.reach);
+    const help = `the smallest change that would help is to ${parts}${reached ? ` (${reached})` : ''}`;
     return {
-      sentence: parts && `${isNot}: the smallest change that would help is to ${parts}`,
-      remedies: best.map(({ candidate, gains, others }) => ({
+      sentence: parts && `${isNot}: ${first.rejectedBy ? forbiddenBy(first.rejectedBy) : help}`,
+      remedies: best.map(({ candidate, gains, others, reach, rejectedBy }) => ({
         changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
         sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),
         gains,
         others,
-        isAllowed: candidate.isAllowed,
+        reach,
+        reachWords: wordsOf(reach),
+        isAllowed: candidate.isAllowed && !rejectedBy,
+        rejectedBy,
         required: requiredFor(candidate.changes, organizationId),
       })),
-      note: noteOn(question, scene, least !== undefined, best.length, nameOf),
+      note: first?.rejectedBy
+        ? 'A guardrail would reject every one of these.'
+        : noteOn(question, scene, least !== undefined, best.length, nameOf),
     };
   };
 }
@@ -144,12 +198,38 @@ function byEstimate(one: Candidate, other: Candidate): number {
   return one.estimate[0] - other.estimate[0] || one.estimate[1] - other.estimate[1] || orderOf(one) - orderOf(other);
 }
 
+/** What a guardrail would reject comes last. */
 function byEffect(one: Judged, other: Judged): number {
-  return one.gains - other.gains || one.others - other.others || orderOf(one.candidate) - orderOf(other.candidate);
+  const rejected = Number(one.rejectedBy !== undefined) - Number(other.rejectedBy !== undefined);
+  return (
+    rejected ||
+    one.gains - other.gains ||
+    one.others - other.others ||
+    orderOf(one.candidate) - orderOf(other.candidate)
+  );
 }
 
 function orderOf({ changes }: Candidate): number {
   return changes.length * ORDER.length + Math.max(...changes.map(({ action }) => ORDER.indexOf(action)));
+}
+
+/** A user joins a team before the team gets a role. */
+function stepsOf({ tuples, joins }: Candidate, user: string): RemedyStep[] {
+  return [...(joins === undefined ? [] : [{ joins, user }]), ...(tuples.length === 0 ? [] : [{ tuples }])];
+}
+
+/** Why a guardrail makes it a no: `the guardrail "prod" says that members of the team payments can never …`. */
+export function forbiddenBy({ name, sentence }: Pick<RejectingGuardrail, 'name' | 'sentence'>): string {
+  return `the guardrail ${JSON.stringify(name)} says that ${sentence}`;
+}
+
+const TYPE_WORDS: Readonly<Partial<Record<ObjectRef['type'], string>>> = { robot_ac: 'robot account' };
+
+function reachWords({ objects, isOpen }: Reach, type: ObjectRef['type']): string {
+  const word = TYPE_WORDS[type] ?? type;
+  const others = objects === 0 ? [] : [`${objects} other ${word}${objects === 1 ? '' : 's'}`];
+  const parts = [...others, ...(isOpen ? [`every ${word} to come`] : [])];
+  return parts.length === 0 ? '' : `also on ${parts.join(', and ')}`;
 }
 
 function objectsIn(best: readonly Judged[]): string[] {

@@ -28,6 +28,18 @@ const SuggestedChange = named(
   }),
 );
 
+export const ForbiddingGuardrail = named(
+  'ForbiddingGuardrail',
+  Type.Object(
+    {
+      id: Int64,
+      name: Type.String({ description: 'Name of the guardrail.' }),
+      sentence: Type.String({ description: 'What it says, as far as the caller may see what it names.' }),
+    },
+    { description: 'A guardrail that keeps something from being granted.' },
+  ),
+);
+
 export const RemedyResponse = named(
   'Remedy',
   Type.Object({
@@ -40,7 +52,20 @@ export const RemedyResponse = named(
       description: 'How many further permissions of the organization the user would get, apart from leaving it.',
     }),
     others: Type.Integer({ description: 'How many other users would get a permission of the organization.' }),
-    allowed: Type.Boolean({ description: 'Whether the caller may make these changes.' }),
+    other_objects: Type.Integer({
+      description:
+        'On how many other objects of the same type the user would get the relation, too, as far as the caller may see them.',
+    }),
+    future_objects: Type.Boolean({
+      description: 'Whether the user would also get the relation on every object of the type that is created later.',
+    }),
+    reach: Type.String({
+      description: 'The same in words, such as: also on 1 other cluster, and every cluster to come. Empty if neither.',
+    }),
+    allowed: Type.Boolean({
+      description: 'Whether the caller may make these changes. False if a guardrail would reject them.',
+    }),
+    rejected_by: Type.Optional(ForbiddingGuardrail),
     required: Type.Object(
       {
         objectType: Type.String({ enum: OBJECT_TYPES }),
@@ -52,14 +77,19 @@ export const RemedyResponse = named(
   }),
 );
 
-export function presentRemedy({ changes, sentence, gains, others, isAllowed, required }: Remedy) {
+export function presentRemedy(remedy: Remedy) {
+  const { changes, sentence, gains, others, reach, reachWords, isAllowed, rejectedBy, required } = remedy;
   const { object, relation } = required;
   return {
     change: { changes: changes.map(presentChange) },
     sentence,
     gains,
     others,
+    other_objects: reach.objects,
+    future_objects: reach.isOpen,
+    reach: reachWords,
     allowed: isAllowed,
+    ...(rejectedBy && { rejected_by: rejectedBy }),
     required: { objectType: object.type, objectID: object.id, relation },
   };
 }

@@ -32,6 +32,15 @@ export interface Effect {
   readonly gained: Held;
   /** How many others gain something. */
   readonly others: number;
+  readonly reach: Reach;
+}
+
+/** Where else the user would hold the relation that was asked about. */
+export interface Reach {
+  /** On how many other objects of the type, as far as the caller may see them. */
+  readonly objects: number;
+  /** Whether also on those that do not exist yet. */
+  readonly isOpen: boolean;
 }
 
 export interface Aim {
@@ -47,7 +56,7 @@ export type Effects = ReturnType<typeof createEffects>;
  * they are, so each team is asked about once, by a user who is in no other.
  */
 export function createEffects(
-  { graph, teams, crowds }: Scene,
+  { graph, teams, crowds, peers, newcomer }: Scene,
   organizationId: bigint,
   aim: Aim,
   pace: ReturnType<typeof createPace>,
@@ -55,10 +64,24 @@ export function createEffects(
   const organization = `organization:${organizationId}`;
   const known = new Map<bigint, Held>();
   const before = heldBy(graph, aim.user);
+  const closed = peers.filter(({ object }) => !holdsAimOn(object));
+  const isClosed = newcomer !== undefined && !holdsAimOn(newcomer);
   return { before, ofTeam, givesAim, permissions, of };
 
   function heldBy(on: Graph, user: string): Held {
     return new Set(allowed(on, user, organization, { prefix: 'can_' }).filter((relation) => relation !== LEAVING));
+  }
+
+  function holdsAimOn(object: string): boolean {
+    return check(graph, { ...aim, object });
+  }
+
+  function reachNow(): Reach {
+    const opened = closed.filter(({ object }) => holdsAimOn(object));
+    return {
+      objects: opened.reduce((sum, { count }) => sum + count, 0),
+      isOpen: isClosed && newcomer !== undefined && holdsAimOn(newcomer),
+    };
   }
 
   /** What a team gives to its members, as it is. */
@@ -107,13 +130,14 @@ export function createEffects(
     const had = new Map(seen.map((id) => [id, ofTeam(id)]));
     const join = { object: `team:${joins}`, relation: 'member', user: aim.user };
     const added = joins === undefined ? tuples : [...tuples, join];
-    const { isEnough, gained, gives } = joined(joins, CHANGE, added, () => ({
+    const { isEnough, gained, gives, reach } = joined(joins, CHANGE, added, () => ({
       isEnough: check(graph, aim),
       gained: heldBy(graph, aim.user).difference(before),
+      reach: reachNow(),
       gives: new Map(seen.map((id) => [id, givenAnew(id, had.get(id))])),
     }));
     await pace();
-    return { isEnough, gained, others: await countOthers(gives) };
+    return { isEnough, gained, others: await countOthers(gives), reach };
   }
 
   function givenAnew(id: bigint, had: Held = new Set()): Held {

@@ -40,6 +40,15 @@ export interface Scene {
   readonly crowds: readonly Crowd[];
   /** What the caller holds and may do, which does not depend on what they may see. */
   readonly caller: CallerInScene;
+  /** Other objects of the same type that the caller may see. Those about which the same is said are in the graph once. */
+  readonly peers: readonly Peer[];
+  /** An object of that type as it would be if it were created now. Undefined if there is only one of the type. */
+  readonly newcomer: string | undefined;
+}
+
+export interface Peer {
+  readonly object: string;
+  readonly count: number;
 }
 
 export interface CallerInScene {
@@ -74,7 +83,15 @@ export async function readScene(
   const members = new Map<string, string[]>();
   const statements: Tuple[] = [];
   const admins = new Set<string>();
+  const [type = ''] = object.split(':');
+  const isResource = !['organization', 'team', 'role', 'user', 'platform'].includes(type);
+  const said = new Map<string, string>();
   const graph = await graphs.copyOf(organizationId, (tuple) => {
+    if (isResource && tuple.object !== object && tuple.object.startsWith(`${type}:`)) {
+      const known = said.get(tuple.object);
+      said.set(tuple.object, `${known === undefined ? '' : `${known},`}${tuple.relation} ${tuple.user}`);
+      return false;
+    }
     if (tuple.relation === 'member' && tuple.object.startsWith('team:')) push(members, tuple.object, tuple.user);
     if (tuple.object.startsWith('platform:')) admins.add(tuple.user);
     if (tuple.user.startsWith('user:') && tuple.user !== 'user:*') return tuple.user === caller || tuple.user === user;
@@ -132,7 +149,32 @@ export async function readScene(
   const userTeams = [...teams.values()].filter(({ members: all }) => all.includes(user)).map(({ id }) => id);
   // Site administrators hold everything already.
   const crowds = await crowdsOf(teams.values(), (member) => member !== user && !admins.has(member), pace);
-  return { graph, teams, roles, userTeams, crowds, caller: inScene };
+  const peers = isResource ? await resourcePeers() : type === 'team' ? teamPeers() : [];
+  const newcomer = isResource || type === 'team' ? `${type}:0` : undefined;
+  if (newcomer) graph.replaceSource(newcomer, [{ object: newcomer, relation: 'organization', user: organization }]);
+  return { graph, teams, roles, userTeams, crowds, caller: inScene, peers, newcomer };
+
+  /** There may be thousands, but they differ in little: one of each kind is asked about. */
+  async function resourcePeers(): Promise<Peer[]> {
+    const counts = new Map<string, number>();
+    for (const facts of said.values()) {
+      counts.set(facts, (counts.get(facts) ?? 0) + 1);
+      await pace();
+    }
+    return [...counts].flatMap(([facts, count], place) => {
+      const peer = `${type}:${-1 - place}`;
+      const tuples = facts.split(',').map((fact): Tuple => {
+        const [relation = '', subject = ''] = fact.split(' ');
+        return { object: peer, relation, user: subject };
+      });
+      graph.replaceSource(peer, tuples);
+      return holds('can_view', peer) ? [{ object: peer, count }] : [];
+    });
+  }
+
+  function teamPeers(): Peer[] {
+    return [...teams.keys()].map((id) => ({ object: `team:${id}`, count: 1 })).filter((peer) => peer.object !== object);
+  }
 
   function teamOf(text: string) {
     const id = idOf(text);

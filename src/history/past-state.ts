@@ -36,6 +36,8 @@ export interface PastState {
   /** Sources of resources, such as `cluster:7`. */
   readonly resources: Set<string>;
   readonly administrators: Set<string>;
+  /** When that which was undone ended by itself, by row: the user of a team, the team of a role, or the resource. */
+  readonly ends: Map<string, Date>;
 }
 
 /** The type of each resource by its source: `robot_ac` of `robot`. */
@@ -53,6 +55,7 @@ export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<
     roles: new Map(),
     resources: new Set(),
     administrators: new Set(),
+    ends: new Map(),
   };
   for (const [source, own] of Map.groupBy(tuples, (tuple) => tuple.source)) {
     const [kind = '', id = ''] = source.split(':');
@@ -81,6 +84,21 @@ function roleOf(tuples: readonly GraphTuple[]): RoleState {
     teams: new Set(tuples.filter(({ relation }) => relation === 'assignee').map(({ user }) => idOf(user))),
     described: undefined,
   };
+}
+
+/**
+ * Drops what was over at the moment. Its removal is in the log at the time at which a server noticed the end, which can be
+ * long after it if no server ran.
+ */
+export function dropEnded(state: PastState, at: Date): void {
+  for (const [row, end] of state.ends) {
+    if (end > at) continue;
+    const [source = '', id = ''] = row.split(' ');
+    const [kind, number = ''] = source.split(':');
+    if (kind === 'team') state.teams.get(number)?.members.delete(id);
+    else if (kind === 'role') state.roles.get(number)?.teams.delete(id);
+    else state.resources.delete(source);
+  }
 }
 
 /** The tuples of a state. */

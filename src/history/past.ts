@@ -16,7 +16,7 @@ import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
 import { createPastCache } from './past-cache.ts';
 import { formerNames, type Known, namesIn } from './past-names.ts';
-import { ADMINISTRATORS, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';
+import { ADMINISTRATORS, dropEnded, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';
 import {
   beforeTheLog,
   CHANGING_ACTIONS,
@@ -227,6 +227,7 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
       undo(state, change, relationOf);
       await pace();
     }
+    dropEnded(state, at);
     return { recent, changes, touched, rest: without(strangers, rest, state), state };
   }
 }

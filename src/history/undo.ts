@@ -93,7 +93,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'token.create': { touches: itself, undo: undoCreate },
   'token.delete': { touches: itself, undo: undoDelete },
   'token.rotate': 'nothing',
-  'token.expire': { touches: itself, undo: undoDelete },
+  'token.expire': { touches: itself, undo: undoTokenEnd },
   'token_policy.update': 'nothing',
   'device.approve': 'nothing',
   'device.deny': 'nothing',
@@ -204,24 +204,30 @@ function undoTeamDelete({ teams, roles }: PastState, change: LoggedChange): void
   }
 }
 
-function undoJoin({ teams }: PastState, change: LoggedChange): void {
-  if (!teams.get(change.objectId)?.members.delete(textIn(change, 'after', 'userId'))) throw doesNotFit(change);
+function undoJoin({ teams, ends }: PastState, change: LoggedChange): void {
+  const user = textIn(change, 'after', 'userId');
+  if (!teams.get(change.objectId)?.members.delete(user)) throw doesNotFit(change);
+  ends.delete(`team:${change.objectId} ${user}`);
 }
 
-function undoLeave({ teams }: PastState, change: LoggedChange): void {
+function undoLeave({ teams, ends }: PastState, change: LoggedChange): void {
   const [members, user] = [teams.get(change.objectId)?.members, textIn(change, 'before', 'userId')];
   if (members === undefined || members.has(user)) throw doesNotFit(change);
   members.add(user);
+  noteEnd(ends, `team:${change.objectId} ${user}`, change.before.expiresAt);
 }
 
 /** An entry about a role tells all of it, before and after. */
-function undoRole({ roles }: PastState, change: LoggedChange, relationOf: RelationOf): void {
+function undoRole({ roles, ends }: PastState, change: LoggedChange, relationOf: RelationOf): void {
   const before = roleIn(change, 'before', relationOf);
   const after = roleIn(change, 'after', relationOf);
   const present = roles.get(change.objectId);
   if (!isSame(present, after)) throw doesNotFit(change);
   if (before) roles.set(change.objectId, before);
   else roles.delete(change.objectId);
+  const teamEnds = (change.before.teamExpiries ?? {}) as Fields;
+  const teams = [...(before?.teams ?? []), ...(after?.teams ?? [])];
+  for (const team of teams) noteEnd(ends, `role:${change.objectId} ${team}`, teamEnds[team]);
 }
 
 function isSame(one: RoleState | undefined, other: RoleState | undefined): boolean {
@@ -253,6 +259,17 @@ function undoCreate({ resources }: PastState, change: LoggedChange): void {
 
 function undoDelete(state: PastState, change: LoggedChange): void {
   for (const source of itself(change)) restore(state, change, source);
+}
+
+function undoTokenEnd(state: PastState, change: LoggedChange): void {
+  undoDelete(state, change);
+  for (const source of itself(change)) noteEnd(state.ends, source, change.before.expiresAt);
+}
+
+/** The end that a row had before the change, if any. Older entries about tokens do not tell it. */
+function noteEnd(ends: PastState['ends'], row: string, end: unknown): void {
+  if (typeof end === 'string') ends.set(row, new Date(end));
+  else ends.delete(row);
 }
 
 function restore(state: PastState, change: LoggedChange, source: string): void {

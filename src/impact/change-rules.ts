@@ -17,7 +17,13 @@ import {
 } from '../organizations/members.ts';
 import { builtIn, nameTaken, noTeam, readName, readPermission } from '../organizations/teams.ts';
 import { readDocument } from '../roles/role-document.ts';
-import { readRoles, rejectEscalations, requireRelations, requireRoom } from '../roles/role-file.ts';
+import {
+  type GuardrailReader,
+  readRoles,
+  rejectEscalations,
+  requireRelations,
+  requireRoom,
+} from '../roles/role-file.ts';
 import { planFor } from '../roles/role-plan.ts';
 import { readYaml } from '../roles/role-yaml.ts';
 import {
@@ -30,6 +36,7 @@ import {
   settled,
 } from '../roles/roles.ts';
 import { about, at, inField, inFieldSoon, refuse } from './change-faults.ts';
+import { adoptGuardrails } from './file-guardrails.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -39,7 +46,8 @@ import { hasOthers, isLastOwner, type TeamState } from './team-state.ts';
 export interface ChangeParts {
   readonly organizationName: string;
   readonly limits: Limits;
-  readonly rehearsal: Pick<Rehearsal, 'refused'>;
+  readonly rehearsal: Pick<Rehearsal, 'refused' | 'guardrails' | 'adopt'>;
+  readonly readGuardrails: GuardrailReader['read'];
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
 }
 
@@ -61,7 +69,7 @@ const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
 export async function makeChanges(
   world: Hypothesis,
   changes: readonly PlannedChange[],
-  { organizationName, limits, personNamed, rehearsal }: ChangeParts,
+  { organizationName, limits, personNamed, rehearsal, readGuardrails }: ChangeParts,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
   const pace = createPace();
@@ -276,9 +284,15 @@ export async function makeChanges(
 
   async function importRoles(text: string, prunes: boolean): Promise<void> {
     requireOn('can_view_roles', 'view_roles:org');
-    const wanted = await inFieldSoon('document', async () =>
-      readRoles(await readDocument(await readYaml(Buffer.from(text))), organizationName, now),
-    );
+    const { document, wanted } = await inFieldSoon('document', async () => {
+      const read = await readDocument(await readYaml(Buffer.from(text)));
+      return { document: read, wanted: await readRoles(read, organizationName, now) };
+    });
+    const held = world.held();
+    if (document.guardrails) {
+      const guarding = { world, rehearsal, readGuardrails, limits };
+      noted('document', await adoptGuardrails(guarding, document.guardrails, prunes));
+    }
     const teams = [...world.teams.values()];
     const names = new Map(teams.map(({ id, name }) => [id, name]));
     const roles = [...world.roles.values()].map((role) => ({
@@ -288,7 +302,6 @@ export async function makeChanges(
     }));
     const present = { roles, teams };
     const plan = inField('document', () => planFor(present, wanted, prunes));
-    const held = world.held();
     requireRelations(plan, held);
     noted('document', () => rejectEscalations(plan, held));
     noted('document', () => requireRoom(plan, present, limits));

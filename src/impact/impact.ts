@@ -90,7 +90,7 @@ const PERMISSIONS = new Map(CATALOG.map((entry) => [entry.relation, entry]));
 export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
-export function createImpact({ graphs, store, names, limits, personNamed, trials }: Parts) {
+export function createImpact({ graphs, store, names, limits, personNamed, readGuardrails, trials }: Parts) {
   return { preview };
 
   async function preview(
@@ -99,11 +99,13 @@ export function createImpact({ graphs, store, names, limits, personNamed, trials
     { withObjects, at }: Question,
   ): Promise<ImpactReport> {
     const moment = at && requireTerm(at, new Date(), 'at');
-    const trial = await trials(organizationId, callerId);
+    const isFile = changes.some(({ action }) => action === 'roles.import');
+    const trial = await (isFile ? trials.openForFile : trials.open)(organizationId, callerId);
     const scene = await readScene(graphs, organizationId, await store.details(organizationId), trial?.note);
     const world = createHypothesis(scene, callerId);
     const rehearsal = createRehearsal(world, trial);
-    const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed, rehearsal });
+    const parts = { organizationName, limits, personNamed, readGuardrails, rehearsal };
+    const refusals = await makeChanges(world, changes, parts);
     if (moment) await world.pass(moment);
     const guardrails = await rehearsal.outcome();
     const crowd = await readCrowd(scene, world);

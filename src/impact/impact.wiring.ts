@@ -1,4 +1,5 @@
 import type { Authz } from '../authz/authz.wiring.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Trials } from '../guardrails/trial.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
@@ -12,10 +13,12 @@ export function wireImpact(
   { db, room }: Infrastructure,
   { callers }: Identity,
   { graphs, names }: Authz,
-  trials: Trials,
+  { guardrails, trials }: { readonly guardrails: Guardrails; readonly trials: Trials },
 ) {
   const { personNamed } = callers;
   const store = createImpactStore(db);
-  const impact = createImpact({ graphs, store, names, limits: room.limits, personNamed, trials });
+  const limits = room.limits;
+  const { read: readGuardrails } = guardrails;
+  const impact = createImpact({ graphs, store, names, limits, personNamed, readGuardrails, trials });
   return { mount: (scope: Scope) => impactRoutes(scope, impact) };
 }

@@ -1,4 +1,5 @@
 import { structureOf } from '../changes/derived-tuples.ts';
+import type { GuardrailPlan, GuardrailsNow } from '../guardrails/guardrail-file.ts';
 import type { SourcedTuple } from '../guardrails/people-graph.ts';
 import type { KnownNames, Restated, Trial } from '../guardrails/trial.ts';
 import type { ToldViolation } from '../guardrails/verdict.ts';
@@ -11,9 +12,19 @@ export type Rehearsal = ReturnType<typeof createRehearsal>;
 
 /** Tells the guardrails of each change that is made in a hypothesis. */
 export function createRehearsal(world: Hypothesis, trial: Trial | undefined) {
+  let adopted: GuardrailPlan | undefined;
   return {
+    guardrails: async (): Promise<GuardrailsNow> => (await trial?.present()) ?? { guardrails: [], names: new Map() },
+    /** The call that is being made changes guardrails, too. */
+    adopt(plan: GuardrailPlan): void {
+      adopted = plan;
+    },
     /** What the call that has just been made would be refused for. */
-    refused: async (): Promise<ToldViolation[]> => (await trial?.refused(restated(), renamed())) ?? [],
+    async refused(): Promise<ToldViolation[]> {
+      const plan = adopted;
+      adopted = undefined;
+      return (await trial?.refused(restated(), renamed(), plan)) ?? [];
+    },
     /** What holds less in the end than in the beginning. */
     async outcome(): Promise<ToldViolation[]> {
       await trial?.happened(restated());

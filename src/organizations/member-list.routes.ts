@@ -3,14 +3,14 @@ import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { choice, Descending, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
-import { presentProfile, User } from '../users/user.view.ts';
+import { ListedUser, presentListed } from '../users/user.view.ts';
 import { Expiry, presentExpiry } from './expires-at.view.ts';
 import type { ListMembers, Member as MemberValue } from './member-list.ts';
 
 const Member = named(
   'Member',
   Type.Object({
-    ...User.properties,
+    ...ListedUser.properties,
     teams: Type.Array(
       Type.Object({
         id: Int64,
@@ -83,7 +83,7 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
         extension: true,
         params: Type.Object({ org: Type.String() }),
         querystring: Type.Object(PageQuery),
-        response: { 200: Type.Array(User) },
+        response: { 200: Type.Array(ListedUser) },
       },
     },
     async (request, reply) => {
@@ -92,14 +92,15 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
       const question = { text: '', team: undefined, orderBy: 'id' as const, isDescending: false };
       const { items, total } = await list(organization.id, person.id, question, page);
       showPage(request, reply, baseUrl(), page, total);
-      return items.map(({ profile }) => presentProfile(profile, baseUrl()));
+      return items.map(({ profile }) => presentListed(profile, baseUrl(), true));
     },
   );
 }
 
 function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned }: MemberValue, baseUrl: string) {
   return {
-    ...presentProfile(profile, baseUrl),
+    // Whoever may list the members may see them.
+    ...presentListed(profile, baseUrl, true),
     teams: teams.map(({ expiresAt: until, ...team }) => ({ ...team, ...presentExpiry(until) })),
     joined_at: timestamp(joinedAt),
     ...presentExpiry(expiresAt),

@@ -9,12 +9,13 @@ import {
   member,
   ownerIn,
   requireProven,
+  seesAsSelf,
 } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
-import { presentProfile, User } from '../users/user.view.ts';
+import { ListedUser, presentListed } from '../users/user.view.ts';
 import { Expiry, NewExpiry, presentExpiry, readTerm } from './expires-at.view.ts';
 import type { Members, TeamMember as TeamMemberValue } from './members.ts';
 
@@ -27,7 +28,7 @@ const NewMember = named(
   }),
 );
 const Membership = named('Membership', Type.Object({ expires_at: NewExpiry }));
-const TeamMember = named('TeamMember', Type.Object({ ...User.properties, expires_at: Expiry }));
+const TeamMember = named('TeamMember', Type.Object({ ...ListedUser.properties, expires_at: Expiry }));
 const TeamPath = Type.Object({ id: PathId });
 const MemberPath = Type.Object({ id: PathId, username: Type.String() });
 const tags = ['administration'];
@@ -113,10 +114,15 @@ export function memberRoutes(scope: Scope, members: Members): void {
 
 /** Who is in a team. */
 export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
-  const present = ({ profile, expiresAt }: TeamMemberValue) => ({
-    ...presentProfile(profile, baseUrl()),
-    ...presentExpiry(expiresAt),
-  });
+  /** Whoever is in a team sees who else is, but not more of them than of other users. */
+  const presenterFor = async (request: FastifyRequest) => {
+    const caller = callerOf(request);
+    const seesAll = await members.seesMembers(caller.person.id, ownerIn(request));
+    return ({ profile, expiresAt }: TeamMemberValue) => ({
+      ...presentListed(profile, baseUrl(), seesAll || seesAsSelf(caller, profile.id)),
+      ...presentExpiry(expiresAt),
+    });
+  };
   const idOf = (params: { id: string }) => readId(params.id, 'team ID');
 
   scope.get(
@@ -136,7 +142,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
       const page = readPage(request.query);
       const { items, total } = await members.ofTeam(idOf(request.params), page);
       showPage(request, reply, baseUrl(), page, total);
-      return items.map(present);
+      return items.map(await presenterFor(request));
     },
   );
 
@@ -152,7 +158,10 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
         response: { 200: TeamMember },
       },
     },
-    async (request) => present(await members.inTeam(idOf(request.params), request.params.username)),
+    async (request) => {
+      const present = await presenterFor(request);
+      return present(await members.inTeam(idOf(request.params), request.params.username));
+    },
   );
 
   scope.put(

@@ -73,6 +73,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   return {
     ofTeam: store.ofTeam,
     requireMember,
+    seesMembers,
     add,
     remove,
     inTeam,
@@ -83,6 +84,11 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   async function requireMember(organizationId: bigint, username: string): Promise<void> {
     const person = await personNamed(username);
     if (!person?.organizations.has(organizationId)) throw new AppError('notFound', 'user is not a member');
+  }
+
+  async function seesMembers(callerId: bigint, organizationId: bigint): Promise<boolean> {
+    const organization = { type: 'organization', id: organizationId } as const;
+    return await judge.holds(callerId, organizationId, 'can_view_members', organization);
   }
 
   /**

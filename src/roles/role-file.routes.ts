@@ -25,7 +25,13 @@ const ExportQuery = Type.Object({
 });
 const ImportQuery = Type.Object({
   ...OrgQuery.properties,
-  dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, only return what would change.' })),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description:
+        'Change nothing, only return what would change. What the import would be rejected for is rejected in the same ' +
+        'way, also by guardrails, including those in the document.',
+    }),
+  ),
   prune: Type.Optional(
     Type.Boolean({
       description: 'Delete the roles, and if it has guardrails, the guardrails that are not in the document.',
@@ -154,7 +160,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastR
     scope.put(
       '/authz/roles/import',
       {
-        config,
+        config: { access: holds('view_roles:org', 'authz', { dryRun: true }) },
         schema: {
           summary: 'Import custom roles from a document, all or nothing, and return what changed',
           tags,

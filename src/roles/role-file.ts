@@ -22,6 +22,7 @@ import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry, type WrittenDocument } from './role-document.ts';
 import { writeYaml } from './role-document-writer.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
+import type { RehearseFile } from './role-rehearsal.ts';
 import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
 
 export interface RoleFileStore {
@@ -87,6 +88,7 @@ export function createRoleFile(
   judge: Pick<Judge, 'allowed'>,
   limits: RoleLimits & Pick<Limits, 'guardrailsPerOrganization'>,
   reader: GuardrailReader,
+  rehearse: RehearseFile,
 ) {
   return { exportRoles, importRoles };
 
@@ -117,7 +119,11 @@ export function createRoleFile(
       await breath();
       return { plan, rules, report: reportOn(plan, rules, now) };
     };
-    if (options.isDryRun) return (await decide(await store.read(organizationId))).report;
+    if (options.isDryRun) {
+      const { plan, rules, report } = await decide(await store.read(organizationId));
+      await rehearse(organizationId, actor.id, plan, rules);
+      return report;
+    }
     const done = await store.change(organizationId, decide, actor);
     if (!done) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return done.report;

@@ -1,4 +1,5 @@
 import type { Authz } from '../authz/authz.wiring.ts';
+import type { Trials } from '../guardrails/trial.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { expireRoles } from './expired-roles.store.ts';
@@ -12,13 +13,19 @@ import { createRolePeopleStore } from './role-people.store.ts';
 import { createRolePeople } from './role-people.ts';
 import { rolePreviewRoutes } from './role-preview.routes.ts';
 import { createRolePreview } from './role-preview.ts';
+import { createRoleRehearsal } from './role-rehearsal.ts';
 import { roleRoutes } from './roles.routes.ts';
 import { createRoleStore } from './roles.store.ts';
 import { createRoles } from './roles.ts';
 import { teamRoleRoutes } from './team-roles.routes.ts';
 import { createTeamRoles } from './team-roles.ts';
 
-export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz, guardrails: GuardrailReader) {
+interface Guarding {
+  readonly guardrails: GuardrailReader;
+  readonly trials: Trials;
+}
+
+export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz, { guardrails, trials }: Guarding) {
   const { model, modelText, graphs, judge, names } = authz;
   const store = createRoleStore(db, revisions.write, room);
   revisions.addExpirer(expireRoles);
@@ -30,7 +37,9 @@ export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz,
   function mount(scope: Scope): void {
     roleRoutes(scope, roles, rolePeople, pastRoles);
     modelWordsRoutes(scope, modelText, describeModel(model));
-    const roleFile = createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits, guardrails);
+    const fileStore = createRoleFileStore(db, revisions.write);
+    const rehearse = createRoleRehearsal(graphs, trials);
+    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, rehearse);
     roleFileRoutes(scope, roleFile, pastRoles);
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);

@@ -11,4 +11,7 @@ export interface Profile {
   readonly createdAt: Date;
   /** Owner or administrator of at least one organization. */
   readonly orgAdmin: boolean;
+  /** Not for everybody: see `presentListed`. */
+  readonly active: boolean;
+  readonly lastLoginAt: Date | null;
 }

@@ -34,6 +34,25 @@ export const User = named(
   }),
 );
 
+/** A user in a list of people whom the caller knows. What the caller may not see is absent, not a zero value. */
+export const ListedUser = named(
+  'ListedUser',
+  Type.Object({
+    ...User.properties,
+    last_login: Type.Optional(
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description: '1970-01-01T00:00:00Z if never. Absent if the caller may not see it.',
+      }),
+    ),
+    active: Type.Optional(
+      Type.Boolean({
+        description: 'If false, all requests of the user are rejected. Absent if the caller may not see it.',
+      }),
+    ),
+  }),
+);
+
 /** What users and site administrators can change. A field that is left out stays as it is. */
 export const ProfileFields = {
   full_name: Type.Optional(Line(100)),
@@ -73,7 +92,7 @@ export function presentSelf(person: Person, baseUrl: string, checkClientOrg = fa
   };
 }
 
-/** How everyone else sees them: what concerns only the user stays at its zero value. */
+/** How everyone else sees them in lists of followers: what concerns only the user stays at its zero value. */
 export function presentProfile(profile: Profile, baseUrl: string) {
   return {
     id: profile.id,
@@ -94,6 +113,16 @@ export function presentProfile(profile: Profile, baseUrl: string) {
     description: profile.description,
     orgAdmin: profile.orgAdmin,
   };
+}
+
+/**
+ * The same in lists of members and of users. Whether an account is active, and when it was last used, is for whoever may
+ * see the members of the organization, for site administrators, and for the users themselves.
+ */
+export function presentListed(profile: Profile, baseUrl: string, seesStatus: boolean) {
+  const { active: _active, last_login: _lastLogin, ...shown } = presentProfile(profile, baseUrl);
+  if (!seesStatus) return shown;
+  return { ...shown, active: profile.active, last_login: timestamp(profile.lastLoginAt) };
 }
 
 /** Whoever knows a user's name may look that user up, but a list must not show everyone's address. */

@@ -4,7 +4,7 @@ import type { Scope } from '../http/server.ts';
 import { versionTag } from '../http/wire/etag.ts';
 import { choice, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { named, readId, shownAs } from '../http/wire/schemas.ts';
-import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
+import { hideAddresses, ListedUser, presentListed, presentSelf, User } from './user.view.ts';
 import { USER_STATES, type Users } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
@@ -39,7 +39,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         tags,
         extension: true,
         querystring: ProfileSearch,
-        response: { 200: named('UserSearchResult', Type.Object({ ok: Type.Boolean(), data: Type.Array(User) })) },
+        response: { 200: named('UserSearchResult', Type.Object({ ok: Type.Boolean(), data: Type.Array(ListedUser) })) },
       },
     },
     async (request, reply) => {
@@ -48,8 +48,10 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
       const id = uid === '' || uid === '0' ? undefined : readId(uid, 'user ID');
       const { items, total } = await users.search(q.trim(), page, id);
       showPage(request, reply, baseUrl(), page, total);
-      const shown = hideAddresses(items, callerOf(request));
-      return { ok: true, data: shown.map((profile) => presentProfile(profile, baseUrl())) };
+      const caller = callerOf(request);
+      const seesStatus = (id: bigint) => seesAsAdmin(caller) || seesAsSelf(caller, id);
+      const shown = hideAddresses(items, caller);
+      return { ok: true, data: shown.map((profile) => presentListed(profile, baseUrl(), seesStatus(profile.id))) };
     },
   );
 
@@ -63,7 +65,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         extension: true,
         params: Path,
         etag: true,
-        response: { 200: User },
+        response: { 200: ListedUser },
       },
     },
     async (request, reply) => {
@@ -71,7 +73,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
       const caller = callerOf(request);
       const isSelf = caller.person.login.toLowerCase() === username.toLowerCase();
       const seesAll = seesAsAdmin(caller) || (isSelf && seesAsSelf(caller, caller.person.id));
-      if (!seesAll) return presentProfile(await users.profile(username), baseUrl());
+      if (!seesAll) return presentListed(await users.profile(username), baseUrl(), false);
       const { person, version } = await users.person(username);
       reply.header('ETag', versionTag({ id: person.id, version }));
       return presentSelf(person, baseUrl());

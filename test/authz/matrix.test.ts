@@ -110,7 +110,11 @@ describe('The matrix', () => {
       ...numbers.slice(0, 400).flatMap((id) => memberOf('team:1', id)),
       ...numbers.map((id) => ({ user: HOME, relation: 'organization', object: `cluster:${id}` })),
     ]);
-    const store = { names: async () => new Map(), peopleNamed: async () => [] };
+    const store = {
+      names: async () => new Map(),
+      peopleNamed: async () => [],
+      inactive: async () => new Set<bigint>(),
+    };
     const { matrix } = createMatrix(
       graphsOf(graph, () => {}),
       store,

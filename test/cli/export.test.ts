@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { cliAs, openCliProcess } from '../support/cli.ts';
 import { openTestServer } from '../support/server.ts';
@@ -22,6 +25,36 @@ it('atrium audit --export writes every entry as a line, oldest first', async () 
   assert.ok(entries.length > 60);
   assert.deepEqual(listed.toReversed(), entries);
   assert.deepEqual(few, listed.slice(0, 3));
+});
+
+it('atrium audit verify checks an exported file without a server, and notices every change', async (t) => {
+  const atrium = await openTestServer();
+  const folder = mkdtempSync(join(tmpdir(), 'atrium-audit-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { stdout } = await cliAs(atrium, 'ann')('audit --export');
+  const whole = (await cliAs(atrium, 'root')('audit --export --site')).stdout;
+  const csv = (await cliAs(atrium, 'ann')('audit --all -o csv')).stdout;
+  await atrium.close();
+  const cli = openCliProcess({});
+  const verify = async (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return await cli(`audit verify ${join(folder, name)}`);
+  };
+  const lines = stdout.trimEnd().split('\n');
+  const intact = await verify('whole.ndjson', stdout);
+  assert.equal(intact.code, 0, intact.stderr);
+  assert.match(intact.stdout, new RegExp(`^intact: ${lines.length} entries of organization \\d+, each follows`));
+  assert.equal((await verify('site.ndjson', whole)).code, 0);
+  const changed = await verify('changed.ndjson', stdout.replace('"name":"ann"', '"name":"eve"'));
+  assert.deepEqual([changed.code, /^broken at entry \d+/.test(changed.stdout)], [1, true], changed.stdout);
+  const gap = await verify('gap.ndjson', [...lines.slice(0, 1), ...lines.slice(2)].join('\n'));
+  assert.equal(gap.code, 1);
+  const rest = await verify('rest.ndjson', lines.slice(1).join('\n'));
+  assert.match(rest.stdout, /does not begin with the first entry: verify an export without filters/);
+  const other = await verify('other.txt', 'hello');
+  assert.deepEqual([other.code, /is not an export of the audit log/.test(other.stderr)], [2, true]);
+  assert.match(csv, /^time,actor,on_behalf_of,action,object_type,object_id,object,summary,request_id\r\n/);
+  assert.equal(csv.trimEnd().split('\r\n').length, lines.length + 1);
 });
 
 it('atrium audit --export keeps the received lines and exits with 3 when the connection breaks', async () => {

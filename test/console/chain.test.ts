@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { checkChain, membersOf } from '../../console/src/pages/audit/chain.ts';
+import { checkChain, membersOf } from '../../client/audit-chain.ts';
 import { chainHash } from '../../src/changes/audit-chain.store.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';

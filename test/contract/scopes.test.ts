@@ -56,7 +56,7 @@ describe('Token scopes', () => {
       const routes = atrium.instance.routes.filter(isForPeople);
       assert.ok(routes.length >= 30);
       for (const route of routes) {
-        const needed = neededScope(route.access as SignedAccess, route.method);
+        const needed = neededScope(route.access as SignedAccess, route);
         // About the token itself: the tests of rotation call them with every kind of token.
         if (needed === undefined) continue;
         const name = `${route.method} ${route.path}`;

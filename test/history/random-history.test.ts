@@ -8,6 +8,7 @@ import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
 import { mayBeOwn } from '../../src/authz/judge.ts';
 import type { ObjectRef } from '../../src/authz/object-ref.ts';
 import type { AppError } from '../../src/base/errors.ts';
+import { sql } from '../../src/db/db.ts';
 import { createPastStore } from '../../src/history/past.store.ts';
 import { createPast, type Past } from '../../src/history/past.ts';
 import { readModel } from '../../src/rebac/model.ts';
@@ -21,6 +22,16 @@ import { openTestServer, type TestServer } from '../support/server.ts';
 type World = Awaited<ReturnType<typeof openRandomWorld>>;
 
 type OwnedRef = ObjectRef & { readonly owner: string };
+
+const END_MEMBER = sql(
+  'test.endOneMember',
+  `update team_member set expires_at = clock_timestamp()
+    where team_id = $1 and account_id = (select id from account where name = $2)`,
+);
+const END_ROLE = sql(
+  'test.endOneRole',
+  'update role_team set expires_at = clock_timestamp() where role_id = $1 and team_id = $2',
+);
 
 /** Everything that everybody in one organization may do there, as the server answered after a change. */
 interface Remembered {
@@ -53,7 +64,7 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
       const world = await openRandomWorld(atrium, random);
       const steps: Remembered[] = [];
       for (let count = 0; count < COUNTS.historyChanges; count++) {
-        const more = count % 5 === 2 ? deletePerson : count % 5 === 4 ? deleteRobot : world.change;
+        const more = [world.change, letEnd, deletePerson, world.change, deleteRobot][count % 5] ?? world.change;
         const change = await more(world);
         const at = new Date();
         const { name } = world.organization();
@@ -205,6 +216,29 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
           `${organization} after ${change}, user ${personId}`,
         );
       }
+    }
+
+    /** Something ends, and no server has noticed yet: whoever asks first about the present makes one notice. */
+    async function letEnd({ organization }: World): Promise<string> {
+      const { name, teams, roles } = organization();
+      const root = atrium.as('root');
+      const soon = { expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+      const assigned = [...roles.values()].find((one) => one.teams.size > 0);
+      const team = [...teams.values()].find(({ level, members }) => level !== 'owner' && members.size > 0);
+      const [roleTeam] = assigned?.teams ?? [];
+      if (assigned && roleTeam !== undefined && (Date.now() % 2 === 0 || !team)) {
+        assert.equal((await root('PUT', `/teams/${roleTeam}/roles/${assigned.id}`, soon)).status, 204);
+        await atrium.instance.db.query(END_ROLE, [assigned.id, roleTeam]);
+        assigned.teams.delete(roleTeam);
+      } else if (team) {
+        const [member = ''] = team.members;
+        assert.equal((await root('PUT', `/teams/${team.id}/members/${member}`, soon)).status, 204);
+        await atrium.instance.db.query(END_MEMBER, [team.id, member]);
+        team.members.delete(member);
+      } else return 'there is nothing that could end';
+      const ended = Date.now() + 2;
+      while (Date.now() <= ended) await breath();
+      return `an end in ${name}`;
     }
 
     /** Deletes a robot with its tokens. */

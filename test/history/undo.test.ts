@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AppError } from '../../src/base/errors.ts';
 import type { GraphTuple } from '../../src/changes/graph-tuple.ts';
-import { stateOf, tuplesOf } from '../../src/history/past-state.ts';
+import { dropEnded, stateOf, tuplesOf } from '../../src/history/past-state.ts';
 import { type LoggedChange, touchedBy, undo } from '../../src/history/undo.ts';
 import { findPermission } from '../../src/roles/catalog.ts';
 
@@ -49,6 +49,34 @@ describe('Undoing entries of the audit log', () => {
       'user:7 last_owner organization:9',
       'user:7 member team:6',
     ]);
+  });
+
+  it('What had ended at the moment does not come back, whenever a server noticed', () => {
+    const [end, other] = ['2026-11-03T09:00:00.000Z', '2026-11-03T09:30:00.000Z'];
+    const expired = { team: 'ops', userId: '8', username: 'eve', expiresAt: end };
+    const role = { name: 'r', description: '', permissions: [], teamIds: ['4', '5'] };
+    const changes = [
+      entry('team.expire_member', 'team:4', { before: expired }),
+      entry('role.expire', 'role:3', {
+        before: { ...role, teamExpiries: { 4: end, 5: other } },
+        after: { ...role, teamIds: [] },
+      }),
+      entry('token.expire', 'token:6', { before: { name: 't', expiresAt: end } }),
+    ];
+    const present = [
+      ...TEAM,
+      { object: 'role:3', relation: 'organization', user: 'organization:9', source: 'role:3' },
+    ] as const;
+    const restored = (at: string) => {
+      const state = stateOf(9n, 'organization', present);
+      for (const change of changes) undo(state, change, relationOf);
+      dropEnded(state, new Date(at));
+      const { teams, roles, resources } = state;
+      return [teams.get('4')?.members.has('8'), [...(roles.get('3')?.teams ?? [])], [...resources]];
+    };
+    assert.deepEqual(restored('2026-11-03T08:59:59.999Z'), [true, ['4', '5'], ['token:6']]);
+    assert.deepEqual(restored(end), [false, ['5'], []]);
+    assert.deepEqual(restored(other), [false, [], []]);
   });
 
   it('A robot comes back with its tokens', () => {

@@ -15,7 +15,11 @@ export interface WireRemedy {
   readonly sentence: string;
   readonly gains: number;
   readonly others: number;
+  readonly other_objects: number;
+  readonly future_objects: boolean;
+  readonly reach: string;
   readonly allowed: boolean;
+  readonly rejected_by?: { readonly id: number; readonly name: string; readonly sentence: string };
   readonly required: { readonly objectType: string; readonly objectID: number; readonly relation: string };
 }
 

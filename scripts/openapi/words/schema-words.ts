@@ -91,6 +91,9 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   MarketplaceEventPage: 'A part of the outbox, newest event first.',
   MarketplaceSummary: 'The marketplace listener at a glance.',
   MarketplaceSummaryMarketplace: 'How one marketplace proves who it is, and what it has sent.',
+  ListedUser:
+    'A user in a list. Whether they are active, and their last sign-in, are absent if the caller may not see them.',
+  MarkedUserReference: 'A user by ID and login name, with a mark if they are deactivated.',
   Member: 'A user, with their teams in an organization.',
   Membership: 'When a membership of a team ends.',
   MemberTeam: 'A team that the member is in.',
@@ -224,6 +227,8 @@ export const SAME_PROPERTIES: Readonly<Record<string, string>> = {
   EditRole: 'Role',
   EditTeam: 'Team',
   EditUser: 'User',
+  ListedUser: 'User',
+  MarkedUserReference: 'UserReference',
   Member: 'User',
   TeamMember: 'User',
   NeededRelationship: 'Relationship',

@@ -7,11 +7,12 @@ import type { Scope } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { documented, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
 import { readObjectType } from '../objects.ts';
-import type { RemedySearch } from '../remedies.ts';
-import { presentRemedy, RemedyResponse } from '../remedies.view.ts';
+import { type FindForbidding, forbiddenBy, type RemedySearch } from '../remedies.ts';
+import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from '../remedies.view.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
+import { MarkedUser } from './marked-user.view.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
@@ -22,7 +23,6 @@ const Also = Type.Optional(
     description: `Further relations, separated by commas, at most ${MAX_FURTHER}: each user in the response says which of them they hold too.`,
   }),
 );
-const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const NamedObject = named(
   'NamedObject',
   Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
@@ -44,7 +44,7 @@ const Principal = named(
   'Principal',
   Type.Object({
     type: Type.String({ enum: ['user'] }),
-    ...Person.properties,
+    ...MarkedUser.properties,
     also: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
@@ -95,6 +95,12 @@ const Explanation = named(
     relation: Type.String(),
     userID: Int64,
     allowed: Type.Boolean(),
+    found: Type.Optional(
+      Type.Boolean({
+        description:
+          'False if the object does not exist or the caller may not see it. Which of the two is not told, and the answer is no.',
+      }),
+    ),
     token_limit: Type.Optional(
       Type.Boolean({
         description:
@@ -104,6 +110,13 @@ const Explanation = named(
     sentence: Type.String({
       description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
     }),
+    forbidden_by: Type.Optional(
+      Type.Array(ForbiddingGuardrail, {
+        description:
+          'On a no: enforced guardrails that say that this user can never do this. Absent if there are none, or if the ' +
+          'caller may not view roles.',
+      }),
+    ),
     steps: Type.Array(Step, {
       description: 'From the object to the user. Each step rests on the deeper ones after it.',
     }),
@@ -146,11 +159,13 @@ interface Parts {
   readonly explainAt: ExplainAt;
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
   readonly remedies: RemedySearch;
+  readonly forbidding: FindForbidding;
   readonly reachOf: FindReach;
   readonly baseUrl: () => string;
 }
 
-export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, reachOf, baseUrl }: Parts): void {
+export function explainRoutes(scope: Scope, parts: Parts): void {
+  const { explainAt, timeMachine, remedies, forbidding, reachOf, baseUrl } = parts;
   const tags = ['authorization'];
 
   scope.get(
@@ -195,17 +210,22 @@ export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, 
       const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;
       const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
       if (at) showAsOf(reply, at, since);
-      // Nobody can change the past.
-      const isSearched = wantsRemedies && !allowed && at === undefined;
-      const searched = isSearched ? await remedies({ ...question, userId: personId, standing }) : undefined;
+      // Nobody can change the past, and guardrails are about changes.
+      const isNo = !allowed && at === undefined;
+      const about = { ...question, userId: personId, standing };
+      const searched = isNo && wantsRemedies ? await remedies(about) : undefined;
+      const forbidden = isNo && standing === 'seen' ? await forbidding(about) : [];
+      const isForbidden = forbidden.length > 0 && !searched?.sentence;
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
         userID: personId,
         allowed,
+        found: found.isFound,
         // The nearest link that is missing is often the membership that grants the most.
-        sentence: searched?.sentence ?? found.sentence,
+        sentence: [searched?.sentence ?? found.sentence, ...(isForbidden ? forbidden.map(forbiddenBy) : [])].join('; '),
+        ...(forbidden.length > 0 && { forbidden_by: [...forbidden] }),
         steps: steps.map(presentStep),
         missing: [...missing],
         needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({

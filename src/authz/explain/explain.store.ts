@@ -12,6 +12,8 @@ const NAMES = sql(
 );
 const PERSON = sql('explain.person', `select id, name from account where kind = 'user' and name_key = $1`);
 
+const INACTIVE = sql('explain.inactive', 'select id from account where id = any($1::bigint[]) and not active');
+
 export function createExplainStore(db: Db): ExplainStore {
   return {
     names: (objects) => namesOf(db.query, objects),
@@ -19,6 +21,11 @@ export function createExplainStore(db: Db): ExplainStore {
     async personNamed(login) {
       const [row] = await db.query<{ id: bigint; name: string }>(PERSON, [nameKey(login)]);
       return row;
+    },
+
+    async inactive(ids) {
+      if (ids.length === 0) return new Set();
+      return new Set((await db.query<{ id: bigint }>(INACTIVE, [ids])).map(({ id }) => id));
     },
   };
 }

@@ -5,6 +5,7 @@ import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
 import type { Surroundings } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
+import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
@@ -20,7 +21,7 @@ import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.t
 import { type Reason, reasonsFor } from './all-paths.ts';
 import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
 import { explainedReasons, finished, type Reasons, type Standing } from './explained-reasons.ts';
-import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
+import { missingTexts, PAST, PRESENT, sentenceFor, textOf } from './explanation-text.ts';
 import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
 
 /** The names of objects such as `team:4`. */
@@ -29,6 +30,8 @@ export type Names = ReadonlyMap<string, string>;
 export interface ExplainStore {
   names(objects: readonly string[]): Promise<Names>;
   personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
+  /** Which of these users are deactivated. */
+  inactive(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 export interface Question extends ViewpointQuery {
@@ -53,6 +56,8 @@ export interface ExplainedStep {
 export interface Explained {
   readonly personId: bigint;
   readonly allowed: boolean;
+  /** Otherwise the object does not exist, or the caller may not see it: which of the two is not told. */
+  readonly isFound: boolean;
   /** The whole answer in one sentence. */
   readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones that follow it. */
@@ -92,6 +97,8 @@ export interface ObjectName {
 export interface PersonRef {
   readonly id: bigint;
   readonly name: string;
+  /** Set if the user is deactivated: what they hold is theirs, but all their requests are rejected. */
+  readonly active?: false;
 }
 
 export interface Holder extends PersonRef {
@@ -130,16 +137,19 @@ export function createExplain(
     const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
-    const missing = missingTexts(found.missing, user, nameOf);
-    const { allowed, steps } = found;
+    const tense = past ? PAST : PRESENT;
+    const missing = missingTexts(withoutVain(found.missing), user, nameOf, tense);
+    const { allowed, steps, standing } = found;
+    const isFound = standing !== 'hidden' || allowed;
     const object = nameOfObject(question.object);
+    const asked = { user, relation: question.relation, object };
     const shownStep = (step: Step): ExplainedStep => ({
       depth: step.depth,
       object: step.object,
       relation: step.relation,
       rule: step.rule,
       subject: step.tuple?.user ?? '',
-      text: textOf(step, user, nameOf),
+      text: textOf(step, user, nameOf, tense),
       name: nameOf(step.object),
       subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
       tuple: step.tuple && shown(step.tuple),
@@ -147,13 +157,14 @@ export function createExplain(
     return {
       personId: person.id,
       allowed,
+      isFound,
       sentence: found.isMissed
         ? `${nameOf(object)} did not exist at that moment`
-        : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+        : sentenceFor(asked, { allowed, steps, missing }, nameOf, tense),
       steps: steps.map(shownStep),
       paths: found.paths.paths.map((path) => path.map(shownStep)),
       hasMorePaths: found.paths.hasMore,
-      standing: found.standing,
+      standing,
       missing,
       parts: partsOf(found.missing, nameOf),
       allowedNow: found.allowedNow,
@@ -349,7 +360,8 @@ export function createExplain(
       organizationId,
       ids.map((id) => `user:${id}`),
     );
-    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+    const inactive = await store.inactive(ids);
+    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '', ...(inactive.has(id) && { active: false }) }));
   }
 
   /** Present names, and the last one of what does not exist any more. */
@@ -363,6 +375,11 @@ export function createExplain(
 
 function isEmpty(facts: Surroundings): boolean {
   return facts.contextualTuples === undefined;
+}
+
+/** A built-in team stays, so nothing that could be added would help. */
+function withoutVain(missing: MissingLink | undefined): MissingLink | undefined {
+  return missing?.excludedBy.some(({ relation }) => relation === 'built_in') ? { ...missing, add: [] } : missing;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

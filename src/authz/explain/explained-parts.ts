@@ -8,7 +8,7 @@ export interface ShownTuple {
 
 /** What is missing, for programs: `missing` says the same in sentences. */
 export interface MissingParts {
-  /** Tuples that would have to be added. */
+  /** Tuples that would grant if they were added. While a relation excludes the user, none would. */
   readonly needs: readonly (ShownTuple & { readonly userName: string; readonly objectName: string })[];
   /** Relations that exclude the user. */
   readonly excludedBy: readonly { readonly object: string; readonly relation: string; readonly name: string }[];
@@ -17,14 +17,15 @@ export interface MissingParts {
 }
 
 export function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
+  const isExcluded = (missing?.excludedBy.length ?? 0) > 0;
   return {
-    needs: (missing?.add ?? []).map((tuple) => ({
+    needs: (isExcluded ? [] : (missing?.add ?? [])).map((tuple) => ({
       ...shown(tuple),
       userName: nameOf(objectOf(tuple.user)),
       objectName: nameOf(tuple.object),
     })),
     excludedBy: (missing?.excludedBy ?? []).map(({ object, relation }) => ({ object, relation, name: nameOf(object) })),
-    trail: (missing?.trail ?? []).map(shown),
+    trail: (isExcluded ? [] : (missing?.trail ?? [])).map(shown),
   };
 }
 

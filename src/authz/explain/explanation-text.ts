@@ -16,11 +16,53 @@ const HOLDERS: Readonly<Record<string, readonly [one: string, many: string]>> = 
   steward: ['a steward', 'stewards'],
   last_owner: ['the last owner', 'last owners'],
 };
-/** What has to change if somebody is excluded by a relation. */
-const OBSTACLES: Readonly<Record<string, string>> = {
-  last_owner: '% would need another owner',
-  kept: '% would need another member',
-  built_in: '% is built in and stays',
+/** The words that differ between an answer about now and one about a past moment. */
+export interface Tense {
+  readonly can: string;
+  readonly cannot: string;
+  readonly is: string;
+  readonly are: string;
+  readonly has: string;
+  readonly owns: string;
+  readonly hold: string;
+  readonly wouldHaveToBe: string;
+  readonly mustNoLongerBe: string;
+  /** What has to change if a relation excludes the user. */
+  readonly obstacles: Readonly<Record<string, string>>;
+}
+
+export const PRESENT: Tense = {
+  can: 'can',
+  cannot: 'cannot',
+  is: 'is',
+  are: 'are',
+  has: 'has',
+  owns: 'owns',
+  hold: 'hold',
+  wouldHaveToBe: 'would have to be',
+  mustNoLongerBe: 'must no longer be',
+  obstacles: {
+    last_owner: '% would need another owner',
+    kept: '% would need another member',
+    built_in: '% is built in and stays',
+  },
+};
+
+export const PAST: Tense = {
+  can: 'could',
+  cannot: 'could not',
+  is: 'was',
+  are: 'were',
+  has: 'had',
+  owns: 'owned',
+  hold: 'held',
+  wouldHaveToBe: 'would have had to be',
+  mustNoLongerBe: 'would have had to be no longer',
+  obstacles: {
+    last_owner: '% would have needed another owner',
+    kept: '% would have needed another member',
+    built_in: '% was built in',
+  },
 };
 /** Relations that do not read well by the rule of `doing`. `%` is the object. */
 const PHRASES: Readonly<Record<string, string>> = {
@@ -69,39 +111,44 @@ function phraseOf(relation: string): string {
 }
 
 /** One step as a sentence: what holds, and for whom. */
-export function textOf(step: Step, user: string, nameOf: NameOf): string {
+export function textOf(step: Step, user: string, nameOf: NameOf, tense = PRESENT): string {
   const { object, relation, rule, tuple, from } = step;
   const name = nameOf(object);
   switch (rule) {
     case 'self':
-      return `${user} is this user`;
+      return `${user} ${tense.is} this user`;
     case 'direct':
-      return fact(user, relation, object, nameOf);
+      return fact(user, relation, object, nameOf, tense);
     case 'everyone':
-      return `everybody ${holding(relation, name, 'is')}`;
+      return `everybody ${holding(relation, name, 'is', tense)}`;
     case 'userset':
-      return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name)}`;
+      return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name, 'are', tense)}`;
     case 'parent':
-      return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is')} ${holding(relation, name, 'is')}`;
+      return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is', tense)} ${holding(relation, name, 'is', tense)}`;
     case 'computed':
-      return `whoever ${holding(from ?? '', name, 'is')} ${holding(relation, name, 'is')}`;
+      return `whoever ${holding(from ?? '', name, 'is', tense)} ${holding(relation, name, 'is', tense)}`;
     case 'and':
-      return 'all of the following hold';
+      return `all of the following ${tense.hold}`;
     case 'but not':
-      return `${user} is not excluded`;
+      return `${user} ${tense.is} not excluded`;
   }
 }
 
 /** What would have to change, one sentence for each change. */
-export function missingTexts(missing: MissingLink | undefined, user: string, nameOf: NameOf): string[] {
+export function missingTexts(
+  missing: MissingLink | undefined,
+  user: string,
+  nameOf: NameOf,
+  tense = PRESENT,
+): string[] {
   return [
     ...(missing?.add ?? []).map(
-      ({ relation, object }) => `${user} would have to be ${oneOf(relation, object, nameOf)}`,
+      ({ relation, object }) => `${user} ${tense.wouldHaveToBe} ${oneOf(relation, object, nameOf)}`,
     ),
     ...(missing?.excludedBy ?? []).map(({ relation, object }) => {
-      const obstacle = OBSTACLES[relation];
+      const obstacle = tense.obstacles[relation];
       return obstacle === undefined
-        ? `${user} must no longer be ${oneOf(relation, object, nameOf)}`
+        ? `${user} ${tense.mustNoLongerBe} ${oneOf(relation, object, nameOf)}`
         : fill(obstacle, groupOf(object, nameOf));
     }),
   ];
@@ -115,39 +162,41 @@ export function sentenceFor(
   question: { readonly user: string; readonly relation: string; readonly object: string },
   answer: { readonly allowed: boolean; readonly steps: readonly Step[]; readonly missing: readonly string[] },
   nameOf: NameOf,
+  tense = PRESENT,
 ): string {
   const { user } = question;
   const action = doing(question.relation, nameOf(question.object));
   if (!answer.allowed) {
-    return `${user} cannot ${action}${answer.missing.length > 0 ? `: ${answer.missing.join(', and ')}` : ''}`;
+    return `${user} ${tense.cannot} ${action}${answer.missing.length > 0 ? `: ${answer.missing.join(', and ')}` : ''}`;
   }
-  const reasons = reasonsOf(answer.steps, user, nameOf);
-  return `${user} can ${action}${reasons.length > 0 ? ` because ${enumerated(reasons)}` : ''}`;
+  const reasons = reasonsOf(answer.steps, user, nameOf, tense);
+  return `${user} ${tense.can} ${action}${reasons.length > 0 ? ` because ${enumerated(reasons)}` : ''}`;
 }
 
 /**
  * From the user to the object. Steps that only rename what somebody holds (an owner is an admin is an editor) say
  * nothing new, so of each such chain one sentence is left: what its first holder can do at its end.
  */
-function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf): string[] {
+function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf, tense: Tense): string[] {
+  const { can, has } = tense;
   const reasons: string[] = [];
   let holder: Holder | undefined;
   for (const { rule, relation, object, tuple, from = '' } of [...steps].reverse()) {
     const subject = tuple?.user ?? '';
     if (rule === 'direct') {
-      reasons.push(fact(user, relation, object, nameOf));
+      reasons.push(fact(user, relation, object, nameOf, tense));
       holder = relation === 'owner' || relation === 'identity' ? undefined : { relation, object };
     } else if (rule === 'userset' && object.startsWith('role:')) {
-      reasons.push(`${groupOf(subject, nameOf)} has the role ${nameOf(object)}`);
+      reasons.push(`${groupOf(subject, nameOf)} ${has} the role ${nameOf(object)}`);
       holder = undefined;
     } else if (rule === 'userset' && subject.startsWith('role:')) {
-      reasons.push(`whoever has that role can ${doing(relation, nameOf(object))}`);
+      reasons.push(`whoever ${has} that role ${can} ${doing(relation, nameOf(object))}`);
       holder = undefined;
     } else if (rule === 'userset' && !subject.startsWith('organization:')) {
       holder = { relation, object };
     } else if (rule === 'parent' && holder !== undefined && isAction(from)) {
       reasons.push(
-        `${holders(holder, nameOf)} can ${holder.object === subject ? doingIt(from) : doing(from, nameOf(subject))}`,
+        `${holders(holder, nameOf)} ${can} ${holder.object === subject ? doingIt(from) : doing(from, nameOf(subject))}`,
       );
       holder = undefined;
     }
@@ -156,7 +205,7 @@ function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf): string
   // No step led to another object since: say what the holder can do with this one.
   if (top !== undefined && holder !== undefined && isAction(top.relation)) {
     const action = holder.object === top.object ? doingIt(top.relation) : doing(top.relation, nameOf(top.object));
-    reasons.push(`${holders(holder, nameOf)} can ${action}`);
+    reasons.push(`${holders(holder, nameOf)} ${can} ${action}`);
   }
   return [...new Set(reasons)];
 }
@@ -171,12 +220,12 @@ function holders({ relation, object }: Holder, nameOf: NameOf): string {
   return `${HOLDERS[relation]?.[1] ?? `holders of ${relation}`} of ${nameOf(object)}`;
 }
 
-function fact(user: string, relation: string, object: string, nameOf: NameOf): string {
-  if (object.startsWith('platform:')) return `${user} is a site administrator`;
-  if (object.startsWith('team:') && relation === 'member') return `${user} is in the team ${nameOf(object)}`;
-  if (relation === 'owner') return `${user} owns ${nameOf(object)}`;
-  if (relation === 'identity') return `${user} is this user`;
-  return `${user} is ${oneOf(relation, object, nameOf)}`;
+function fact(user: string, relation: string, object: string, nameOf: NameOf, { is, owns }: Tense): string {
+  if (object.startsWith('platform:')) return `${user} ${is} a site administrator`;
+  if (object.startsWith('team:') && relation === 'member') return `${user} ${is} in the team ${nameOf(object)}`;
+  if (relation === 'owner') return `${user} ${owns} ${nameOf(object)}`;
+  if (relation === 'identity') return `${user} ${is} this user`;
+  return `${user} ${is} ${oneOf(relation, object, nameOf)}`;
 }
 
 function oneOf(relation: string, object: string, nameOf: NameOf): string {
@@ -200,9 +249,9 @@ function baseOf(userset: string): string {
   return userset.split('#')[0] ?? '';
 }
 
-function holding(relation: string, name: string, verb: 'is' | 'are' = 'are'): string {
-  if (isAction(relation)) return `can ${doing(relation, name)}`;
-  return `${verb} ${HOLDERS[relation]?.[verb === 'is' ? 0 : 1] ?? relation} of ${name}`;
+function holding(relation: string, name: string, verb: 'is' | 'are', tense: Tense): string {
+  if (isAction(relation)) return `${tense.can} ${doing(relation, name)}`;
+  return `${tense[verb]} ${HOLDERS[relation]?.[verb === 'is' ? 0 : 1] ?? relation} of ${name}`;
 }
 
 function isAction(relation: string): boolean {

@@ -19,6 +19,7 @@ import {
   Timestamp,
   timestamp,
 } from '../../http/wire/schemas.ts';
+import { MarkedUser } from '../explain/marked-user.view.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import type { MatrixQuestion, MatrixRules } from './matrix.ts';
@@ -29,7 +30,6 @@ const MAX_IDS = 10_000;
 const FORMATS = ['json', 'csv'] as const;
 
 const Reference = named('ObjectName', Type.Object({ id: Int64, name: Type.String() }));
-const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const Asked = named(
   'MatrixQuestion',
   Type.Object({
@@ -77,7 +77,7 @@ const Matrix = named(
     type: Type.String({ enum: OBJECT_TYPES }),
     at: Timestamp,
     relations: Type.Array(Type.String(), { description: 'In the order of the model.' }),
-    users: Type.Array(Person, { description: 'The rows, by ID.' }),
+    users: Type.Array(MarkedUser, { description: 'The rows, by ID.' }),
     objects: Type.Array(Reference, { description: 'The columns, by ID.' }),
     cells: Type.Array(Cells, {
       description:

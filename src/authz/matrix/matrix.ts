@@ -47,7 +47,7 @@ export interface Matrix {
   readonly leftOut: LeftOut | undefined;
 }
 
-export interface MatrixStore extends Pick<ExplainStore, 'names'> {
+export interface MatrixStore extends Pick<ExplainStore, 'names' | 'inactive'> {
   /** Those of these login names that exist, each once. */
   peopleNamed(logins: readonly string[]): Promise<readonly (PersonRef & { readonly key: string })[]>;
 }
@@ -81,7 +81,19 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const former = await past?.names(organizationId);
     const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
     const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: nameOf(text) });
-    return { relations, users: users.map(shown), objects: objects.map(shown), rows, leftOut };
+    const members = users.map(shown);
+    const inactive = await inactiveInSlices(members.map(({ id }) => id));
+    const marked = members.map((one): PersonRef => (inactive.has(one.id) ? { ...one, active: false } : one));
+    return { relations, users: marked, objects: objects.map(shown), rows, leftOut };
+  }
+
+  async function inactiveInSlices(ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+    const found = new Set<bigint>();
+    for (let first = 0; first < ids.length; first += NAMES_IN_SLICE) {
+      if (first > 0) await breath();
+      for (const id of await store.inactive(ids.slice(first, first + NAMES_IN_SLICE))) found.add(id);
+    }
+    return found;
   }
 
   /** There may be 200,000 names, and others wait for the only connection of the built-in database. */

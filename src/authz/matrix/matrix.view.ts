@@ -1,7 +1,7 @@
 import { writeJson, writeLongListInSlices } from '../../base/json.ts';
 import { mapInSlices } from '../../base/slices.ts';
 import { plainId } from '../../http/wire/schemas.ts';
-import type { ObjectName } from '../explain/explain.ts';
+import type { ObjectName, PersonRef } from '../explain/explain.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
 
@@ -16,7 +16,7 @@ export async function writeMatrix(type: string, at: string, found: Matrix, since
   const cells = await mapInSlices(rows, texts);
   const parts = [
     `"type":${writeJson(type)},"at":${writeJson(at)},"relations":${writeJson(relations)}`,
-    `"users":${await writeLongListInSlices(users, plain)},"objects":${await writeLongListInSlices(objects, plain)}`,
+    `"users":${await writeLongListInSlices(users, person)},"objects":${await writeLongListInSlices(objects, plain)}`,
     `"cells":[${cells.join()}]`,
   ];
   if (leftOut) parts.push(`"left_out":${writeJson({ ...leftOut, common: leftOut.common ?? [] })}`);
@@ -26,6 +26,10 @@ export async function writeMatrix(type: string, at: string, found: Matrix, since
 
 function plain({ id, name }: ObjectName) {
   return { id: plainId(id), name };
+}
+
+function person({ active, ...one }: PersonRef) {
+  return { ...plain(one), ...(active === false && { active }) };
 }
 
 /** A row for each user, a column for each object, and in each cell the relations, separated by spaces. */

@@ -8,12 +8,12 @@ import { type Scope, sendText } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { Int64, named, OrgQuery, shownAs, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { nameKey } from '../../identity/account-names.ts';
+import { MarkedUser } from '../explain/marked-user.view.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import type { UserAccessRules } from './user-access.ts';
 
 const Reference = named('ObjectName', Type.Object({ id: Int64, name: Type.String() }));
-const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const REASON = {
   kind: Type.String({
     enum: ['team', 'role', 'owner', 'platform'],
@@ -46,7 +46,7 @@ const Group = named(
 const Access = named(
   'UserAccess',
   Type.Object({
-    user: Person,
+    user: MarkedUser,
     at: Timestamp,
     changed_since: Type.Optional(ChangedSince),
     teams: Type.Array(Reference, { description: 'The teams of the organization that the user is in.' }),

@@ -71,7 +71,7 @@ export type UserAccessRules = ReturnType<typeof createUserAccess>;
 /** Everything that a user holds in an organization, by type and reason. */
 export function createUserAccess(
   present: Pick<Graphs, 'together'>,
-  store: Pick<ExplainStore, 'names' | 'personNamed'>,
+  store: Pick<ExplainStore, 'names' | 'personNamed' | 'inactive'>,
   judge: Pick<Judge, 'holds'>,
 ) {
   return { access };
@@ -97,6 +97,7 @@ export function createUserAccess(
     }
     if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
     const user = `user:${person.id}`;
+    const inactive = await store.inactive([person.id]);
     const found = await inOneMoment(past ?? present, organizationId, callerId, (organization, own, now) =>
       collect({ ...question, user }, organization, own, now?.first),
     );
@@ -113,7 +114,7 @@ export function createUserAccess(
     const ofKind = (kind: Source['kind']) => found.sources.filter((source) => source.kind === kind);
     const isShown = new Set(found.sources.map(({ object }) => object));
     return {
-      user: { id: person.id, name: person.name },
+      user: { id: person.id, name: person.name, ...(inactive.has(person.id) && { active: false }) },
       teams: ofKind('team').map(({ object }) => named(object)),
       roles: ofKind('role').map(({ object, teams }) => ({
         ...named(object),

@@ -54,6 +54,8 @@ interface AccessOptions {
   readonly basic?: boolean;
   /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
+  /** With `?dry_run=true`, the request writes nothing, so that a token which may read is enough. */
+  readonly dryRun?: boolean;
   /** Shows every signed-in user the same, so that a public-only token is enough. */
   readonly isPublic?: boolean;
   /** The response lasts, so the caller can be admitted again while it does. */
@@ -110,7 +112,7 @@ export const provisioner = (options: Pick<AccessOptions, 'level'> = {}): Access 
 export const holds = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { readonly inPast?: NamedRelation; readonly limited?: 'filtered' } = {},
+  options: { readonly inPast?: NamedRelation; readonly limited?: 'filtered'; readonly dryRun?: boolean } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -211,7 +213,7 @@ export type Proof = 'never' | 'always' | 'owners' | 'in person';
 export function proofNeeded(access: Access, method: string): Proof {
   if (access.who === 'anyone' || access.who === 'webhook') return 'never';
   if (typeof access.proven === 'string') return access.proven;
-  const isAdministration = access.who === 'siteAdmin' && levelOf(access, method) === 'write';
+  const isAdministration = access.who === 'siteAdmin' && levelOf(access, { method }) === 'write';
   return access.proven || isAdministration ? 'always' : 'never';
 }
 
@@ -256,12 +258,16 @@ export function isSafe(method: string): boolean {
 }
 
 /** Undefined if every token will do. */
-export function neededScope(access: SignedAccess, method: string): Scope | undefined {
+export function neededScope(access: SignedAccess, request: Method): Scope | undefined {
   if (access.scope === 'any') return undefined;
-  return access.scope ?? `${levelOf(access, method)}:${access.area}`;
+  return access.scope ?? `${levelOf(access, request)}:${access.area}`;
 }
 
+/** The query as it was sent: what is not exactly `true` may mean anything to the route, so it is no dry run here. */
+type Method = Pick<FastifyRequest, 'method'> & { readonly query?: unknown };
+
 /** Whether a call only reads: the method says so, unless the route does. */
-export function levelOf(access: SignedAccess, method: string): ScopeLevel {
-  return access.level ?? (isSafe(method) ? 'read' : 'write');
+export function levelOf(access: SignedAccess, { method, query }: Method): ScopeLevel {
+  const isDryRun = access.dryRun === true && (query as { dry_run?: unknown } | undefined)?.dry_run === 'true';
+  return access.level ?? (isSafe(method) || isDryRun ? 'read' : 'write');
 }

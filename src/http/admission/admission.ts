@@ -120,7 +120,7 @@ export function createAdmission(options: Options) {
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
-    const needed = neededScope(access, request.method);
+    const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
@@ -161,7 +161,7 @@ export function createAdmission(options: Options) {
     const shown = await identify(credential, request, access);
     request.identified = shown;
     refuseUnusable(shown.person);
-    refuseNarrowToken(shown, access, request.method);
+    refuseNarrowToken(shown, access, request);
     refuseLimitedToken(shown, access);
     if (access.robots === 'only' && shown.robotId === undefined) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
@@ -243,7 +243,7 @@ export function createAdmission(options: Options) {
     const hasMore = (hasPasswords && person.passwordHash !== null) || person.secondFactors.length > 0;
     if (proof === 'in person' && session?.method === 'token' && hasMore) throw reauthenticationNeeded();
     const isSensitive = proof === 'always' || proof === 'in person';
-    if (isSensitive || (isForAnother && levelOf(access, method) === 'write')) requireProven(shown, new Date());
+    if (isSensitive || (isForAnother && levelOf(access, { method }) === 'write')) requireProven(shown, new Date());
   }
 
   async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
@@ -361,8 +361,8 @@ function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedA
   throw new AppError('forbidden', message, { reason: 'token_limited' });
 }
 
-function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
-  const needed = neededScope(access, method);
+function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, request: FastifyRequest): void {
+  const needed = neededScope(access, request);
   if (needed === undefined) return;
   if (!includesScope(caller.scopes, needed)) {
     throw new AppError(

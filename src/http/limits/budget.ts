@@ -80,7 +80,7 @@ export function createBudget(budgetMs: number) {
 function isReading(access: Access, method: string): boolean {
   if (access.who === 'webhook') return false;
   if (access.who === 'anyone') return method === 'GET';
-  return levelOf(access, method) === 'read' && access.lasts !== true;
+  return levelOf(access, { method }) === 'read' && access.lasts !== true;
 }
 
 function isDryRun({ query }: FastifyRequest): boolean {

@@ -38,7 +38,7 @@ const DELETE_SUPERSEDED = sql(
   'tokens.deleteSuperseded',
   `delete from token where id in (select id from token where superseded_by is not null and expires_at <= now()
                                    order by expires_at limit $1)
-   returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}, superseded_by`,
+   returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}, superseded_by, expires_at`,
 );
 const USER_ROOM = roomFor('tokens.roomOfUser', 'token where account_id = $1 and coalesce(robot_id, 0) = 0');
 const ROBOT_ROOM = roomFor('tokens.roomOfRobot', 'token where robot_id = $1');
@@ -58,6 +58,12 @@ interface Deleted {
   robot_id: bigint | null;
   name: string;
   scopes: string[];
+}
+
+interface Superseded extends Deleted {
+  id: bigint;
+  superseded_by: bigint;
+  expires_at: Date;
 }
 
 /** `kept` is a token that stays although it may have expired. */
@@ -161,11 +167,11 @@ function traits({ canRotate, limits }: Pick<TokenDetails, 'canRotate' | 'limits'
 
 /** Ends tokens that were rotated, once their overlap is over, with the same effects as revoking them. */
 export const expireSuperseded: Expirer = async (query, touch, record, max) => {
-  const gone = await query<Deleted & { id: bigint; superseded_by: bigint }>(DELETE_SUPERSEDED, [max]);
-  for (const { id, account_id: organizationId, robot_id: robotId, name, scopes, superseded_by } of gone) {
+  const gone = await query<Superseded>(DELETE_SUPERSEDED, [max]);
+  for (const { id, account_id: organizationId, robot_id: robotId, name, scopes, superseded_by, expires_at } of gone) {
     touch({ kind: 'account', id: organizationId });
     touch({ kind: 'token', id, organizationId });
-    const before = { name, robotId, scopes, supersededBy: superseded_by };
+    const before = { name, robotId, scopes, supersededBy: superseded_by, expiresAt: expires_at };
     record({ actor: SERVER, organizationId, objectType: 'token', objectId: id, action: 'token.expire', before });
   }
   return gone.length;

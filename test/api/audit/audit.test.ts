@@ -47,6 +47,7 @@ for (const driver of API_DRIVERS) {
         'actor',
         'action',
         'object',
+        'summary',
         'before',
         'after',
         'request_id',

@@ -121,10 +121,11 @@ for (const driver of API_DRIVERS) {
           },
         ],
       );
-      // Clients of the API family know the other members, which are those of a user's public view, in the same order.
-      const { teams: _, joined_at: __, ...known } = body[1];
+      // Clients of the API family know the other fields, which are those of a user's public view, in the same order.
+      const { teams: _, joined_at: __, active, last_login, ...known } = body[1];
       const profile = await atrium.as('eve')('GET', `/users/${second.name}`);
       assert.equal(JSON.stringify(known), profile.text);
+      assert.deepEqual([active, last_login], [true, '1970-01-01T00:00:00Z']);
 
       assert.deepEqual(await logins('?sort=joined'), [second.name, third.name, founder.name]);
       assert.deepEqual(await logins('?sort=joined&order=desc'), [founder.name, third.name, second.name]);

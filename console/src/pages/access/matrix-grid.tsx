@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../../../../client/client.ts';
+import { MarkedName } from '../../parts/marked-name.tsx';
 import type { Said } from './matrix-marks.ts';
 
 type Matrix = Answer<'POST /authz/matrix'>;
@@ -75,7 +76,7 @@ export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
           {users.slice(firstRow, lastRow).map((user, place) => (
             <tr key={String(user.id)} aria-rowindex={firstRow + place + 2}>
               <th scope="row" aria-colindex={1} title={user.name}>
-                <bdi>{user.name}</bdi>
+                <MarkedName of={user} />
               </th>
               {firstColumn > 0 && <td aria-hidden="true" />}
               {shown.map((object, index) => {

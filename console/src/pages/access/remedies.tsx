@@ -55,12 +55,17 @@ export function Remedies({ org, user, explanation }: RemediesProps) {
   );
 }
 
-function Effect({ user, remedy: { gains, others } }: { user: string; remedy: Remedy }) {
+function Effect({ user, remedy }: { user: string; remedy: Remedy }) {
+  const { gains, others, reach, rejected_by: guardrail } = remedy;
   return (
     <span class="line">
+      {guardrail && <Chip tone="bad">the guardrail {guardrail.name} would reject it</Chip>}
+      {reach !== '' && <Chip tone="warn">{reach}</Chip>}
       <Chip tone={gains === 0 ? 'ok' : 'warn'}>
         {gains === 0
-          ? `nothing else for ${user}`
+          ? reach === ''
+            ? `nothing else for ${user}`
+            : `no further permission for ${user}`
           : `${gains} more ${gains === 1 ? 'permission' : 'permissions'} for ${user}`}
       </Chip>
       <Chip tone={others === 0 ? 'ok' : 'warn'}>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useQueryFields } from '../../data/address.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
+import { MarkedName } from '../../parts/marked-name.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
@@ -96,7 +97,7 @@ function WhoTable({ all, people, whyPath }: WhoTableProps) {
         hasMore={people.hasMore}
         onMore={people.loadMore}
         columns={[
-          { key: 'name', title: 'Name', cell: (person) => <bdi>{person.name}</bdi> },
+          { key: 'name', title: 'Name', cell: (person) => <MarkedName of={person} /> },
           { key: 'through', title: 'Through', cell: (person) => <bdi>{reasonsOf(person)}</bdi> },
           { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(person.name)}>Why?</a> },
         ]}

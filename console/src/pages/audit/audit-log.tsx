@@ -94,8 +94,8 @@ export function AuditLog(props: AuditLogProps) {
             columns={[
               { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
               ...moreColumns,
-              { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
-              { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
+              { key: 'what', title: 'What', cell: ({ summary }) => <bdi>{summary}</bdi> },
+              { key: 'action', title: 'Action', cell: ({ action }) => <code>{action}</code> },
               { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} /> },
             ]}
           />

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { type ChainResult, checkChain } from '../../../../client/audit-chain.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
-import { type ChainResult, checkChain } from './chain.ts';
 
 interface Verdict extends ChainResult {
   readonly by: 'browser' | 'server';
