@@ -53,6 +53,13 @@ export interface AuditSearch {
 
 export type Order = 'newest first' | 'oldest first';
 
+/** Entries of a page. A page can be short, or empty, although there are more: it ends where the search ended. */
+export interface Found {
+  readonly rows: AuditRow[];
+  /** Where the search for a rare combination ended for now. Undefined if a short page is the last one. */
+  readonly reached?: Place | undefined;
+}
+
 export interface ChainLink {
   readonly id: bigint;
   readonly previousHash: Buffer;
@@ -63,7 +70,7 @@ export interface ChainLink {
 
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
-  list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<AuditRow[]>;
+  list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
   /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
   countActions(
     organizationId: bigint | undefined,
@@ -115,7 +122,7 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
     const search = await searchFor(organizationId, question);
     // One more row than is shown tells whether there is a next page.
-    const found = await store.list(
+    const { rows: found, reached } = await store.list(
       search,
       'newest first',
       question.cursor === undefined ? undefined : readCursor(question.cursor, readPlace),
@@ -123,7 +130,8 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     );
     const items = found.slice(0, limit);
     const last = items.at(-1);
-    return { items, nextCursor: found.length > limit && last ? writeCursor(placeOf(last)) : null };
+    const next = found.length > limit ? last : reached;
+    return { items, nextCursor: next ? writeCursor(placeOf(next)) : null };
   }
 
   /** All matching rows, oldest first, in batches: the next batch is read when the consumer takes it. */
@@ -134,10 +142,10 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
 
   async function* batches(search: AuditSearch): AsyncGenerator<AuditRow[]> {
     for (let after: Place | undefined; ; ) {
-      const found = await store.list(search, 'oldest first', after, BATCH);
+      const { rows: found, reached } = await store.list(search, 'oldest first', after, BATCH);
       if (found.length > 0) yield found;
-      if (found.length < BATCH) return;
-      after = found.at(-1);
+      after = found.length === BATCH ? found.at(-1) : reached;
+      if (after === undefined) return;
     }
   }
 

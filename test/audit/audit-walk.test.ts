@@ -19,7 +19,7 @@ function openChain() {
     await new Promise(setImmediate);
   };
   const audit = createAudit(
-    { chain, list: async () => [], accountNamed: async () => undefined, countActions: async () => [] },
+    { chain, list: async () => ({ rows: [] }), accountNamed: async () => undefined, countActions: async () => [] },
     async () => undefined,
   );
   return { audit, asked, answer };
