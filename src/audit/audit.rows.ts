@@ -1,5 +1,6 @@
 import { chainHash } from '../changes/audit-chain.store.ts';
-import type { AuditRow, ChainLink } from './audit.ts';
+import type { AuditRow } from './audit.ts';
+import type { ChainLink } from './verification.ts';
 
 export interface EntryRow {
   id: bigint;

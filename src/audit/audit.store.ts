@@ -1,17 +1,8 @@
 import { type Db, sql } from '../db/db.ts';
-import { AUDIT_COLUMNS, type EntryRow, toLink } from './audit.rows.ts';
 import type { AuditStore } from './audit.ts';
 import { createAuditSearch } from './audit-search.store.ts';
 
-const MAX_ID = 2n ** 63n - 1n;
 const ACCOUNT = sql('audit.account', 'select id from account where name_key = lower($1)');
-// Only one index has this order: else a small chain is looked for among all entries.
-const CHAIN = sql(
-  'audit.chain',
-  `select ${AUDIT_COLUMNS} from audit a
-    where (organization_id, id) > ($1, $2) and (organization_id, id) <= ($1, ${MAX_ID}) order by organization_id, id limit $3`,
-);
-
 // Each action is a range of an index. A single grouping would read the organization's entries of all time.
 const COUNT_IN = sql(
   'audit.countIn',
@@ -35,9 +26,6 @@ export function createAuditStore(db: Db): AuditStore {
     async countActions(organizationId, since, actions) {
       if (organizationId === undefined) return await db.query(COUNT_ALL, [since, actions]);
       return await db.query(COUNT_IN, [organizationId, since, actions]);
-    },
-    async chain(organizationId, after, limit) {
-      return (await db.query<EntryRow>(CHAIN, [organizationId, after, limit])).map(toLink);
     },
   };
 }

@@ -60,14 +60,6 @@ export interface Found {
   readonly reached?: Place | undefined;
 }
 
-export interface ChainLink {
-  readonly id: bigint;
-  readonly previousHash: Buffer;
-  readonly hash: Buffer;
-  /** What the hash must be, computed from the row as it is. */
-  readonly expected: Buffer;
-}
-
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
@@ -77,13 +69,6 @@ export interface AuditStore {
     since: Date,
     actions: readonly AuditAction[],
   ): Promise<{ readonly action: AuditAction; readonly count: number }[]>;
-  /** The rows of one organization after an ID, in the order of the chain. */
-  chain(organizationId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
-}
-
-export interface Verdict {
-  readonly rows: number;
-  readonly firstBrokenId: bigint | null;
 }
 
 export interface ActionCount {
@@ -97,18 +82,14 @@ export type Audit = ReturnType<typeof createAudit>;
 const DAY_MS = 86_400_000;
 export const COUNTED_DAYS = 90;
 const BATCH = 250;
-const CHAIN_BATCH = 1000;
 const MAX_ID = 2n ** 63n - 1n;
-const START = Buffer.alloc(32);
 
 /**
- * Who changed what: read page by page, exported as a whole, and verified. `settle` writes what this process has noted
+ * Who changed what: read page by page, and exported as a whole. `settle` writes what this process has noted
  * but not written yet.
  */
 export function createAudit(store: AuditStore, settle: () => Promise<void>) {
-  const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
-
-  return { page, organizationNamed, rows, verify, actions };
+  return { page, organizationNamed, rows, actions };
 
   /** What happened of late, by the name of the action. */
   async function actions(organizationId: bigint | undefined, now: Date): Promise<ActionCount[]> {
@@ -146,46 +127,6 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
       if (found.length > 0) yield found;
       after = found.length === BATCH ? found.at(-1) : reached;
       if (after === undefined) return;
-    }
-  }
-
-  /**
-   * A walk reads the whole chain, so there is only one at a time per organization: callers that ask while it is running
-   * get its verdict.
-   */
-  function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
-    const present = walks.get(organizationId);
-    if (present) {
-      present.wanting.push(isWanted);
-      return present.verdict;
-    }
-    const wanting = [isWanted];
-    const verdict = walk(organizationId, () => wanting.some((wants) => wants()));
-    walks.set(organizationId, { verdict, wanting });
-    return verdict;
-  }
-
-  /** Each row must contain the hash of the previous one, and its own hash must match its content. */
-  async function walk(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
-    let previous: Buffer = START;
-    let after = 0n;
-    let count = 0;
-    let firstBrokenId: bigint | null = null;
-    try {
-      for (;;) {
-        const links = await store.chain(organizationId, after, CHAIN_BATCH);
-        for (const link of links) {
-          const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
-          if (!follows) firstBrokenId ??= link.id;
-          previous = link.hash;
-        }
-        count += links.length;
-        after = links.at(-1)?.id ?? after;
-        if (links.length < CHAIN_BATCH || !isWanted()) return { rows: count, firstBrokenId };
-      }
-    } finally {
-      // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.
-      walks.delete(organizationId);
     }
   }
 
