@@ -296,6 +296,7 @@ create table delivery (
   constraint delivery_state_check CHECK ((state = ANY (ARRAY['received'::text, 'done'::text, 'refused'::text, 'dead'::text])))
 );
 
+CREATE INDEX delivery_last ON delivery USING btree (state, last_at);
 CREATE INDEX delivery_marketplace ON delivery USING btree (marketplace, id);
 CREATE INDEX delivery_received ON delivery USING btree (received_at, id);
 CREATE INDEX delivery_refused ON delivery USING btree (marketplace, source) WHERE (state = 'refused'::text);
@@ -521,6 +522,7 @@ create table marketplace_event (
 );
 
 CREATE INDEX marketplace_event_open ON marketplace_event USING btree (id) WHERE (sent_at IS NULL);
+CREATE INDEX marketplace_event_sent ON marketplace_event USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 CREATE INDEX marketplace_event_unsent ON marketplace_event USING btree (next_try_at) WHERE ((sent_at IS NULL) AND (dead_at IS NULL));
 
 create table marketplace_secret (

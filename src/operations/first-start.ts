@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
+
+/** A package has no scripts for npm to run. */
+const DEMO = existsSync(new URL('../../scripts/run.mjs', import.meta.url)) ? 'npm run demo' : 'atrium serve --demo';
 
 /** An empty database gets one site administrator, whose token is shown only this once. */
 export async function createFirstAdministrator(
@@ -30,6 +34,6 @@ export async function createFirstAdministrator(
   say('');
   say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
   say('');
-  say(`The API is documented at ${address}/api/v1/docs. To try a demo world, run: DATA_DIR=./demo npm run demo`);
+  say(`The API is documented at ${address}/api/v1/docs. To try a demo world, run: DATA_DIR=./demo ${DEMO}`);
   say('');
 }
