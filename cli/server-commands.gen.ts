@@ -5,7 +5,7 @@ import type { ServerCommandText } from './command.ts';
 export const SERVER_COMMANDS: readonly ServerCommandText[] = [
   {
     "name": "serve",
-    "summary": "run the server, as npm start does",
+    "summary": "run the server",
     "usage": [
       "serve [--demo]"
     ],
