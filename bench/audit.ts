@@ -9,7 +9,7 @@ import { startServer } from './support/server.ts';
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 /** More than five, after which PostgreSQL may settle on one plan for all values. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 30);
-const TARGET_MS = 100;
+const TARGET_MS = 20;
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const ms = (value: number) => `${value.toFixed(1)} ms`;
@@ -62,8 +62,13 @@ try {
     ['all: type of object that does not exist', '/admin/audit?object=nothing', 'root'],
     ['all: time long ago', '/admin/audit?until=2020-01-02T00:00:00Z', 'root'],
     ['all: actor and type that never met', '/admin/audit?actor=root&object=contract', 'root'],
-    ['(no target) action that never was', '/orgs/acme/audit?action=nothing.done', 'ann'],
-    ['(no target) actions that are elsewhere only', '/orgs/acme/audit?action=robot.', 'ann'],
+    ['deleted objects', '/orgs/acme/audit?object=token&limit=50', 'ann'],
+    ['action that never was', '/orgs/acme/audit?action=nothing.done', 'ann'],
+    ['actions that are elsewhere only', '/orgs/acme/audit?action=robot.', 'ann'],
+    ['actor and action that never met', '/orgs/acme/audit?actor=1000176&action=contract.', 'ann'],
+    ['all: deleted objects', '/admin/audit?object=token&limit=50', 'root'],
+    ['all: action that never was', '/admin/audit?action=nothing.done', 'root'],
+    ['all: actor and action that never met', '/admin/audit?actor=root&action=nothing.done', 'root'],
   ];
   const times = new Map<string, number[]>(QUESTIONS.map(([what]) => [what, []]));
   const found = new Map<string, number>();
@@ -85,8 +90,14 @@ try {
   const base = quantile(times.get('newest page') ?? [], 0.5);
   for (const [what, all] of times) {
     const middle = quantile(all, 0.5);
-    const target = what.startsWith('(') ? '' : `< ${TARGET_MS} ms`;
-    const cells = [what, found.get(what), ms(middle), ms(Math.max(...all)), (middle / base).toFixed(1), target];
+    const cells = [
+      what,
+      found.get(what),
+      ms(middle),
+      ms(Math.max(...all)),
+      (middle / base).toFixed(1),
+      `< ${TARGET_MS} ms`,
+    ];
     process.stdout.write(`| ${cells.join(' | ')} |\n`);
   }
   process.stdout.write(`\nwriting: ${written.join(', ')}\nexport: ${exported}\n`);

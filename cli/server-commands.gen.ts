@@ -45,12 +45,16 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "name": "doctor",
     "summary": "check this deployment for faults and print how to fix each; changes nothing",
     "usage": [
-      "doctor [--json]"
+      "doctor [--json] [--new]"
     ],
     "options": [
       {
         "name": "--json",
         "help": "print one JSON document, for programs"
+      },
+      {
+        "name": "--new",
+        "help": "before the first start: that there is no deployment yet is no fault"
       }
     ],
     "examples": [

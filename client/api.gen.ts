@@ -249,12 +249,27 @@ export type AuditPage = {
 
 /** Whether the entries of an audit log are complete and unchanged. */
 export type AuditVerdict = {
-  /** How many entries were verified. */
+  /** How many entries the log has, with those that the checkpoint covers. */
   readonly rows: number;
-  /** Whether every entry follows from the previous one. */
+  /** Whether every entry that was read follows from the previous one, and all signatures agree. */
   readonly ok: boolean;
-  /** The first entry that does not. Null if ok is true. */
+  /** The first entry that does not, or is not the one that was signed. Null if ok is true. */
   readonly first_broken_id: bigint | null;
+  readonly checkpoint?: AuditVerdictCheckpoint;
+  /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. Absent if all checkpoints agree. */
+  readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted';
+};
+
+/** The signed checkpoint at which the verification started. Absent if it read every entry. */
+export type AuditVerdictCheckpoint = {
+  /** The last entry that it covers. */
+  readonly id: bigint;
+  /** How many entries it covers. They count in rows, and were not read again. */
+  readonly rows: number;
+  /** The hash of its last entry. */
+  readonly hash: string;
+  /** When these entries were verified. */
+  readonly at: string;
 };
 
 /** The authenticator app. Absent if there is none. */
@@ -3589,6 +3604,20 @@ export interface Operations {
     };
     answer: string;
   };
+  /** Verify the audit log of the deployment itself, or of any organization or account */
+  'GET /admin/audit/verify': {
+    input: {
+      query?: {
+        /** Where to start. By default at the last signed checkpoint: proves that its entry and all later ones are unchanged. beginning reads every entry, and compares every checkpoint with them. */
+        from?: 'checkpoint' | 'beginning' | undefined;
+        /** The cursor of a line of progress, to go on there. It is valid for 7 days. Excludes from. */
+        cursor?: Text | undefined;
+        /** The chain of this organization: its name, or its ID if it is deleted. By default 0, the deployment. */
+        org?: Text | undefined;
+      };
+    };
+    answer: AuditVerdict;
+  };
   /** List which second factors users have */
   'GET /admin/factors': {
     input: {
@@ -4679,6 +4708,12 @@ export interface Operations {
       path: {
         /** Name of the organization. */
         org: Id;
+      };
+      query?: {
+        /** Where to start. By default at the last signed checkpoint: proves that its entry and all later ones are unchanged. beginning reads every entry, and compares every checkpoint with them. */
+        from?: 'checkpoint' | 'beginning' | undefined;
+        /** The cursor of a line of progress, to go on there. It is valid for 7 days. Excludes from. */
+        cursor?: Text | undefined;
       };
     };
     answer: AuditVerdict;

@@ -9,6 +9,7 @@ export interface Exactness {
 export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /.well-known/jwks.json': { int64: [], open: true },
   'GET /admin/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
+  'GET /admin/audit/verify': { int64: ['first_broken_id', 'checkpoint.id'] },
   'GET /admin/factors': { int64: ['*.id'] },
   'GET /admin/marketplace/deliveries': { int64: ['items.*.id', 'items.*.links.organization_id', 'items.*.links.contract_id', 'items.*.links.subscription_id'] },
   'POST /admin/marketplace/deliveries/redeliver': { int64: ['deliveries.*.id'] },
@@ -67,7 +68,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /orgs/{org}': { int64: ['id'] },
   'PATCH /orgs/{org}': { int64: ['id'] },
   'GET /orgs/{org}/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
-  'GET /orgs/{org}/audit/verify': { int64: ['first_broken_id'] },
+  'GET /orgs/{org}/audit/verify': { int64: ['first_broken_id', 'checkpoint.id'] },
   'GET /orgs/{org}/clusters': { int64: ['*.id', '*.ownerID', '*.managerID'] },
   'POST /orgs/{org}/clusters': { int64: ['id', 'ownerID', 'managerID'] },
   'GET /orgs/{org}/contracts': { int64: ['*.id', '*.owner_id'] },

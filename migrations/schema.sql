@@ -71,13 +71,26 @@ create table audit (
   constraint audit_pkey PRIMARY KEY (id)
 );
 
-CREATE INDEX audit_action ON audit USING btree (organization_id, action, at);
+CREATE INDEX audit_action_at ON audit USING btree (action, at, id);
 CREATE INDEX audit_actor ON audit USING btree (actor_id, at, id, organization_id);
 CREATE INDEX audit_at ON audit USING btree ((at AT TIME ZONE 'GMT'::text), id);
 CREATE INDEX audit_object ON audit USING btree (object_type, object_id, at, id);
 CREATE INDEX audit_object_type ON audit USING btree (object_type, at, id, organization_id, actor_id);
 CREATE INDEX audit_organization ON audit USING btree (organization_id, id);
+CREATE INDEX audit_organization_action ON audit USING btree (organization_id, action, at, id);
+CREATE INDEX audit_organization_actor ON audit USING btree (organization_id, actor_id, at, id);
 CREATE INDEX audit_organization_at ON audit USING btree (organization_id, (at AT TIME ZONE 'UTC'::text), id);
+CREATE INDEX audit_organization_type ON audit USING btree (organization_id, object_type, at, id);
+
+create table audit_checkpoint (
+  organization_id bigint not null,
+  last_id bigint not null,
+  entries bigint not null,
+  hash bytea not null,
+  created_at timestamp with time zone not null,
+  signature bytea not null,
+  constraint audit_checkpoint_pkey PRIMARY KEY (organization_id, last_id)
+);
 
 create table bus_key (
   id bigint generated always as identity,
@@ -283,6 +296,7 @@ create table delivery (
   constraint delivery_state_check CHECK ((state = ANY (ARRAY['received'::text, 'done'::text, 'refused'::text, 'dead'::text])))
 );
 
+CREATE INDEX delivery_last ON delivery USING btree (state, last_at);
 CREATE INDEX delivery_marketplace ON delivery USING btree (marketplace, id);
 CREATE INDEX delivery_received ON delivery USING btree (received_at, id);
 CREATE INDEX delivery_refused ON delivery USING btree (marketplace, source) WHERE (state = 'refused'::text);
@@ -513,6 +527,7 @@ create table marketplace_event (
 );
 
 CREATE INDEX marketplace_event_open ON marketplace_event USING btree (id) WHERE (sent_at IS NULL);
+CREATE INDEX marketplace_event_sent ON marketplace_event USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 CREATE INDEX marketplace_event_unsent ON marketplace_event USING btree (next_try_at) WHERE ((sent_at IS NULL) AND (dead_at IS NULL));
 
 create table marketplace_secret (

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { modelFiles } from './generate-model.ts';
-import { SCHEMA_FILE, schemaOfRelease } from './schema.ts';
+import { schemaOfRelease } from './schema.ts';
 
 /** Writes the files that are generated from the code. With --check, only reports which of them are stale. */
 const isCheck = process.argv.includes('--check');
@@ -10,7 +10,7 @@ const model = await modelFiles(readFileSync('src/authz/platform.fga', 'utf8'));
 if (!isCheck) for (const [path, text] of Object.entries(model)) writeFileSync(path, text);
 const { generatedFiles } = await import('./generated.ts');
 // The schema needs a database, so a test checks it instead (test/db/schema.test.ts).
-const schema = isCheck ? {} : { [SCHEMA_FILE]: await schemaOfRelease() };
+const schema = isCheck ? {} : await schemaOfRelease();
 const files = Object.entries({ ...(await generatedFiles()), ...schema });
 const stale = files.filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
 for (const [path, text] of stale) {

@@ -57,6 +57,8 @@ function install(folder) {
   const done = spawnSync(command, [...before, 'ci', '--include=dev', '--loglevel=error'], {
     cwd: folder,
     stdio: ['ignore', 2, 2],
+    // What `npm pack --dry-run` does not want to write is the package.
+    env: { ...process.env, npm_config_dry_run: '' },
   });
   if (done.status !== 0) stop('npm ci failed; see its output above', done.status ?? 1);
   if (!nodeStarts()) stop('npm ci ran, but node_modules/.bin/node does not start; does Node 24 support this platform?');

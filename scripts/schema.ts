@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { MIGRATIONS } from '../src/base/release.ts';
 import { type Db, openDb, sql } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { readCatalogue } from '../src/operations/doctor/catalogue.store.ts';
 
 export const SCHEMA_FILE = 'migrations/schema.sql';
+/** The same for programs: what `atrium doctor` compares a database with. */
+export const CATALOGUE_FILE = 'migrations/catalogue.json';
 
 const TABLES = sql(
   'schema.tables',
@@ -79,13 +82,18 @@ export async function describeSchema({ query }: Pick<Db, 'query'>): Promise<stri
   }
 }
 
+/** The same, one line for each part. */
+export async function describeCatalogue({ query }: Pick<Db, 'query'>): Promise<string> {
+  return `${JSON.stringify(await readCatalogue(query), null, 2)}\n`;
+}
+
 /** Of a new database, which is thrown away. */
-export async function schemaOfRelease(): Promise<string> {
+export async function schemaOfRelease(): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'atrium-schema-'));
   const db = await openDb({ dataDir, say: () => undefined });
   try {
     await migrate(db, MIGRATIONS, () => undefined);
-    return await describeSchema(db);
+    return { [SCHEMA_FILE]: await describeSchema(db), [CATALOGUE_FILE]: await describeCatalogue(db) };
   } finally {
     await db.close();
     rmSync(dataDir, { recursive: true, force: true });

@@ -97,6 +97,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Before the process is ready for requests. */
     warmUp: authz.warmUp,
     denials: audit.denials,
+    verification: audit.verification,
     noteRejection: audit.noteRejection,
     relations: authz.relations,
     /** Which routes are where. */

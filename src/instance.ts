@@ -126,7 +126,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     baseUrl: () => baseUrl,
   } satisfies Infrastructure;
   const wired = await wireFeatures(infrastructure, identity, brake);
-  const { features, relations, mounts, denials, noteRejection } = wired;
+  const { features, relations, mounts, denials, verification, noteRejection } = wired;
   const { marketplace, bus, openFga, events } = features;
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
@@ -161,6 +161,8 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     void flushUsage();
     void denials.flush(new Date());
     features.tokenNotices.send().catch((error) => log.warn({ err: error }, 'expiring tokens were not looked up'));
+    verification.advance().catch((error) => log.warn({ err: error }, 'the audit log was not verified'));
+    identity.sessions.sweep().catch((error) => log.warn({ err: error }, 'expired sessions were not swept'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 

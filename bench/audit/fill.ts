@@ -15,7 +15,7 @@ const OLD_INDEXES = [
 /**
  * Inserts rows that are hard for a planner: half belong to acme, the others to two hundred organizations; root is
  * active everywhere except in acme; robots are everywhere except in acme; contracts and globex are only in the first
- * tenth. Returns the cost of writing as text: the same rows with the current indexes, and with those from before paging
+ * tenth. Each entry about a token is about another one, which is deleted: nothing but the log tells its name. Returns the cost of writing as text: the same rows with the current indexes, and with those from before paging
  * was added.
  */
 export async function fillAudit(client: pg.Client, rows: number, cast: Cast): Promise<string[]> {
@@ -60,7 +60,7 @@ async function fill(client: pg.Client, rows: number, { acme, globex, root }: Cas
                         request_id, previous_hash, hash)
      select timestamptz '2020-01-01' + n * interval '10 seconds', organization,
             case when n % 10 = 3 and organization <> $2 then $4 else 1000000 + (n * 7919) % 500 end, 'somebody',
-            type || '.update', type, (n * 31) % 5000, '{"name":"Operators","teamIds":["12","13"]}',
+            type || '.update', type, case type when 'token' then 10000000 + n else (n * 31) % 5000 end, '{"name":"Operators","teamIds":["12","13"]}',
             '{"name":"Operators","description":"Look after the clusters of the company, at night too","teamIds":["12"]}',
             'request-' || n, decode(repeat('00', 32), 'hex'), sha256(n::text::bytea)
        from (select n, case when n % 2 = 0 then $2::bigint when n < $1 / 10 then $3 else 500000 + (n / 2) % 200 end

@@ -311,7 +311,8 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/user/audit': get('the largest page', '/user/audit?limit=200'),
   'GET /api/v1/user/audit/export': { as: 'GET /api/v1/orgs/:org/audit/export', because: 'reads another chain' },
   'GET /api/v1/orgs/:org/audit/export': get('100,000 entries', '/orgs/acme/audit/export'),
-  'GET /api/v1/orgs/:org/audit/verify': get('100,000 entries', '/orgs/acme/audit/verify'),
+  'GET /api/v1/orgs/:org/audit/verify': get('100,000 entries', '/orgs/acme/audit/verify?from=beginning'),
+  'GET /api/v1/admin/audit/verify': { as: 'GET /api/v1/orgs/:org/audit/verify', because: 'reads another chain' },
   'GET /api/v1/admin/audit': get('what never happened, of all', '/admin/audit?limit=200&action=token.create', 'root'),
   'GET /api/v1/admin/audit/export': get('all entries', '/admin/audit/export', 'root'),
 };

@@ -56,7 +56,8 @@ export const audit = command({
     site: { about: 'for site administrators: the whole deployment' },
     mine: { about: 'changes to your own account and to what you own yourself' },
     export: { about: 'print JSON lines, for another program' },
-    verify: { about: 'check that no entry was changed or removed; exits 1 if one was' },
+    verify: { about: 'check that no entry was changed or removed since the last check; exits 1 if one was' },
+    full: { about: 'with --verify: check every entry from the first one, and all signed checkpoints' },
   },
   examples: [
     'atrium audit --since 7d --actor ann',
@@ -68,6 +69,7 @@ export const audit = command({
     'atrium audit --verify',
     'atrium audit verify audit.ndjson',
     'atrium audit --since 90d --all -o csv > audit.csv',
+    'atrium audit --verify --full',
   ],
   watch: { newestFirst: true },
   hasCsv: true,
@@ -87,7 +89,8 @@ export const audit = command({
     }
     if (file !== undefined) throw misuse('only verify takes a file');
     if (what !== undefined) return await actions(session, options);
-    if (options.verify) return await verify(session);
+    if (options.full && !options.verify) throw misuse('--full is for --verify');
+    if (options.verify) return await verify(session, options);
     const query = {
       actor: options.actor,
       action: options.action,
@@ -148,15 +151,51 @@ async function actions(session: Session, { site, ...others }: Choice & Readonly<
   return list(found, shown, 'none');
 }
 
-/** Checks the chain: each entry contains the hash of the one before it. */
-async function verify(session: Session): Promise<Shown> {
-  const path = { org: session.org() };
-  const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
-  const { ok, rows, first_broken_id: broken } = found;
-  const text = ok
-    ? `intact: ${counted(rows)}, each follows from the one before`
-    : `broken at entry ${broken}; ${counted(rows)} in total`;
-  return { data: found, lay: () => [text], exit: ok ? 0 : EXIT.refused };
+type Found = Answer<'GET /orgs/{org}/audit/verify'>;
+const MAX_TRIES = 5;
+
+/** Checks the chain: each entry contains the hash of the one before it. Goes on if the connection is lost. */
+async function verify(session: Session, { site, full }: { site: boolean; full: boolean }): Promise<Shown> {
+  const bar = progress(Boolean(process.stderr.isTTY));
+  let found: Found | undefined;
+  let cursor: string | undefined;
+  for (let time = 1; found === undefined; time++) {
+    const query = cursor === undefined ? (full ? { from: 'beginning' as const } : {}) : { cursor };
+    try {
+      for await (const line of verifying(session, site, query)) {
+        const told = JSON.parse(line) as Found | { readonly rows: number; readonly cursor: string };
+        if ('ok' in told) found = told;
+        else {
+          cursor = told.cursor;
+          bar.tell(`${counted(told.rows)} checked…`);
+        }
+      }
+      if (found === undefined) throw new Error('the server ended the check before it was over');
+    } catch (error) {
+      if (cursor === undefined || time >= MAX_TRIES) throw error;
+    }
+  }
+  bar.done();
+  const { ok, rows, first_broken_id: broken, checkpoint, problem } = found;
+  const lines = ok
+    ? [`intact: ${counted(rows)}, each follows from the one before`]
+    : [`broken at entry ${broken}; ${counted(rows)} in total`];
+  if (checkpoint)
+    lines.push(`${checkpoint.rows} of them were checked before ${checkpoint.at}: --full checks them again`);
+  if (problem) lines.push(PROBLEMS[problem]);
+  return { data: found, lay: () => lines, exit: ok ? 0 : EXIT.refused };
+}
+
+const PROBLEMS: Readonly<Record<NonNullable<Found['problem']>, string>> = {
+  checkpoint_forged: 'a checkpoint was not signed by this deployment',
+  checkpoint_contradicted: 'the entries are not those that a checkpoint was signed for',
+};
+
+function verifying(session: Session, isSite: boolean, query: { from?: 'beginning'; cursor?: string }) {
+  const client = session.client();
+  const headers = { Accept: 'application/x-ndjson' };
+  if (!isSite) return client.lines('GET /orgs/{org}/audit/verify', { path: { org: session.org() }, query, headers });
+  return client.lines('GET /admin/audit/verify', { query: { ...query, org: session.orgOption }, headers });
 }
 
 async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {

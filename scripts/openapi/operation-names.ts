@@ -113,6 +113,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/orgs/:org/audit/actions': 'countOrganizationAuditActions',
   'GET /api/v1/orgs/:org/audit/export': 'exportOrganizationAuditLog',
   'GET /api/v1/orgs/:org/audit/verify': 'verifyOrganizationAuditLog',
+  'GET /api/v1/admin/audit/verify': 'verifyAuditLog',
   'GET /api/v1/orgs/:org/clusters': 'listOrganizationClusters',
   'POST /api/v1/orgs/:org/clusters': 'createOrganizationCluster',
   'GET /api/v1/orgs/:org/contracts': 'listOrganizationContracts',

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
@@ -100,15 +99,6 @@ const Actions = Type.Array(
     }),
   ),
 );
-const Verdict = named(
-  'AuditVerdict',
-  Type.Object({
-    rows: Type.Integer(),
-    ok: Type.Boolean(),
-    first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
-  }),
-);
-
 export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): void {
   const tags = ['administration'];
   const extension = true;
@@ -165,28 +155,6 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
       },
     },
     async (request) => await audit.actions(callerIn(request).organization.id, new Date()),
-  );
-
-  scope.get(
-    '/orgs/:org/audit/verify',
-    {
-      config: ofOrganization,
-      exposeHeadRoute: false,
-      schema: {
-        summary: 'Verify the audit log of an organization: every entry must follow from the previous one',
-        tags,
-        extension,
-        params: OrgPath,
-        response: { 200: Verdict },
-      },
-    },
-    async (request, reply) => {
-      const { id } = callerIn(request).organization;
-      const { rows, firstBrokenId } = await audit.verify(id, () => !request.raw.socket.destroyed);
-      const verdict = { rows, ok: firstBrokenId === null, first_broken_id: firstBrokenId };
-      // The framework cannot serialize a 64-bit number that may be null.
-      return reply.type(JSON_TYPE).send(writeJson(verdict) as never);
-    },
   );
 
   scope.get(

@@ -53,30 +53,22 @@ export interface AuditSearch {
 
 export type Order = 'newest first' | 'oldest first';
 
-export interface ChainLink {
-  readonly id: bigint;
-  readonly previousHash: Buffer;
-  readonly hash: Buffer;
-  /** What the hash must be, computed from the row as it is. */
-  readonly expected: Buffer;
+/** Entries of a page. A page can be short, or empty, although there are more: it ends where the search ended. */
+export interface Found {
+  readonly rows: AuditRow[];
+  /** Where the search for a rare combination ended for now. Undefined if a short page is the last one. */
+  readonly reached?: Place | undefined;
 }
 
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
-  list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<AuditRow[]>;
+  list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
   /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
   countActions(
     organizationId: bigint | undefined,
     since: Date,
     actions: readonly AuditAction[],
   ): Promise<{ readonly action: AuditAction; readonly count: number }[]>;
-  /** The rows of one organization after an ID, in the order of the chain. */
-  chain(organizationId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
-}
-
-export interface Verdict {
-  readonly rows: number;
-  readonly firstBrokenId: bigint | null;
 }
 
 export interface ActionCount {
@@ -90,18 +82,14 @@ export type Audit = ReturnType<typeof createAudit>;
 const DAY_MS = 86_400_000;
 export const COUNTED_DAYS = 90;
 const BATCH = 250;
-const CHAIN_BATCH = 1000;
 const MAX_ID = 2n ** 63n - 1n;
-const START = Buffer.alloc(32);
 
 /**
- * Who changed what: read page by page, exported as a whole, and verified. `settle` writes what this process has noted
+ * Who changed what: read page by page, and exported as a whole. `settle` writes what this process has noted
  * but not written yet.
  */
 export function createAudit(store: AuditStore, settle: () => Promise<void>) {
-  const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
-
-  return { page, organizationNamed, rows, verify, actions };
+  return { page, organizationNamed, rows, actions };
 
   /** What happened of late, by the name of the action. */
   async function actions(organizationId: bigint | undefined, now: Date): Promise<ActionCount[]> {
@@ -115,7 +103,7 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
     const search = await searchFor(organizationId, question);
     // One more row than is shown tells whether there is a next page.
-    const found = await store.list(
+    const { rows: found, reached } = await store.list(
       search,
       'newest first',
       question.cursor === undefined ? undefined : readCursor(question.cursor, readPlace),
@@ -123,7 +111,8 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     );
     const items = found.slice(0, limit);
     const last = items.at(-1);
-    return { items, nextCursor: found.length > limit && last ? writeCursor(placeOf(last)) : null };
+    const next = found.length > limit ? last : reached;
+    return { items, nextCursor: next ? writeCursor(placeOf(next)) : null };
   }
 
   /** All matching rows, oldest first, in batches: the next batch is read when the consumer takes it. */
@@ -134,50 +123,10 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
 
   async function* batches(search: AuditSearch): AsyncGenerator<AuditRow[]> {
     for (let after: Place | undefined; ; ) {
-      const found = await store.list(search, 'oldest first', after, BATCH);
+      const { rows: found, reached } = await store.list(search, 'oldest first', after, BATCH);
       if (found.length > 0) yield found;
-      if (found.length < BATCH) return;
-      after = found.at(-1);
-    }
-  }
-
-  /**
-   * A walk reads the whole chain, so there is only one at a time per organization: callers that ask while it is running
-   * get its verdict.
-   */
-  function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
-    const present = walks.get(organizationId);
-    if (present) {
-      present.wanting.push(isWanted);
-      return present.verdict;
-    }
-    const wanting = [isWanted];
-    const verdict = walk(organizationId, () => wanting.some((wants) => wants()));
-    walks.set(organizationId, { verdict, wanting });
-    return verdict;
-  }
-
-  /** Each row must contain the hash of the previous one, and its own hash must match its content. */
-  async function walk(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
-    let previous: Buffer = START;
-    let after = 0n;
-    let count = 0;
-    let firstBrokenId: bigint | null = null;
-    try {
-      for (;;) {
-        const links = await store.chain(organizationId, after, CHAIN_BATCH);
-        for (const link of links) {
-          const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
-          if (!follows) firstBrokenId ??= link.id;
-          previous = link.hash;
-        }
-        count += links.length;
-        after = links.at(-1)?.id ?? after;
-        if (links.length < CHAIN_BATCH || !isWanted()) return { rows: count, firstBrokenId };
-      }
-    } finally {
-      // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.
-      walks.delete(organizationId);
+      after = found.length === BATCH ? found.at(-1) : reached;
+      if (after === undefined) return;
     }
   }
 

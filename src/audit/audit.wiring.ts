@@ -1,25 +1,45 @@
 import type { FastifyRequest } from 'fastify';
 import type { Judge } from '../authz/judge.ts';
+import { createSignedTexts } from '../base/signed-text.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
+import { createCheckpointSigner } from './checkpoint.ts';
 import { denialOf } from './denials.routes.ts';
 import { createDenialStore } from './denials.store.ts';
 import { createDenials } from './denials.ts';
 import { createObjectNameStore } from './object-names.store.ts';
 import { createObjectNames } from './object-names.ts';
+import { verificationRoutes } from './verification.routes.ts';
+import { createVerificationStore } from './verification.store.ts';
+import { createVerification } from './verification.ts';
 
-export function wireAudit({ db, log, revisions }: Infrastructure, judge: Judge) {
+export function wireAudit({ db, keys, log, revisions }: Infrastructure, judge: Judge) {
   const denials = createDenials({
     store: createDenialStore(revisions.write),
     onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),
   });
   const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
+  const broken = new Set<bigint>();
+  const verification = createVerification({
+    store: createVerificationStore(db),
+    signer: createCheckpointSigner(keys.derive('audit checkpoint')),
+    onBroken(chainId, { firstBrokenId, problem }) {
+      if (broken.has(chainId)) return;
+      broken.add(chainId);
+      log.error({ organizationId: chainId, firstBrokenId, problem }, 'the audit log was changed outside the server');
+    },
+  });
+  const cursors = createSignedTexts(keys.derive('audit verification'));
   return {
-    mount: (scope: Scope) => auditRoutes(scope, audit, namesFor),
+    mount(scope: Scope): void {
+      auditRoutes(scope, audit, namesFor);
+      verificationRoutes(scope, verification, audit, cursors);
+    },
+    verification,
     denials,
     /** Sees every rejected request of the platform. */
     noteRejection(request: FastifyRequest, error: unknown): void {

@@ -1,6 +1,8 @@
 import { type Db, sql } from '../db/db.ts';
 import type { ObjectNameStore } from './object-names.ts';
 
+const MAX_ID = 2n ** 63n - 1n;
+
 const accounts = (kind: string, more = '') =>
   `from account o where o.kind = '${kind}' and ($1::bigint is null or o.id = $1${more})`;
 const owned = (table: string, owner: string) => `from ${table} o where ($1::bigint is null or o.${owner} = $1)`;
@@ -30,21 +32,24 @@ const PRESENT = sql(
   ).join(' union all '),
 );
 // The states are read here and not by the database, which cannot take every text out of JSON that we can. An object can
-// have very many entries that do not tell its name, such as the phases of a cluster.
+// have very many entries that do not tell its name, such as the phases of a cluster: the newest are looked at. The object
+// is compared as a row, see audit-search.store.ts: with equations, a large organization had all its entries read for each.
+const MAX_ENTRIES = 200;
 const TOLD = sql(
   'objectNames.told',
   `select w.chain_id || ' ' || w.type || ':' || w.id as object, w.type, t.before, t.after
      from unnest($1::bigint[], $2::text[], $3::bigint[]) as w (chain_id, type, id)
      cross join lateral (
-       select n.before, n.after from (
-         select a.at, a.id, a.before::text as before, a.after::text as after from audit a
-          where a.object_type = w.type and a.object_id = w.id and a.organization_id = w.chain_id
-            and a.action <> 'access.denied'
-          order by a.at desc, a.id desc limit 200) n
-        where concat(n.before, n.after) like any (
+       select n.before::text as before, n.after::text as after from (
+         select a.object_type, a.object_id, a.at, a.id, a.organization_id, a.action, a.before, a.after from audit a
+          where (a.object_type, a.object_id, a.at, a.id) <= (w.type, w.id, 'infinity', ${MAX_ID})
+            and (a.object_type, a.object_id, a.at, a.id) > (w.type, w.id, '-infinity', 0)
+          order by a.object_type desc, a.object_id desc, a.at desc, a.id desc limit ${MAX_ENTRIES}) n
+        where n.organization_id = w.chain_id and n.action <> 'access.denied'
+          and concat(n.before, n.after) like any (
                 case w.type when 'team' then array['%"name":%', '%"team":%']
                             when 'user' then array['%"name":%', '%"username":%'] else array['%"name":%'] end)
-        order by n.at desc, n.id desc limit 1) t`,
+        order by n.object_type desc, n.object_id desc, n.at desc, n.id desc limit 1) t`,
 );
 /** The entries about a member of a team call the team so, and those about a user say what the user is called. */
 const KEYS: Readonly<Record<string, readonly string[]>> = { team: ['name', 'team'], user: ['name', 'username'] };

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { deleteInBatches } from '../db/batched-delete.ts';
 import { type Db, isMissingReference, isMissingValue, only, type Query, sql } from '../db/db.ts';
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
@@ -52,11 +53,22 @@ const NEXT_FOR_ALL = sql(
   'revision.nextForAll',
   `update revision set ${NEXT_VALUES}, pruned = value + 1 where id = 1 returning ${NEXT_RETURNS}`,
 );
+// A part at a time: a trigger deletes the stamps of these revisions, and everybody who writes waits for this row.
+const CUT = sql(
+  'revision.cut',
+  `update revision set pruned = least(value - $1, pruned + $2) where id = 1 and pruned < value - $1
+   returning pruned < value - $1 as is_behind`,
+);
 const PRUNE = sql(
   'revision.prune',
-  `with cut as (update revision set pruned = greatest(pruned, value - $1) where id = 1 returning pruned)
-   delete from change using cut where change.revision <= cut.pruned`,
+  `delete from change where ctid = any (array (
+     select ctid from change where revision <= (select pruned from revision where id = 1)
+      order by revision limit $1 for update skip locked))
+   returning revision`,
 );
+/** Revisions of one statement. */
+const MAX_CUT = 1000n;
+const MAX_CUTS = 2000;
 
 // A statement of its own, before anything is looked up: whoever holds the row may have set an earlier time.
 const LOCK = sql('revision.lock', 'select 1 from revision where id = 1 for update');
@@ -206,7 +218,11 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
   }
 
   async function prune(keep: bigint): Promise<void> {
-    await db.query(PRUNE, [keep]);
+    for (let cuts = 0; cuts < MAX_CUTS; cuts++) {
+      const [cut] = await db.query<{ is_behind: boolean }>(CUT, [keep, MAX_CUT]);
+      if (!cut?.is_behind) break;
+    }
+    await deleteInBatches(db.query, PRUNE, []);
   }
 }
 

@@ -1,3 +1,4 @@
+import { deleteInBatches } from '../db/batched-delete.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type { IdempotencyStore, KeptResponse } from './idempotency.ts';
@@ -29,7 +30,12 @@ const INSERT = sql(
       set fingerprint = excluded.fingerprint, sealed = excluded.sealed, created_at = excluded.created_at
     where k.created_at <= $6 returning id`,
 );
-const SWEEP = sql('idempotency.sweep', 'delete from idempotency_key where created_at <= $1');
+const SWEEP = sql(
+  'idempotency.sweep',
+  `delete from idempotency_key where id = any (array (
+     select id from idempotency_key where created_at <= $1 order by created_at limit $2 for update skip locked))
+   returning id`,
+);
 
 /** Where the responses are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const IDEMPOTENT_RESPONSES: SealedColumn = {
@@ -57,7 +63,7 @@ export function createIdempotencyStore(db: Db): IdempotencyStore {
     },
 
     async sweep(expired) {
-      await db.query(SWEEP, [expired]);
+      await deleteInBatches(db.query, SWEEP, [expired]);
     },
   };
 }

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 
 /** The token is in the log from then on, and logs are kept. Its owner sets a password long before it expires. */
 const TOKEN_DAYS = 30;
+
+/** A package has no scripts for npm to run. */
+const DEMO = existsSync(new URL('../../scripts/run.mjs', import.meta.url)) ? 'npm run demo' : 'atrium serve --demo';
 
 /** An empty database gets one site administrator, whose token is shown only this once. */
 export async function createFirstAdministrator(
@@ -35,7 +39,6 @@ export async function createFirstAdministrator(
   say('');
   say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
   say('');
-  const demo = process.env.npm_lifecycle_event === undefined ? 'atrium serve --demo' : 'npm run demo';
-  say(`The API is documented at ${address}/api/v1/docs. To try it with example data, run: DATA_DIR=./demo ${demo}`);
+  say(`The API is documented at ${address}/api/v1/docs. To try it with example data, run: DATA_DIR=./demo ${DEMO}`);
   say('');
 }

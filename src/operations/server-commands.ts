@@ -48,8 +48,11 @@ export const SERVER_COMMANDS = {
   doctor: {
     help: {
       summary: 'check this deployment for faults and print how to fix each; changes nothing',
-      usage: ['doctor [--json]'],
-      options: [{ name: '--json', help: 'print one JSON document, for programs' }],
+      usage: ['doctor [--json] [--new]'],
+      options: [
+        { name: '--json', help: 'print one JSON document, for programs' },
+        { name: '--new', help: 'before the first start: that there is no deployment yet is no fault' },
+      ],
       examples: ['atrium doctor', 'atrium doctor --json'],
     },
     here: async (args, terminal) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAuditStore } from '../../src/audit/audit.store.ts';
+import { createVerificationStore } from '../../src/audit/verification.store.ts';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
 import type { Db } from '../../src/db/db.ts';
@@ -39,7 +39,7 @@ for (const driver of DRIVERS) {
     after(() => db?.close());
 
     const append = (entries: readonly AuditEntry[]) => db.transaction((query) => appendAudit(query, entries));
-    const links = (chain: bigint) => createAuditStore(db).chain(chain, 0n, 1000);
+    const links = (chain: bigint) => createVerificationStore(db).chain(chain, 0n, 1000);
 
     it(`They are those that the server computes, whatever an entry says and whoever wrote the one before, with seed ${SEED}`, async () => {
       const random = createRandom();

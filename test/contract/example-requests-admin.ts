@@ -138,6 +138,7 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
   ['countOrganizationAuditActions', () => ({ as: 'ann', path: ORG })],
   ['exportOrganizationAuditLog', () => ({ as: 'ann', path: ORG, query: { action: 'cluster.delete' } })],
   ['verifyOrganizationAuditLog', () => ({ as: 'ann', path: ORG })],
+  ['verifyAuditLog', () => ({ as: 'root' })],
   ['listAuditEntries', () => ({ as: 'root', query: { action: 'cluster.', limit: 1 } })],
   ['countAuditActions', () => ({ as: 'root', query: ORG })],
   ['exportAuditLog', () => ({ as: 'root', query: { ...ORG, action: 'cluster.delete' } })],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
-import { describeSchema, SCHEMA_FILE } from '../../scripts/schema.ts';
+import { CATALOGUE_FILE, describeCatalogue, describeSchema, SCHEMA_FILE } from '../../scripts/schema.ts';
 import { openDb, sql } from '../../src/db/db.ts';
 import { migrated, newPlace } from '../support/db.ts';
 
@@ -17,10 +17,11 @@ const UNINDEXED = sql(
 );
 
 // On PGlite only: its version is pinned, and PostgreSQL versions do not all spell a definition in the same way.
-it('migrations/schema.sql is the schema that all migrations together make', async () => {
+it('migrations/schema.sql and catalogue.json are the schema that all migrations together make', async () => {
   const db = await openDb({ ...(await newPlace('pglite', migrated())), say: () => undefined });
   try {
     assert.equal(await describeSchema(db), readFileSync(SCHEMA_FILE, 'utf8'), 'run npm run generate');
+    assert.equal(await describeCatalogue(db), readFileSync(CATALOGUE_FILE, 'utf8'), 'run npm run generate');
   } finally {
     await db.close();
   }

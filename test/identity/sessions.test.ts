@@ -17,6 +17,7 @@ function create({ accepts = true, has = true } = {}) {
       drafts.push(draft);
       return accepts;
     },
+    sweep: async () => 0,
     remove: async (hash) => void done.push(`remove ${hash.toString('hex')}`),
     list: async () => {
       done.push('list');

@@ -60,11 +60,16 @@ describe('atrium doctor', () => {
     );
   });
 
-  it('atrium doctor creates nothing where no data exists', async () => {
+  it('atrium doctor creates nothing where no data exists, and calls that a fault unless the deployment is new', async () => {
     const dataDir = join(temporaryFolder(), 'none');
-    const report = await examine({ DATA_DIR: dataDir });
-    assert.equal(report.code, 0);
+    const absent = await examine({ DATA_DIR: dataDir });
+    assert.deepEqual(faultsOf(absent), ['database']);
+    assert.match(absent.text('database'), /there is no deployment here .*settings of the server.*doctor --new/);
+    assert.deepEqual(faultsOf(await examine({ DATA_DIR: dataDir }, '--new')), []);
     assert.equal(statSync(dataDir, { throwIfNoEntry: false }), undefined);
+    const empty = settingsOf(await newPlace());
+    assert.match((await examine(empty)).text('schema'), /the database is empty: there is no deployment here/);
+    assert.deepEqual(faultsOf(await examine(empty, '--new')), []);
   });
 
   it('atrium doctor reports open permissions, a taken port, a bad base URL and unreachable mail and database', async (test) => {

@@ -11,10 +11,10 @@ export interface Report {
 }
 
 /** What `atrium doctor --json` reports with these settings, run in this process. */
-export async function examine(env: Readonly<Record<string, string>>): Promise<Report> {
+export async function examine(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Report> {
   const lines: string[] = [];
   const code = await runDoctor(
-    ['--json'],
+    ['--json', ...args],
     { PORT: '0', ADMIN_PORT: '0', ...env },
     {
       say: (line) => void lines.push(line),

@@ -40,9 +40,10 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'AuditEntry.object.type': 'Type of the object, such as cluster.',
   'AuditEntry.object.id': 'ID of the object. It stays the same after the object is deleted.',
   'AuditEntry.previous_hash': 'The hash of the previous entry of the same log, or 64 zeros in the first entry.',
-  'AuditVerdict.rows': 'How many entries were verified.',
-  'AuditVerdict.ok': 'Whether every entry follows from the previous one.',
-  'AuditVerdict.first_broken_id': 'The first entry that does not. Null if ok is true.',
+  'AuditVerdict.rows': 'How many entries the log has, with those that the checkpoint covers.',
+  'AuditVerdict.ok': 'Whether every entry that was read follows from the previous one, and all signatures agree.',
+  'AuditVerdict.first_broken_id':
+    'The first entry that does not, or is not the one that was signed. Null if ok is true.',
 
   'AuthorizationModel.types': 'The types of objects, in the order of the model.',
   'AuthorizationModel.types[].type': 'Name of the type, such as cluster.',

@@ -13,12 +13,17 @@ const WRITE = sql(
     where session.id = u.id`,
 );
 
+/** In one statement. */
+const MAX_ROWS = 1000;
+
 export function createSessionUsageStore(db: Db): SessionUsageStore {
   return {
     async write(uses, everyMs) {
-      const ids = uses.map(({ sessionId }) => sessionId);
-      const moments = uses.map(({ at }) => at.toISOString());
-      await db.query(WRITE, [ids, moments, everyMs]);
+      for (let first = 0; first < uses.length; first += MAX_ROWS) {
+        const some = uses.slice(first, first + MAX_ROWS);
+        const moments = some.map(({ at }) => at.toISOString());
+        await db.query(WRITE, [some.map(({ sessionId }) => sessionId), moments, everyMs]);
+      }
     },
   };
 }

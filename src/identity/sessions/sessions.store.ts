@@ -1,6 +1,7 @@
 import type { Actor } from '../../changes/audit-entry.ts';
 import type { Room } from '../../changes/room.store.ts';
 import type { Write } from '../../changes/write.ts';
+import { deleteInBatches } from '../../db/batched-delete.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { endSessions } from './ended-sessions.store.ts';
 import { isSecondFactor } from './proof-kinds.ts';
@@ -44,6 +45,14 @@ const PROVE_LINK = sql(
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
   'delete from session where account_id = $1 and expires_at < now()',
+);
+// Of users who do not come back. An hour later, when the slowest clock of a replica agrees that they have expired.
+const SWEEP = sql(
+  'sessions.sweep',
+  `delete from session where hash = any (array (
+     select hash from session where expires_at < now() - interval '1 hour' order by expires_at limit $1
+        for update skip locked))
+   returning id`,
 );
 // Rejecting a sign-in because of old sessions would lock the user out, so the oldest sessions end instead.
 const DELETE_OLDEST = sql(
@@ -110,6 +119,10 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
       });
+    },
+
+    async sweep() {
+      return await deleteInBatches(db.query, SWEEP, []);
     },
 
     async remove(hash) {

@@ -62,6 +62,8 @@ export interface SessionCard extends Browser {
 }
 
 export interface SessionStore {
+  /** Deletes what has expired, whoever it belonged to; returns how many there were. */
+  sweep(): Promise<number>;
   /**
    * False if what the session is opened with is no longer enough: the password is another one, the token or the linked
    * account is gone, or there is a second factor by now.
@@ -94,7 +96,7 @@ const MAX_USER_AGENT = 200;
 
 /** Sessions of browsers. The text of the cookie is stored only as a keyed hash, like tokens. */
 export function createSessions(store: SessionStore, key: Buffer, flushUsage: () => Promise<void>) {
-  return { open, close, prove: store.prove, list, end, endOthers: store.endOthers };
+  return { open, close, prove: store.prove, list, end, endOthers: store.endOthers, sweep: store.sweep };
 
   async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
     const { passwordHash, token, browser, provider, method = token ? 'token' : 'password', provenAt } = opening;

@@ -11,10 +11,16 @@ const WRITE = sql(
     where token.id = u.id and (token.last_used_at is null or token.last_used_at < u.at or token.last_used_at > now())`,
 );
 
+/** In one statement. */
+const MAX_ROWS = 1000;
+
 export function createTokenUsageStore(db: Db): TokenUsageStore {
   return {
     async write(uses) {
-      await db.query(WRITE, [uses.map(({ tokenId }) => tokenId), uses.map(({ at }) => at.toISOString())]);
+      for (let first = 0; first < uses.length; first += MAX_ROWS) {
+        const some = uses.slice(first, first + MAX_ROWS);
+        await db.query(WRITE, [some.map(({ tokenId }) => tokenId), some.map(({ at }) => at.toISOString())]);
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
+import { deleteInBatches } from '../../db/batched-delete.ts';
 import { only, type Query, sql } from '../../db/db.ts';
 import { createFilters, type Filters } from '../../db/filters.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
@@ -63,15 +64,37 @@ const REDELIVER = sql(
 );
 const PRUNE_DELIVERIES = sql(
   'deliveryLog.pruneDeliveries',
-  `delete from delivery where (state = 'refused' and last_at < $1) or (state = 'done' and last_at < $2)`,
+  `delete from delivery where id = any (array (
+     select id from delivery where state = $1 and last_at < $2 order by last_at limit $3 for update skip locked))
+   returning id`,
 );
-const PRUNE_REFUSALS = sql('deliveryLog.pruneRefusals', 'delete from delivery_refusal where last_at < $1');
+const PRUNE_REFUSALS = sql(
+  'deliveryLog.pruneRefusals',
+  `delete from delivery_refusal where ctid = any (array (
+     select ctid from delivery_refusal where day <= ($1::timestamptz at time zone 'UTC')::date and last_at < $1
+      limit $2 for update skip locked))
+   returning marketplace`,
+);
 const PRUNE_RANGES = sql(
   'deliveryLog.pruneRanges',
-  `delete from address_ranges r where last_seen_at < $1
-      and sync_token < (select max(sync_token) from address_ranges n where n.source = r.source)`,
+  `delete from address_ranges where ctid = any (array (
+     select r.ctid from address_ranges r where r.last_seen_at < $1
+        and r.sync_token < (select max(n.sync_token) from address_ranges n where n.source = r.source)
+      limit $2 for update of r skip locked))
+   returning source`,
 );
-const PRUNE_EVENTS = sql('deliveryLog.pruneEvents', 'delete from marketplace_event where sent_at < $1');
+const PRUNE_EVENTS = sql(
+  'deliveryLog.pruneEvents',
+  `delete from marketplace_event where id = any (array (
+     select id from marketplace_event where sent_at < $1 order by sent_at limit $2 for update skip locked))
+   returning id`,
+);
+const PRUNE_DEAD_EVENTS = sql(
+  'deliveryLog.pruneDeadEvents',
+  `delete from marketplace_event where id = any (array (
+     select id from marketplace_event where sent_at is null and dead_at < $1 order by id limit $2 for update skip locked))
+   returning id`,
+);
 
 interface Row {
   id: bigint;
@@ -166,10 +189,13 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
       });
     },
     async prune(refusedBefore, doneBefore) {
-      await query(PRUNE_DELIVERIES, [refusedBefore, doneBefore]);
-      await query(PRUNE_REFUSALS, [refusedBefore]);
-      await query(PRUNE_RANGES, [refusedBefore]);
-      await query(PRUNE_EVENTS, [refusedBefore]);
+      await deleteInBatches(query, PRUNE_DELIVERIES, ['refused', refusedBefore]);
+      await deleteInBatches(query, PRUNE_DELIVERIES, ['done', doneBefore]);
+      await deleteInBatches(query, PRUNE_DELIVERIES, ['dead', doneBefore]);
+      await deleteInBatches(query, PRUNE_REFUSALS, [refusedBefore]);
+      await deleteInBatches(query, PRUNE_RANGES, [refusedBefore]);
+      await deleteInBatches(query, PRUNE_EVENTS, [refusedBefore]);
+      await deleteInBatches(query, PRUNE_DEAD_EVENTS, [doneBefore]);
     },
   };
 }

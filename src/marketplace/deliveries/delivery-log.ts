@@ -88,6 +88,7 @@ export interface DeliveryLogStore {
   revive(id: bigint, actor: Actor): Promise<boolean>;
   /** Of each marketplace and day, at most `maxSources` are told apart. */
   addRefusals(counts: readonly RefusalCount[], maxSources: number): Promise<void>;
+  /** Forgets what was rejected or sent before the first time, and what was done or given up before the second. */
   prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
 }
 
@@ -95,6 +96,7 @@ export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 const DAY_MS = 86_400_000;
 const KEEP_REFUSED_MS = 30 * DAY_MS;
+/** Also what was given up: whoever has not retried it for a year will not. */
 const KEEP_DONE_MS = 400 * DAY_MS;
 const MAX_SOURCES = 1000;
 /** The source under which all sources are counted that are too many to be told apart. */

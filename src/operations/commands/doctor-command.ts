@@ -7,7 +7,7 @@ import { hasDatabase, openDb } from '../../db/db.ts';
 import { refuseLostDatabase } from '../../db/pglite/pglite-folder.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
-import { type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
+import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
 import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
 import { examineInside } from '../doctor/inside.ts';
 import { examineCentral, examineMail } from '../doctor/outside.ts';
@@ -17,9 +17,9 @@ import type { Terminal } from './terminal.ts';
 
 /** `atrium doctor`: runs every check, whatever the others found. Returns the exit code. */
 export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv, { say }: Terminal): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } });
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' }, new: { type: 'boolean' } } });
   const { config, findings } = examineSettings(env);
-  if (config) findings.push(...(await examineAll(config)));
+  if (config) findings.push(...(await examineAll(config, values.new ?? false)));
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const faults = count('fault');
   if (values.json) say(JSON.stringify({ healthy: faults === 0, findings }, undefined, 2));
@@ -37,11 +37,11 @@ export function examineIn(): RunInServer {
   };
 }
 
-async function examineAll(config: Config): Promise<Finding[]> {
+async function examineAll(config: Config, isNew: boolean): Promise<Finding[]> {
   const outside = [
     look('data folder', () => examineFolder(config.DATA_DIR)),
     look('key file', async () => examineKeyFile(config.DATA_DIR, config.ATRIUM_KEY !== undefined)),
-    look('database', () => examineDatabase(config)),
+    look('database', () => examineDatabase(config, isNew)),
     look('ports', async () => (await examinePorts(config)).findings),
     look('mail', () => examineMail(config)),
     look('central server', () => examineCentral(config)),
@@ -50,14 +50,14 @@ async function examineAll(config: Config): Promise<Finding[]> {
 }
 
 /** Runs in the server that has the built-in database open, otherwise in this process. */
-async function examineDatabase(config: Config): Promise<Finding[]> {
+async function examineDatabase(config: Config, isNew: boolean): Promise<Finding[]> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   const folder = resolve(dataDir, 'pglite');
   if (databaseUrl === undefined) {
     try {
       refuseLostDatabase(dataDir);
       if (!hasDatabase(dataDir)) {
-        return [ok('database', `there is none in ${resolve(dataDir)} yet; the first start creates it`)];
+        return [examineAbsence('database', `there is no database in ${resolve(dataDir)}`, isNew)];
       }
     } catch (error) {
       if (error instanceof AppError) return [unreachable(error, false)];
@@ -77,7 +77,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   });
   if (db instanceof AppError) return [unreachable(db, databaseUrl !== undefined)];
   try {
-    return await examineInside(db, config);
+    return await examineInside(db, config, isNew);
   } finally {
     await db.close();
   }

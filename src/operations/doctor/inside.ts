@@ -8,8 +8,10 @@ import { migrationStatus } from '../../db/migrate.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
-import { type Finding, fault, look, ok, warning } from './finding.ts';
+import { examineAbsence, type Finding, fault, look, ok, warning } from './finding.ts';
+import { brokenInvariants, INVARIANT_COUNT } from './invariants.store.ts';
 import { examineNames } from './name-checks.ts';
+import { examineCatalogue } from './schema-checks.ts';
 import { examineSecrets } from './secret-checks.ts';
 import { examineConnections } from './worker-checks.ts';
 
@@ -25,12 +27,12 @@ const AUDIT_SAMPLE = 1000;
 const FILES_OF_PGLITE = 300;
 
 /** The checks that need an open database. They only read. */
-export async function examineInside(db: Db, config: Config): Promise<Finding[]> {
+export async function examineInside(db: Db, config: Config, isNew = false): Promise<Finding[]> {
   const store = createDoctorStore(db.query);
   const asked = Date.now();
   const server = await store.server();
   const drift = server.now.getTime() - (asked + Date.now()) / 2;
-  const schema = await examineSchema(db);
+  const schema = await examineSchema(db, isNew);
   const findings = [
     ...examineServer(db, server),
     ...examineConnections(config, server.mostConnections),
@@ -41,6 +43,8 @@ export async function examineInside(db: Db, config: Config): Promise<Finding[]> 
   findings.push(...(await look('keys', () => examineKeyOfEmpty(db, config))));
   if (!schema.isPresent) return findings;
   const looks = [
+    () => look('schema', async () => (schema.isExact ? await examineCatalogue(db) : [])),
+    () => look('invariants', async () => (schema.isExact ? await examineInvariants(db) : [])),
     () => look('revisions', () => examineRevision(store)),
     () => look('locks', () => examineLocks(db, store)),
     () => look('audit', async () => [examineAudit(await store.newestAudit(AUDIT_SAMPLE))]),
@@ -63,7 +67,11 @@ function examineServer(
   return [ok('database', text)];
 }
 
-async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Finding[] }> {
+/** Exact: neither older nor newer than this release. */
+async function examineSchema(
+  db: Db,
+  isNew: boolean,
+): Promise<{ isPresent: boolean; isExact?: boolean; findings: Finding[] }> {
   try {
     const { applied, pending, isAhead } = await db.transaction((query) => migrationStatus(query, MIGRATIONS));
     const last = applied.at(-1)?.name ?? 'none';
@@ -74,10 +82,11 @@ async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Fi
     if (pending.length === 0)
       return {
         isPresent: true,
+        isExact: true,
         findings: [ok('schema', `all ${applied.length} migrations are applied, the last is ${last}`)],
       };
     if (applied.length === 0)
-      return { isPresent: false, findings: [ok('schema', 'the database is empty; the first start fills it')] };
+      return { isPresent: false, findings: [examineAbsence('schema', 'the database is empty', isNew)] };
     const advice = 'Create a backup, then run "atrium migrate" or start the server.';
     const finding = warning('schema', `the database is at ${last}; pending: ${pending.join(', ')}`, advice);
     return { isPresent: false, findings: [finding] };
@@ -88,6 +97,14 @@ async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Fi
       findings: [fault('schema', error.message, 'Start the release that matches the database, or restore a backup.')],
     };
   }
+}
+
+export async function examineInvariants({ query }: Db): Promise<Finding[]> {
+  const broken = await brokenInvariants(query);
+  if (broken.length === 0) return [ok('invariants', `all ${INVARIANT_COUNT} hold`)];
+  return broken.map(({ count, wrong, ids, advice }) =>
+    fault('invariants', `${count} ${wrong} (${ids.join(', ')}${count > ids.length ? ', …' : ''})`, advice),
+  );
 }
 
 /** In the process that has the database open, which is the server if one runs. */

@@ -1,0 +1,191 @@
+import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoint.ts';
+
+/**
+ * Verifies the chains of the audit log.
+ *
+ * 1. Each entry must contain the hash of the one before it, and its own hash must match its content.
+ * 2. What was verified is sealed by a signed checkpoint, so that the next verification starts there. It proves that
+ *    the entry of the checkpoint is as it was, and everything after it. An entry before it that was changed, without
+ *    its hash, shows only from the beginning.
+ * 3. From the beginning, every checkpoint is compared with the entries. Somebody who rewrites all hashes after a forged
+ *    entry cannot sign new checkpoints.
+ * 4. A checkpoint that is not ours, or contradicts the chain, is reported, and the chain is verified from the beginning.
+ * 5. A chain is sealed only as far as nothing in it is broken.
+ */
+export interface VerificationStore {
+  /** The entries of a chain after an ID, in its order. */
+  chain(chainId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
+  checkpoints(chainId: bigint, after: bigint, limit: number): Promise<SignedCheckpoint[]>;
+  lastCheckpoint(chainId: bigint): Promise<SignedCheckpoint | undefined>;
+  keep(checkpoint: SignedCheckpoint): Promise<void>;
+  /** Chains among the newest entries that have more than so many after their last checkpoint. */
+  grown(search: { newest: number; entries: number; limit: number }): Promise<bigint[]>;
+}
+
+export interface ChainLink {
+  readonly id: bigint;
+  readonly previousHash: Buffer;
+  readonly hash: Buffer;
+  /** What the hash must be, computed from the row as it is. */
+  readonly expected: Buffer;
+}
+
+export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted';
+
+export interface Verdict {
+  /** Entries of the chain, with those that the checkpoint counts. */
+  readonly rows: number;
+  readonly firstBrokenId: bigint | null;
+  /** Where the verification started, unless at the first entry. */
+  readonly checkpoint?: Checkpoint | undefined;
+  readonly problem?: Problem | undefined;
+}
+
+/** A verification between two entries. */
+export interface Progress extends Verdict {
+  readonly chainId: bigint;
+  readonly after: bigint;
+  readonly previous: Buffer;
+  /** From the first entry, so that every checkpoint on the way is compared. */
+  readonly isWhole: boolean;
+}
+
+export type From = 'checkpoint' | 'beginning' | Progress;
+
+export interface Walk {
+  readonly verdict: Promise<Verdict>;
+  progress(): Progress | undefined;
+}
+
+export type Verification = ReturnType<typeof createVerification>;
+
+/** Between two batches, other requests are served. States can be long. */
+const BATCH = 250;
+/** Entries between two checkpoints: less than a verification reads in a fraction of a second. */
+export const CHECKPOINT_EVERY = 2000;
+const CHECKPOINTS = 500;
+const START = Buffer.alloc(32);
+/** What the upkeep of a minute does. */
+const UPKEEP = { newest: 200, chains: 5, entries: 20_000 };
+
+interface Parts {
+  readonly store: VerificationStore;
+  readonly signer: CheckpointSigner;
+  /** A chain is broken, which nobody has asked about. */
+  readonly onBroken: (chainId: bigint, verdict: Verdict) => void;
+}
+
+export function createVerification({ store, signer, onBroken }: Parts) {
+  const walks = new Map<string, Walk & { readonly wanting: (() => boolean)[] }>();
+  return { verify, advance };
+
+  /**
+   * There is only one walk at a time over the same part of a chain: callers that ask while it is running get its
+   * verdict.
+   */
+  function verify(chainId: bigint, from: From, isWanted: () => boolean): Walk {
+    const key = `${chainId} ${typeof from === 'string' ? from : `${from.after} ${from.isWhole} ${from.firstBrokenId}`}`;
+    const present = walks.get(key);
+    if (present) {
+      present.wanting.push(isWanted);
+      return present;
+    }
+    const wanting = [isWanted];
+    let at: Progress | undefined;
+    const note = (now: Progress) => {
+      at = now;
+    };
+    const steps = { key, isWanted: () => wanting.some((wants) => wants()), note };
+    const walk = { verdict: walkFrom(chainId, from, steps), progress: () => at, wanting };
+    walks.set(key, walk);
+    return walk;
+  }
+
+  async function walkFrom(
+    chainId: bigint,
+    from: From,
+    { key, isWanted, note }: { key: string; isWanted: () => boolean; note(now: Progress): void },
+  ): Promise<Verdict> {
+    try {
+      let now = typeof from === 'string' ? await begin(chainId, from) : from;
+      const sealing = createSealing(now);
+      for (;;) {
+        note(now);
+        const checkpoints = now.isWhole ? await store.checkpoints(chainId, now.after, CHECKPOINTS) : [];
+        const links = await store.chain(chainId, now.after, BATCH);
+        now = follow(now, links, checkpoints);
+        await sealing.seal(now);
+        if (links.length < BATCH || !isWanted()) return now;
+      }
+    } finally {
+      // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.
+      walks.delete(key);
+    }
+  }
+
+  async function begin(chainId: bigint, from: 'checkpoint' | 'beginning'): Promise<Progress> {
+    const beginning = { chainId, after: 0n, previous: START, rows: 0, firstBrokenId: null, isWhole: true };
+    if (from === 'beginning') return beginning;
+    const checkpoint = await store.lastCheckpoint(chainId);
+    if (checkpoint === undefined || !signer.isOurs(checkpoint)) return beginning;
+    const { lastId, entries, hash } = checkpoint;
+    const [link] = await store.chain(chainId, lastId - 1n, 1);
+    if (link?.id !== lastId || !link.hash.equals(hash) || !link.expected.equals(hash)) return beginning;
+    return { chainId, after: lastId, previous: hash, rows: entries, firstBrokenId: null, isWhole: false, checkpoint };
+  }
+
+  /** The checkpoints were read before the entries, so those that are beyond the last entry contradict the chain. */
+  function follow(before: Progress, links: readonly ChainLink[], given: readonly SignedCheckpoint[]): Progress {
+    const checkpoints = [...given];
+    let { after, previous, rows, firstBrokenId, problem } = before;
+    const report = ({ lastId }: Checkpoint, found: Problem) => {
+      firstBrokenId ??= lastId;
+      problem ??= found;
+    };
+    for (const link of links) {
+      rows++;
+      const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
+      if (!follows) firstBrokenId ??= link.id;
+      for (let next = checkpoints[0]; next && next.lastId <= link.id; next = checkpoints[0]) {
+        checkpoints.shift();
+        const agrees = next.lastId === link.id && next.hash.equals(link.hash) && next.entries === rows;
+        if (!signer.isOurs(next)) report(next, 'checkpoint_forged');
+        else if (!agrees) report(next, 'checkpoint_contradicted');
+      }
+      previous = link.hash;
+      after = link.id;
+    }
+    const [beyond] = checkpoints;
+    if (beyond && links.length < BATCH) {
+      report(beyond, signer.isOurs(beyond) ? 'checkpoint_contradicted' : 'checkpoint_forged');
+    }
+    return { ...before, after, previous, rows, firstBrokenId, problem };
+  }
+
+  function createSealing(start: Progress) {
+    let sealed = start.rows;
+    return {
+      async seal({ chainId, after, rows, previous, firstBrokenId }: Progress): Promise<void> {
+        if (firstBrokenId !== null || rows - sealed < CHECKPOINT_EVERY) return;
+        sealed = rows;
+        const createdAt = new Date();
+        await store.keep(signer.sign({ chainId, lastId: after, entries: rows, hash: previous, createdAt }));
+      },
+    };
+  }
+
+  /** Verifies what was written of late, so that a verification that somebody asks for is short. */
+  async function advance(): Promise<void> {
+    const { newest, chains, entries } = UPKEEP;
+    for (const chainId of await store.grown({ newest, entries: CHECKPOINT_EVERY, limit: chains })) {
+      let first: number | undefined;
+      const walk = verify(chainId, 'checkpoint', () => {
+        const rows = walk.progress()?.rows ?? 0;
+        first ??= rows;
+        return rows - first < entries;
+      });
+      const verdict = await walk.verdict;
+      if (verdict.firstBrokenId !== null) onBroken(chainId, verdict);
+    }
+  }
+}
