@@ -106,7 +106,7 @@ const Verdict = named(
 );
 
 export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): void {
-  const tags = ['administration'];
+  const tags = ['audit'];
   const extension = true;
   const ofOrganization = { access: holdsIn('view_audit_log:org', 'organization') };
   const ofAll = { access: siteAdmin('admin') };

@@ -20,7 +20,7 @@ const Membership = named('Membership', Type.Object({ expires_at: NewExpiry }));
 const TeamMember = named('TeamMember', Type.Object({ ...User.properties, expires_at: Expiry }));
 const TeamPath = Type.Object({ id: PathId });
 const MemberPath = Type.Object({ id: PathId, username: Type.String() });
-const tags = ['administration'];
+const tags = ['members'];
 
 /** Who is in an organization. */
 export function memberRoutes(scope: Scope, members: Members): void {

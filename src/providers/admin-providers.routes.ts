@@ -68,7 +68,7 @@ interface Parts {
 
 export function adminProviderRoutes(scope: Scope, { providers, preview, resolve, addresses }: Parts): void {
   const config = { access: siteAdmin('admin') };
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['providers'], extension: true };
 
   scope.get(
     '/admin/providers',
