@@ -15,6 +15,7 @@ export const TAGS = {
   search: 'Finding anything by its name.',
   'second-factors': 'Passkeys, authenticator apps and recovery codes, and who needs them.',
   server: 'The server itself.',
+  'sign-in': 'Signing in and out, and accounts at providers that are linked to users.',
   teams: 'Teams of organizations, their members and their roles.',
   tokens: 'Access tokens.',
   user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
