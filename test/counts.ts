@@ -61,6 +61,8 @@ const ALL_COUNTS = {
   roleKillsOnPglite: [1, 8],
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
   keyedKills: [0, 6, 20],
+  /** Rounds in which a replica falls silent at each place of a write. */
+  silentRounds: [1, 1, 5],
   /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [30, 2000, 20_000],
   /** Random changes on two servers while there are guardrails. */

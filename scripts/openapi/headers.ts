@@ -21,10 +21,10 @@ export const HEADERS = {
     schema: text,
   },
   'Retry-After': {
-    description: 'Seconds after which a retry makes sense.',
+    description: 'With 429 and 503, and 409 if it passes: seconds after which a retry makes sense.',
     schema: { type: 'integer', minimum: 0 },
   },
-  'WWW-Authenticate': { description: 'The scheme to authenticate with.', schema: text },
+  'WWW-Authenticate': { description: 'With 401: the scheme to authenticate with.', schema: text },
   'X-As-Of': {
     description: 'Only with ?at: the moment that the response is about.',
     schema: { type: 'string', format: 'date-time' },
@@ -61,13 +61,6 @@ const IF_MATCH = {
     'The ETag of the version that the change is based on. If the object has changed since, the response is 412.',
   schema: text,
 };
-const CSRF = {
-  name: 'X-Csrf-Token',
-  in: 'header',
-  required: false,
-  description: 'Required in a browser session: the X-Csrf-Token of an earlier response.',
-  schema: text,
-};
 const KEY = {
   name: KEY_HEADER,
   in: 'header',
@@ -77,44 +70,31 @@ const KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 
-export function requestHeaders({ method, access, creates, schema }: BookedRoute): object[] {
-  const isSigned = access.who !== 'anyone' && access.who !== 'webhook' && !access.basic;
-  return [
-    ...(creates ? [KEY] : []),
-    ...(schema.ifMatch ? [IF_MATCH] : []),
-    ...(isSigned && method !== 'GET' ? [CSRF] : []),
-  ];
+export function requestHeaders({ creates, schema }: BookedRoute): object[] {
+  return [...(creates ? [KEY] : []), ...(schema.ifMatch ? [IF_MATCH] : [])];
 }
 
-export function successHeaders({ path, access, creates, schema }: BookedRoute): object {
+/** Those that only some operations have. Generated clients have code for each header of each operation. */
+export function successHeaders({ path, creates, schema }: BookedRoute): { headers?: object } {
   const { properties = {} } = (schema.querystring ?? {}) as { readonly properties?: object };
-  const isPublic = access.who === 'anyone' || access.who === 'webhook';
   const names: HeaderName[] = [
     ...(schema.etag ? (['ETag'] as const) : []),
     ...(creates ? ([REPLAY_HEADER] as const) : []),
     ...(path.endsWith('/version') ? ([RELEASE_HEADER] as const) : []),
     ...('page' in properties ? (['X-Total-Count', 'Link'] as const) : []),
     ...('at' in properties ? (['X-As-Of', 'X-Changed-Since'] as const) : []),
-    ...(isPublic ? [] : (['X-Csrf-Token', 'X-Token-Expires-At'] as const)),
-    ...always(access.who === 'webhook'),
   ];
-  return references(names);
+  if (names.length === 0) return {};
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
-export function errorHeaders(status: number, isListener: boolean): object {
-  // To the listener, a server that cannot answer right now is a 500.
-  const isTemporary = [409, 429, isListener ? 500 : 503].includes(status);
-  return references([
-    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
-    ...(isTemporary ? (['Retry-After'] as const) : []),
-    ...always(isListener),
-  ]);
-}
+const COMMON: readonly HeaderName[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
+const OF_SESSIONS_AND_TOKENS: readonly HeaderName[] = ['X-Csrf-Token', 'X-Token-Expires-At'];
+export const ERROR_HEADERS: readonly HeaderName[] = ['WWW-Authenticate', 'Retry-After'];
 
-function always(isWebhook: boolean): HeaderName[] {
-  return ['X-Request-Id', ...(isWebhook ? [] : (['RateLimit', 'RateLimit-Policy'] as const))];
-}
-
-function references(names: readonly HeaderName[]): object {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+/** What every response can have, said once. */
+export function headersInWords(): string {
+  const list = (names: readonly HeaderName[]) =>
+    names.map((name) => `- \`${name}\`: ${HEADERS[name].description}`).join('\n');
+  return `Every response can have these headers:\n\n${list([...COMMON, ...OF_SESSIONS_AND_TOKENS])}\n\nErrors can have these, too:\n\n${list(ERROR_HEADERS)}`;
 }

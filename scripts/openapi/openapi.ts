@@ -3,7 +3,7 @@ import { LISTENER_PREFIX } from '../../src/app.ts';
 import { type Access, neededScope, type Proof, proofNeeded } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/wire/schemas.ts';
-import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
+import { ERROR_HEADERS, HEADERS, headersInWords, requestHeaders, successHeaders } from './headers.ts';
 import { operationName } from './operation-names.ts';
 import { publisher } from './published-schemas.ts';
 import { errorStatuses } from './statuses.ts';
@@ -32,7 +32,7 @@ export function describeApi(routes: readonly DocumentedRoute[], version: string)
     const path = pathOf(route);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: publish(describeRoute(route, words)) as object };
   }
-  const responses = publish(errorResponses(shown)) as Record<string, object>;
+  const responses = publish(errorResponses()) as Record<string, object>;
   const named = schemas();
   words.requireComplete();
   return {
@@ -40,7 +40,7 @@ export function describeApi(routes: readonly DocumentedRoute[], version: string)
     info: {
       title: 'Atrium',
       version,
-      description: 'API of a self-hosted platform: authorization, the signed-in user and the marketplace listener.',
+      description: `API of a self-hosted platform: authorization, the signed-in user and the marketplace listener.\n\n${headersInWords()}`,
       contact: { name: 'The maintainers of Atrium' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
@@ -93,13 +93,15 @@ function describeRoute(route: DocumentedRoute, words: Words): object {
     ...(schema.summary && { summary: schema.summary }),
     ...(schema.tags && { tags: schema.tags }),
     ...(schema.extension && { 'x-extension': true }),
-    description: [whoMayCall(access, route.method), ...whereItIs(route)].join(' '),
+    'x-robots': robotsOf(access),
+    description: [whoMayCall(access, route.method), errorsInWords(route), ...whereItIs(route)].join(' '),
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
     ...(schema.body && {
       requestBody: { required: !schema.optionalBody, content: { 'application/json': { schema: schema.body } } },
     }),
     responses: responsesOf(route),
+    'x-errors': errorStatuses(route, isOfListener(route)),
   };
 
   function describeParameter(place: string, name: string): string | undefined {
@@ -122,8 +124,10 @@ function parametersOf(
 }
 
 function whoMayCall(access: Access, method: string): string {
-  if (access.who === 'anyone') return 'Requires no authentication.';
-  if (access.who === 'webhook') return 'Called by a marketplace, which authenticates by its address or by a secret.';
+  if (access.who === 'anyone') return 'Requires no authentication, so robots may call it, too.';
+  if (access.who === 'webhook') {
+    return 'Called by a marketplace, which authenticates by its address or by a secret. Robots may not call it.';
+  }
   const who = {
     signedIn: 'Requires a signed-in user.',
     siteAdmin: 'Requires a site administrator.',
@@ -134,14 +138,22 @@ function whoMayCall(access: Access, method: string): string {
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
   const dry = neededScope(access, { method, query: { dry_run: 'true' } });
   const dryRun = dry === needed ? [] : [`With \`dry_run=true\`, \`${dry}\` is enough.`];
-  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...dryRun, ...robotsToo(access)].join(' ');
+  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...dryRun, robotsInWords(access)].join(' ');
 }
 
-/** All other routes reject the tokens of robots. */
-function robotsToo(access: Access): string[] {
-  const robots = 'robots' in access && access.robots;
-  if (!robots) return [];
-  return [robots === 'only' ? 'Only robots can call it.' : 'Robots can call it, too.'];
+function robotsOf(access: Access): boolean | 'only' {
+  if (access.who === 'anyone') return true;
+  return ('robots' in access && access.robots) || false;
+}
+
+function robotsInWords(access: Access): string {
+  const robots = robotsOf(access);
+  if (robots === 'only') return 'Only robots may call it.';
+  return robots ? 'Robots may call it for their own organization.' : 'Robots may not call it.';
+}
+
+function errorsInWords(route: BookedRoute): string {
+  return `Errors: ${errorStatuses(route, isOfListener(route)).join(', ')}.`;
 }
 
 /** What a session needs besides. */
@@ -164,33 +176,27 @@ function securityOf(access: Access): object[] {
 }
 
 function responsesOf(route: BookedRoute): object {
-  const headers = successHeaders(route);
   const answers = Object.entries(route.schema.response ?? {}).map(
-    ([status, body]) => [status, { ...answer(status, body), headers }] as const,
+    ([status, body]) => [status, { ...answer(status, body), ...successHeaders(route) }] as const,
   );
-  const errors = errorStatuses(route, isOfListener(route)).map((status) => [
-    String(status),
-    { $ref: `#/components/responses/${errorName(status, isOfListener(route))}` },
-  ]);
-  return Object.fromEntries([...errors, ...answers]);
+  const name = isOfListener(route) ? 'ListenerError' : 'Error';
+  return { ...Object.fromEntries(answers), default: { $ref: `#/components/responses/${name}` } };
 }
 
-/** An error looks the same wherever it occurs, so each status is described once for each kind of listener. */
-function errorResponses(routes: readonly BookedRoute[]): Record<string, object> {
-  const found = routes.flatMap((route) =>
-    errorStatuses(route, isOfListener(route)).map((status) => {
-      const isListener = isOfListener(route);
-      const schema = isListener ? ListenerErrorBody : ErrorBody;
-      const headers = errorHeaders(status, isListener);
-      const response = { description: STATUS_CODES[status], headers, content: { 'application/json': { schema } } };
-      return [errorName(status, isListener), response] as const;
-    }),
-  );
-  return Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function errorName(status: number, isListener: boolean): string {
-  return `${isListener ? 'Listener' : ''}${STATUS_CODES[status]?.replaceAll(/\W/g, '')}`;
+/**
+ * An error looks the same wherever it occurs, so all of them are one response. Clients that are generated from the document
+ * would otherwise handle ten statuses of each operation one by one. Which statuses an operation has is in `x-errors`.
+ */
+function errorResponses(): Record<string, object> {
+  const response = (description: string, schema: object) => ({
+    description,
+    'x-headers': ERROR_HEADERS,
+    content: { 'application/json': { schema } },
+  });
+  return {
+    Error: response('The request failed, as the status and the reason say.', ErrorBody),
+    ListenerError: response('The notification was not accepted, as the status says.', ListenerErrorBody),
+  };
 }
 
 function isOfListener({ path }: BookedRoute): boolean {

@@ -1,16 +1,25 @@
 /** What the operations of each group are about, in the order of the alphabet. */
 export const TAGS = {
-  administration:
-    'Organizations with their teams, members, clusters, contracts and robots, and what site administrators do.',
+  audit: 'Who changed what, and whether that record is intact.',
   authorization: 'Roles, permissions, and the answers to who may do what, and why.',
   bus: 'Access to the message bus.',
+  clusters: 'Clusters of organizations and users, and the heartbeats of their agents.',
+  contracts: 'Contracts of organizations.',
   credentials: 'Cloud credentials, and the buckets that they open.',
   events: 'What changes, as it changes.',
-  marketplace: 'Notifications of cloud marketplaces, installers and claims.',
+  marketplace: 'Notifications of cloud marketplaces, installers and claims, and what became of them.',
+  members: 'Members of organizations, and how they came to be.',
+  organizations: 'Organizations, their names, and what they have, in numbers.',
+  providers: 'OpenID Connect providers that users sign in with.',
+  robots: 'Robot accounts of organizations, and their tokens.',
   search: 'Finding anything by its name.',
+  'second-factors': 'Passkeys, authenticator apps and recovery codes, and who needs them.',
   server: 'The server itself.',
+  'sign-in': 'Signing in and out, and accounts at providers that are linked to users.',
+  teams: 'Teams of organizations, their members and their roles.',
   tokens: 'Access tokens.',
   user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
+  users: 'Users of the deployment, as others and site administrators see them.',
 } as const;
 
 export function tagsOf(operations: readonly { readonly tags?: readonly string[] }[]) {

@@ -100,7 +100,7 @@ const Actions = Type.Array(
   ),
 );
 export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): void {
-  const tags = ['administration'];
+  const tags = ['audit'];
   const extension = true;
   const ofOrganization = { access: holdsIn('view_audit_log:org', 'organization') };
   const ofAll = { access: siteAdmin('admin') };

@@ -62,7 +62,7 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
       config: { access: holdsIn('view_clusters:org', 'organization', { limited: 'filtered' }) },
       schema: {
         summary: 'List the clusters of an organization',
-        tags: ['administration'],
+        tags: ['clusters'],
         extension: true,
         params: Type.Object({ org: Type.String() }),
         querystring: OrgQuery,

@@ -37,7 +37,7 @@ const ClusterId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function clusterRoutes(scope: Scope, clusters: Clusters): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['clusters'], extension: true };
 
   scope.post(
     '/orgs/:org/clusters',

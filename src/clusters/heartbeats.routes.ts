@@ -29,7 +29,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
       },
       schema: {
         summary: 'Report that a cluster is alive; a robot account of its owner may also call this',
-        tags: ['administration'],
+        tags: ['clusters'],
         extension: true,
         optionalBody: true,
         params: Type.Object({ id: PathId }),

@@ -35,7 +35,7 @@ const CheckOptions = named(
 
 /** The calls under /clustersv2 that only read, as clients of this API family make them. */
 export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUrl: () => string): void {
-  const common = { tags: ['user'], extension: true };
+  const common = { tags: ['clusters'], extension: true };
   // One of them is a POST, and it changes nothing either.
   const config = { access: signedIn('organization', { level: 'read' }) };
 

@@ -63,7 +63,7 @@ const ContractId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () => string): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['contracts'], extension: true };
 
   scope.get(
     '/orgs/:org/contracts',

@@ -67,6 +67,11 @@ export function stateOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Whether the server itself has named an error. A pooler that loses its server says so with a code of class 08. */
+export function isOfServer(error: unknown): boolean {
+  return !(stateOf(error) ?? '08').startsWith('08');
+}
+
 /** Whether our own patience ran out, rather than that of the server. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && stateOf(error) === undefined && /timeout/i.test(error.message);

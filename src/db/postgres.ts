@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
-import { isLost, isReadOnly, isTimeout, outcomeUnknown, stateOf, translate } from './database-errors.ts';
+import { isLost, isOfServer, isReadOnly, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE } from './db-options.ts';
 import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
 import { PostgresTrip } from './postgres-trip.ts';
 import { createPulse, type Pulse } from './pulse.ts';
 import { createAsker } from './revision-connection.ts';
+import { createStallWatch } from './stall-watch.ts';
 import { type Done, inSnapshot, inTransaction, isCommit, queryOn, type Session, type Step } from './transaction.ts';
 import type { Db } from './types.ts';
 
@@ -38,6 +39,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   const { atBegin } = config;
   const isPooled = atBegin !== undefined;
   const pulse = createPulse(config, database);
+  const stalls = createStallWatch(config, report);
   const pool = createPool(options, config, report);
   const live = new Set<pg.PoolClient>();
   /** Connections that were opened before the address may have come to lead to another server. */
@@ -60,6 +62,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
     const timeoutMs = watch ? undefined : HOUR_MS;
     if (watch?.silence) throw watch.silence;
     watch?.begin();
+    const endCall = watch && stalls.begin();
     try {
       const client = await checkOut(pool, watch, outdated, config.hosts.count).catch((error: unknown) => {
         if (!isTimeout(error) && !watch?.silence) watch?.heard();
@@ -102,7 +105,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
             });
           const mayHaveEnded = (error?: unknown) => {
             // The server names its error before it reaches what follows.
-            const reached = stateOf(error) === undefined ? steps.length : (trip?.completed ?? 0) + 1;
+            const reached = isOfServer(error) ? (trip?.completed ?? 0) + 1 : steps.length;
             return steps.slice(0, reached).some(endsWork);
           };
           return await send(travel, mayHaveEnded);
@@ -128,6 +131,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
       }
     } finally {
       watch?.end();
+      endCall?.();
     }
   }
 
@@ -165,6 +169,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
     close() {
       closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
       pulse.stop();
+      stalls.stop();
       // The pool waits for the server to close its end.
       if (pulse.silence) destroy(live);
       return closing;

@@ -27,7 +27,7 @@ const Missing = {
 
 /** Who has a second factor, who must have one, and what administrators do for whoever has lost theirs. */
 export function requiredFactorRoutes(scope: Scope, { factors, passkeys, users, baseUrl }: Parts): void {
-  const tags = ['administration'];
+  const tags = ['second-factors'];
   const Org = Type.Object({ org: Type.String() });
   const Username = Type.Object({ username: Type.String() });
 

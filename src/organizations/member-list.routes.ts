@@ -55,7 +55,7 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
       config: { access: holdsIn('view_members:org', 'organization') },
       schema: {
         summary: 'List the members of an organization, with their teams',
-        tags: ['administration'],
+        tags: ['members'],
         extension: true,
         params: Type.Object({ org: Type.String() }),
         querystring: Query,
@@ -79,7 +79,7 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
       config: { access: holdsIn('view_members:org', 'organization') },
       schema: {
         summary: 'List the members of an organization as users: no membership is public, or hidden from members',
-        tags: ['administration'],
+        tags: ['members'],
         extension: true,
         params: Type.Object({ org: Type.String() }),
         querystring: Type.Object(PageQuery),

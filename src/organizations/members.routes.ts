@@ -31,7 +31,7 @@ const Membership = named('Membership', Type.Object({ expires_at: NewExpiry }));
 const TeamMember = named('TeamMember', Type.Object({ ...ListedUser.properties, expires_at: Expiry }));
 const TeamPath = Type.Object({ id: PathId });
 const MemberPath = Type.Object({ id: PathId, username: Type.String() });
-const tags = ['administration'];
+const tags = ['members'];
 
 /** For what makes a user an owner: the session must have been proven lately. */
 const proofIn = (request: FastifyRequest) => () => requireProven(callerOf(request), new Date());

@@ -45,7 +45,7 @@ export function membershipRoutes(
       config: { access: siteAdmin('admin') },
       schema: {
         summary: 'List the teams of a user, in all organizations',
-        tags: ['administration'],
+        tags: ['members'],
         extension: true,
         params: Type.Object({ username: Type.String() }),
         response: { 200: Type.Array(Team) },

@@ -50,7 +50,7 @@ export function organizationRoutes(
   sharedOrganizations: SharedOrganizations,
   baseUrl: () => string,
 ): void {
-  const tags = ['administration'];
+  const tags = ['organizations'];
   const preValidation = dropAbsent('visibility');
   const present = (organization: OrganizationValue) => presentOrganization(organization, baseUrl());
   const show = (reply: FastifyReply, organization: OrganizationValue) => {

@@ -23,7 +23,7 @@ const Reserved = named(
 );
 
 export function reservedNameRoutes(scope: Scope, names: ReservedNames, baseUrl: () => string): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['organizations'], extension: true };
   const config = { access: siteAdmin('admin') };
 
   scope.get(

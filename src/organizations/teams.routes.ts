@@ -33,7 +33,7 @@ export const EditTeam = named(
 const CreateTeam = named('NewTeam', Type.Object({ ...EditTeam.properties, name: Type.String({ maxLength: 200 }) }));
 
 export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): void {
-  const tags = ['administration'];
+  const tags = ['teams'];
   const preValidation = dropAbsent('permission');
   const present = (team: TeamValue) => presentTeam(team, baseUrl());
   const show = (reply: FastifyReply, team: TeamValue) => {

@@ -28,7 +28,7 @@ export function deploymentRoutes(scope: Scope, { organizations, users }: Nouns):
       config: { access: siteAdmin('admin') },
       schema: {
         summary: 'Count the users and organizations of the deployment',
-        tags: ['administration'],
+        tags: ['server'],
         extension: true,
         response: { 200: DeploymentOverview },
       },

@@ -60,7 +60,7 @@ export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {
       config: { access: holdsIn('view:org', 'organization') },
       schema: {
         summary: 'Count what an organization has; lists that the caller may not see are left out',
-        tags: ['administration'],
+        tags: ['organizations'],
         extension: true,
         params: Type.Object({ org: Type.String() }),
         response: { 200: Overview },

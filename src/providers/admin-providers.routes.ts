@@ -70,7 +70,7 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
   const config = { access: siteAdmin('admin') };
   // A provider is a way to sign in as others, and a stolen token must not become one.
   const change = { access: siteAdmin('admin', { proven: 'in person' }) };
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['providers'], extension: true };
 
   scope.get(
     '/admin/providers',

@@ -58,7 +58,7 @@ interface Parts {
 
 export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
   const { linkedAccounts, signIn, logout, closeSession, cookies, browserCookies } = parts;
-  const common = { tags: ['user'], extension: true };
+  const common = { tags: ['sign-in'], extension: true };
 
   scope.get(
     '/user/linked_accounts',

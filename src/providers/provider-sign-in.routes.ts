@@ -59,7 +59,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
       config: { access: anyone },
       schema: {
         summary: 'List the OpenID Connect providers that people can sign in with',
-        tags: ['user'],
+        tags: ['sign-in'],
         extension: true,
         response: { 200: Type.Array(Listed) },
       },

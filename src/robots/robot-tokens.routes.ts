@@ -20,7 +20,7 @@ import type { AskedRobot, RobotTokens } from './robot-tokens.ts';
 const RobotPath = { id: PathId };
 
 export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => Date, baseUrl: () => string): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['robots'], extension: true };
 
   scope.get(
     '/robots/:id/tokens',

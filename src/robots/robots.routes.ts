@@ -24,7 +24,7 @@ const RobotId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['robots'], extension: true };
 
   scope.get(
     '/orgs/:org/robots',

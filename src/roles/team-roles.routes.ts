@@ -16,7 +16,7 @@ const TeamPath = Type.Object({ id: PathId });
 const TeamRole = Type.Object({ id: PathId, role: documented(PathId, { description: 'ID of a custom role.' }) });
 
 export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
-  const tags = ['administration'];
+  const tags = ['teams'];
   const config = { access: holdsOn('view:team', 'authz', { limited: 'whole' }) };
 
   scope.get(

@@ -41,7 +41,7 @@ const EditUser = named(
 
 /** Users, as site administrators manage them. */
 export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
-  const tags = ['administration'];
+  const tags = ['users'];
   const config = { access: siteAdmin('admin') };
   const preValidation = dropAbsent('password', 'email');
   const show = (reply: FastifyReply, { person, version }: VersionedPerson) => {

@@ -40,7 +40,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       config: { access: anyone },
       schema: {
         summary: 'Sign in: open a browser session',
-        tags: ['user'],
+        tags: ['sign-in'],
         extension: true,
         body: Credentials,
         errors: [401, 403, 404],
@@ -75,7 +75,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
     '/user/signout',
     {
       config: { access: signedIn('user', { enrolling: true }) },
-      schema: { summary: 'Sign out: end the browser session', tags: ['user'], response: { 200: NoBody } },
+      schema: { summary: 'Sign out: end the browser session', tags: ['sign-in'], response: { 200: NoBody } },
     },
     async (request, reply) => {
       // The only GET that changes something: another site must not be able to sign users out with a link.

@@ -95,7 +95,7 @@ export function userSessionRoutes(scope: Scope, { sessions, users, cookies, base
       ...admin,
       schema: {
         summary: 'List the browser sessions of a user',
-        tags: ['administration'],
+        tags: ['users'],
         extension: true,
         params: Username,
         querystring: Type.Object(PageQuery),
@@ -111,7 +111,7 @@ export function userSessionRoutes(scope: Scope, { sessions, users, cookies, base
       ...admin,
       schema: {
         summary: 'End all browser sessions of a user',
-        tags: ['administration'],
+        tags: ['users'],
         extension: true,
         params: Username,
         response: { 204: NoBody },

@@ -26,7 +26,7 @@ const AdminSearch = Type.Object({
     'Only users who can sign in (active), who are deactivated (inactive), who may not sign in (prohibited), or who are site administrators (admin).',
   ),
 });
-const tags = ['administration'];
+const tags = ['users'];
 
 /** Users, as every signed-in caller can look them up. */
 export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): void {

@@ -37,6 +37,24 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
+  it('A credential has a page that can be opened and reloaded, and one that is not there says so', async () => {
+    const body = { name: 'by-address', type: 'Aws', text: 'hidden' };
+    const made = await atrium.as('ann')('POST', '/user/credentials', body);
+    assert.ok(made.status < 300, made.text);
+    await ann.go('/me/credentials');
+    await ann.page.getByRole('link', { name: 'by-address' }).click();
+    await ann.page.getByRole('heading', { name: 'by-address' }).waitFor();
+    assert.equal(new URL(ann.page.url()).pathname, '/me/credentials/by-address');
+    await ann.page.reload();
+    await button('Delete by-address').click();
+    await button('Delete credential').click();
+    await shown('The credential by-address was deleted.');
+    await ann.page.getByRole('heading', { name: 'Cloud credentials' }).waitFor();
+    await ann.go('/me/credentials/by-address');
+    await shown('You have no cloud credential of this name.');
+    assert.deepEqual(ann.faults, []);
+  });
+
   itLong('The profile is saved, and what the server rejects is said at the field', async () => {
     await ann.go('/me');
     await ann.page.getByLabel('Full name').fill('Ann Miller');

@@ -75,6 +75,42 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual(faults, []);
   });
 
+  it('A session that ends on a page that only follows the stream shows the sign-in dialog', async () => {
+    const { page, go, context } = await browser.visit(atrium, 'cat');
+    await go('/model');
+    await page.getByText('Exact as of now').waitFor();
+    const sessions = (await atrium.as('cat')('GET', '/user/sessions')).body;
+    for (const { id } of sessions) await atrium.as('cat')('DELETE', `/user/sessions/${id}`);
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    assert.equal(await page.getByText(/reconnecting/).count(), 0);
+    await dialog.getByLabel('Password').fill(atrium.world.users.cat?.password ?? '');
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('Exact as of now').waitFor();
+    await context.close();
+  });
+
+  it('The form of a new team has an address that can be opened, reloaded and left', async () => {
+    const { page, go, context, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/teams/new');
+    const form = page.getByRole('dialog', { name: 'New team' });
+    await form.waitFor();
+    await page.reload();
+    await form.getByLabel('Name').fill('from a link');
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await form.waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).pathname, '/orgs/acme/teams');
+    await page.getByRole('button', { name: 'New team' }).click();
+    await form.getByLabel('Name').fill('from a link');
+    assert.equal(new URL(page.url()).pathname, '/orgs/acme/teams/new');
+    await form.getByRole('button', { name: 'Create team' }).click();
+    await page.getByRole('heading', { name: 'from a link' }).waitFor();
+    assert.match(new URL(page.url()).pathname, /\/teams\/\d+$/);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
   it('Guardrails are created with a look at what they say, shown with their state, and named when they reject a change', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/guardrails');

@@ -15,6 +15,8 @@ interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly schema: object }[];
   readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
+  readonly 'x-errors': readonly number[];
+  readonly 'x-robots': boolean | 'only';
 }
 
 const { paths } = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
@@ -25,6 +27,10 @@ const OPERATIONS = new Map(
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   ),
 );
+
+function statusesOf({ responses, 'x-errors': errors }: Operation): string[] {
+  return [...Object.keys(responses).filter((status) => status !== 'default'), ...errors.map(String)];
+}
 
 /** Operations that answer 2xx without a body although the status would allow one. */
 const EMPTY = new Set(['GET /api/v1/user/signout', 'POST /api/v1/user/credentials']);
@@ -105,8 +111,8 @@ describe('API documentation', () => {
   it('Every notification of a marketplace documents that it can be rejected with 403', () => {
     const notifications = [...OPERATIONS].filter(([name]) => name.endsWith('/notification/resource'));
     assert.equal(notifications.length, 3);
-    for (const [name, { responses }] of notifications) {
-      assert.deepEqual(Object.keys(responses).sort(), ['200', '400', '403', '413', '500'], name);
+    for (const [name, operation] of notifications) {
+      assert.deepEqual(statusesOf(operation).sort(), ['200', '400', '403', '413', '500'], name);
     }
   });
 
@@ -127,9 +133,39 @@ describe('API documentation', () => {
     }
   });
 
+  it('Every operation says whether robots may call it, and only those say yes that robots can call', () => {
+    const yes = [...OPERATIONS].filter(([, operation]) => operation['x-robots'] && !isPublic(operation));
+    for (const [name, { description = '', 'x-robots': robots }] of OPERATIONS) {
+      const words = robots === 'only' ? /Only robots may call/ : robots ? /[Rr]obots may call/ : /Robots may not call/;
+      assert.match(description, words, name);
+    }
+    const names = yes.map(([name]) => name);
+    assert.ok(names.includes('POST /api/v1/clusters/{id}/heartbeat'));
+    assert.ok(!names.includes('GET /api/v1/user') && !names.includes('POST /api/v1/orgs/{org}/teams'));
+
+    function isPublic({ description = '' }: Operation): boolean {
+      return description.startsWith('Requires no authentication');
+    }
+  });
+
+  it('Errors are described once, and no group of operations is a list of everything', () => {
+    for (const [name, { responses }] of OPERATIONS) {
+      const errors = Object.keys(responses).filter((status) => !/^[23]/.test(status));
+      // A range that is not in the archive is no error with a body.
+      assert.deepEqual(
+        errors.filter((status) => status !== '416'),
+        ['default'],
+        name,
+      );
+    }
+    const groups = Map.groupBy(OPERATIONS, ([, operation]) => (operation as { tags?: string[] }).tags?.[0] ?? '');
+    for (const [tag, operations] of groups) assert.ok(tag !== '' && operations.length <= 50, `${tag} is too large`);
+  });
+
   it('Statuses that only the feature behind a route knows are documented', () => {
     const has = (name: `${string} ${string}`, ...statuses: readonly string[]) => {
-      const documented = Object.keys(OPERATIONS.get(name)?.responses ?? {});
+      const operation = OPERATIONS.get(name);
+      const documented = operation ? statusesOf(operation) : [];
       assert.deepEqual(
         statuses.filter((status) => !documented.includes(status)),
         [],

@@ -1,5 +1,8 @@
 import type { Answer, Call } from '../support/server.ts';
 
+/** An assignment can end within ten years at most. The recorded examples show another time. */
+const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString();
+
 /** What a request needs to know of the demo world, and of the requests before it. */
 export interface Known {
   readonly id: Readonly<Record<'prod' | 'contract' | 'robot' | 'operators' | 'viewers' | 'role' | 'org', number>>;
@@ -322,7 +325,14 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['exportRoles', () => ({ as: 'ann', query: { ...ORG, format: 'json' } })],
   ['importRoles', () => ({ as: 'ann', query: { ...ORG, dry_run: true }, body: ROLES })],
   ['listTeamRoles', ({ id }) => ({ as: 'ann', path: { id: id.operators } })],
-  ['assignTeamRole', ({ id, created: { role = 0 } }) => ({ as: 'ann', path: { id: id.operators, role } })],
+  [
+    'assignTeamRole',
+    ({ id, created: { role = 0 } }) => ({
+      as: 'ann',
+      path: { id: id.operators, role },
+      body: { expires_at: IN_A_MONTH },
+    }),
+  ],
   ['removeTeamRole', ({ id, created: { role = 0 } }) => ({ as: 'ann', path: { id: id.operators, role } })],
   ['deleteRole', ({ created: { role = 0 } }) => ({ as: 'ann', path: { id: role }, query: ORG })],
 
@@ -348,7 +358,14 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ],
   ['getTeam', ({ id }) => ({ as: 'ann', path: { id: id.operators } })],
   ['updateTeam', ({ created: { team = 0 } }) => ({ as: 'ann', path: { id: team }, body: { permission: 'write' } })],
-  ['addTeamMember', ({ created: { team = 0 } }) => ({ as: 'ann', path: { id: team, username: 'cat' } })],
+  [
+    'addTeamMember',
+    ({ created: { team = 0 } }) => ({
+      as: 'ann',
+      path: { id: team, username: 'cat' },
+      body: { expires_at: IN_A_MONTH },
+    }),
+  ],
   ['getTeamMember', ({ created: { team = 0 } }) => ({ as: 'ann', path: { id: team, username: 'cat' } })],
   ['listTeamMembers', ({ created: { team = 0 } }) => ({ as: 'ann', path: { id: team }, query: PAGE })],
   ['removeTeamMember', ({ created: { team = 0 } }) => ({ as: 'ann', path: { id: team, username: 'cat' } })],

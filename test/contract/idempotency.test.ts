@@ -48,6 +48,7 @@ const DEPLOYMENTS: readonly Deployment[] = ['standard', 'hosted', 'marketplace']
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
+  readonly 'x-errors': readonly number[];
 }
 
 describe('Routes with an idempotency key', () => {
@@ -77,10 +78,9 @@ describe('Routes with an idempotency key', () => {
       paths: Record<string, Record<string, Operation>>;
     };
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, { parameters = [], responses }]) => {
+      Object.entries(methods).flatMap(([method, { parameters = [], responses, 'x-errors': errors }]) => {
         if (!parameters.some((one) => one.in === 'header' && one.name === 'Idempotency-Key')) return [];
-        const statuses = Object.keys(responses);
-        for (const status of ['400', '409', '422']) assert.ok(statuses.includes(status), `${path} ${status}`);
+        for (const status of [400, 409, 422]) assert.ok(errors.includes(status), `${path} ${status}`);
         const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
         for (const [, answer] of good) assert.ok('Idempotency-Replayed' in (answer.headers ?? {}), path);
         return [`${method.toUpperCase()} ${path}`];

@@ -14,6 +14,7 @@ const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
 const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
 /** Longer than the others may be blocked by a replica that was cut off. */
 const PATIENT_MS = 8_000;
+const VERY_PATIENT_MS = 20_000;
 /** A test that has to wait for this fails. */
 const HOURS_MS = 600_000;
 const noWork = async () => undefined;
@@ -162,6 +163,35 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     await unknown;
     await Promise.all([cutOff.close(), other.close()]);
   });
+
+  // Each of these is where the words of a trip stop that have arrived; what follows never does.
+  for (const words of ['db.commit', 'fault.between']) {
+    test(`A replica that falls silent in the middle of a trip, at ${words}, blocks the others for 5 s at most`, async (t) => {
+      const wire = await openWire(new URL(url));
+      t.after(() => wire.cut());
+      await onServer(url, 'create table if not exists trip (value int); delete from trip; insert into trip values (0)');
+      const next = sql('fault.nextTrip', 'update trip set value = value + 1 returning value');
+      const between = sql('fault.between', 'select 1');
+      const [silent, other] = [await open(wire.url, 1, VERY_PATIENT_MS), await open(url, 1, VERY_PATIENT_MS)];
+      const rejected = assert.rejects(
+        silent.transaction(async (query) => {
+          await query(between);
+          wire.fallSilentAt(words);
+          query.later(next);
+          query.later(between);
+        }),
+        UNAVAILABLE,
+      );
+      await eventually(async () => assert.equal(wire.silent, 1));
+      const began = performance.now();
+      // Both replicas have more patience than that, so this fails unless the silent transaction is ended.
+      assert.deepEqual(await other.query(next), [{ value: 1 }]);
+      t.diagnostic(`others waited ${Math.round(performance.now() - began)} ms`);
+      await rejected;
+      assert.deepEqual(await other.query(sql('fault.trip', 'select value from trip')), [{ value: 1 }]);
+      await Promise.all([silent.close(), other.close()]);
+    });
+  }
 
   test('A server that hangs fails every call, refuses further ones at once and is used again as soon as it answers', async (t) => {
     const wire = await openWire(new URL(url));

@@ -136,8 +136,8 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'connections',
-    what: `the API and ${COUNTS.pooledPairs} revoke and ask pairs through PgBouncer, TLS with a CA of its own`,
-    files: ['test/long/pooler.test.ts', 'test/long/tls.test.ts'],
+    what: `the API and ${COUNTS.pooledPairs} revoke and ask pairs through PgBouncer, TLS with a CA of its own, ${COUNTS.silentRounds} rounds in which a replica falls silent in the middle of a write`,
+    files: ['test/long/pooler.test.ts', 'test/long/tls.test.ts', 'test/long/silent-replica.test.ts'],
     minutes: 1,
   },
   {

@@ -11,6 +11,7 @@ export const NOUNS = [
   'subscriptions',
   'installers',
   'providers',
+  'credentials',
 ] as const;
 
 /** An object of each kind. */

@@ -25,6 +25,8 @@ const CLUSTERS: readonly (readonly [name: string, provider: string, nodes: numbe
 const DAY_MS = 86_400_000;
 const SILENT = sql('test.silence', `update cluster set heartbeat_at = now() - interval '2 days' where name = $1`);
 const SUBSCRIPTION = sql('test.subscription', 'select id from subscription order by id limit 1');
+/** A cloud credential, as its page shows it. */
+const CREDENTIAL = { name: 'minio', type: 'S3', endpoint: 'https://storage.example' };
 const CHART = { name: 'redis', version: 'v1.2.3', releaseName: 'cache', namespace: 'data' };
 const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
 
@@ -78,6 +80,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
     teamIDs: [Number(paymentsId)],
   });
   await did('bob', 'PUT', '/user/following/cat');
+  await did('ann', 'POST', '/user/credentials', CREDENTIAL);
   await did('ann', 'POST', '/user/deploy/orders', { spec: { items: [{ chart: { ...CHART, sourceRef: SOURCE } }] } });
 
   const put = { eventType: 'PUT', applicationId: applicationId('one'), provisioningState: 'Accepted' };
@@ -97,6 +100,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       subscriptions: String(subscription?.id),
       installers: String(atrium.demo.installers.cloudCBound),
       providers: 'company',
+      credentials: 'minio',
     },
   };
 }

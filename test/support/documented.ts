@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 interface Response {
   readonly $ref?: string;
   readonly headers?: object;
+  readonly 'x-headers'?: readonly string[];
+}
+interface Operation {
+  readonly responses: Readonly<Record<string, Response>>;
+  readonly 'x-errors': readonly number[];
 }
 interface Document {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly responses: Readonly<Record<string, Response>> };
 }
 /** The headers that each status of an operation can have, in lower case. */
@@ -68,15 +71,20 @@ function readPlaces(): Place[] {
       path,
       pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`),
       methods: new Map(
-        Object.entries(operations).map(([method, { responses }]) => [
-          method.toUpperCase(),
-          new Map(Object.entries(responses).map(([status, response]) => [Number(status), headersOf(response)])),
-        ]),
+        Object.entries(operations).map(([method, { responses, 'x-errors': errors }]) => {
+          const { default: error = {}, ...good } = responses;
+          const answers = Object.entries(good).map(([status, one]) => [Number(status), headersOf(one)] as const);
+          return [
+            method.toUpperCase(),
+            new Map([...errors.map((one) => [one, headersOf(error)] as const), ...answers]),
+          ];
+        }),
       ),
     }));
 
   function headersOf({ $ref, headers }: Response): ReadonlySet<string> {
-    const own = $ref === undefined ? headers : components.responses[$ref.split('/').at(-1) ?? '']?.headers;
-    return new Set(Object.keys(own ?? {}).map((name) => name.toLowerCase()));
+    const shared = $ref === undefined ? undefined : components.responses[$ref.split('/').at(-1) ?? ''];
+    const names = [...Object.keys(headers ?? {}), ...(shared?.['x-headers'] ?? [])];
+    return new Set(names.map((name) => name.toLowerCase()));
   }
 }

@@ -16,6 +16,13 @@ export interface Wire {
   slowDown(ms: number): void;
   /** From now on, what a client sends is held back for good once it contains these words. */
   holdBack(words: string): void;
+  /**
+   * What a client sends arrives up to these words, and nothing after them, for the next connection that sends them. The
+   * connection stays open, and the proxy keeps accepting what is sent.
+   */
+  fallSilentAt(words: string): void;
+  /** How many connections fell silent in this way. */
+  readonly silent: number;
   /** The next message with these words arrives, but its answer is lost together with the connection. */
   loseAnswerTo(words: string): void;
 }
@@ -27,6 +34,8 @@ export async function openWire(first: URL): Promise<Wire> {
   let delayMs = 0;
   let held: string | undefined;
   let lost: string | undefined;
+  let last: string | undefined;
+  let silent = 0;
 
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
@@ -51,6 +60,13 @@ export async function openWire(first: URL): Promise<Wire> {
       from.on('close', () => void last.then(() => to.destroy()));
     };
     pass(near, far, (chunk) => {
+      const place = last === undefined || isHeld ? -1 : chunk.indexOf(last);
+      if (place >= 0) {
+        far.write(chunk.subarray(0, place));
+        last = undefined;
+        isHeld = true;
+        silent += 1;
+      }
       isHeld ||= held !== undefined && chunk.includes(held);
       if (!isHeld && lost !== undefined && chunk.includes(lost)) {
         losesAnswer = true;
@@ -91,6 +107,12 @@ export async function openWire(first: URL): Promise<Wire> {
     },
     holdBack(words) {
       held = words;
+    },
+    fallSilentAt(words) {
+      last = words;
+    },
+    get silent() {
+      return silent;
     },
     loseAnswerTo(words) {
       lost = words;

@@ -41,7 +41,9 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     requestId: response.headers.get('x-request-id') ?? '',
     body: harmlessBody(path, init.body),
   });
-  if (isStream || /\/user\/signin\b/.test(path) || isOwn) return response;
+  if (/\/user\/signin\b/.test(path) || isOwn) return response;
+  // A page that only follows the stream would not notice otherwise that its session has ended.
+  if (isStream && response.status !== 401) return response;
   if (response.status === 401) return await again(response, url, init, waits);
   if (response.status === 403 && viewing.value === undefined) {
     const reason = await reasonIn(response);

@@ -73,7 +73,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     try {
       for await (const event of api.events({ lastEventId, signal, onLost: lost })) hear(event);
     } catch {
-      // Rejected. If the session has ended, the next call of the page notices it, too.
+      // Rejected, but not because the session has ended: then the call waits until the user has signed in again.
       lastEventId = undefined;
       if (!signal.aborted) lost();
       await wait(RETRY_REJECTED_MS);

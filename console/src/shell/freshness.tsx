@@ -1,4 +1,5 @@
 import { freshness } from '../data/events.ts';
+import { isSignInNeeded } from '../data/session.ts';
 
 /** Whether what is on the screen is what the server knows. */
 export function Freshness() {
@@ -11,6 +12,7 @@ export function Freshness() {
       </p>
     );
   }
+  if (isSignInNeeded.value) return <p class="small warn">Your session has ended</p>;
   const time = fresh.since.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
   return <p class="small warn">Not live since {time}, reconnecting…</p>;
 }

@@ -6,9 +6,13 @@
  *    several times for one answer, and together those reads would describe a state that never was.
  * 3. With each call goes a question about the fence. If the store does not contain the write that our database knows as
  *    its last, the server has another state than we think, or a replica of it is behind, and nothing that it says counts.
- * 4. If the first attempt does not count, the next one is made while nobody publishes.
- * 5. What cannot be answered in time is not answered at all.
+ * 4. If the first attempt does not count, the next one is made while nobody publishes, unless it takes several calls:
+ *    writes never wait for a batch.
+ * 5. Objects about which the store says the same are asked about once. The same tuples give the same answers.
+ * 6. Calls of batches take turns, a few at a time. A question of one call never waits for them.
+ * 7. What cannot be answered in time is not answered at all.
  */
+import { createSlots } from '../../base/slots.ts';
 import { within } from '../../base/within.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
@@ -30,8 +34,8 @@ import type { Publisher } from './publisher.ts';
 
 export interface JudgeParts {
   readonly server: Pick<OpenFgaServer, 'check'>;
-  readonly store: Pick<PublicationStore, 'moment'>;
-  readonly publisher: Pick<Publisher, 'quietly' | 'distrust'>;
+  readonly store: Pick<PublicationStore, 'moment' | 'looks'>;
+  readonly publisher: Pick<Publisher, 'quietly' | 'publish' | 'distrust'>;
   readonly model: Model;
   /** Only to find out which objects are worth a question. */
   readonly graphs: Pick<Graphs, 'of'>;
@@ -48,11 +52,20 @@ interface Asked {
 const TIMEOUT_MS = 3000;
 /** Of the checks in a call, up to two are about fences. */
 const CHECKS_IN_CALL = MAX_CHECKS - 2;
-const CALLS_AT_ONCE = 4;
+/** Of one batch, and of all batches of this process together. */
+const CALLS_OF_BATCH = 2;
+const BATCH_CALLS_AT_ONCE = 4;
+/** All questions of one call, however many are asked at the same moment. The others wait here, not at the server. */
+const CALLS_AT_ONCE = 8;
+/** How many times as long as a question a batch may take until its answers count. */
+const BATCH_PATIENCE = 4;
 const SHOWN = 'can_';
 
 export function createOpenFgaJudge(parts: JudgeParts): Judge {
   const { server, store, publisher, model, graphs, timeoutMs = TIMEOUT_MS } = parts;
+  const tuplesets = tuplesetsOf(model.json);
+  const callSlots = createSlots(CALLS_AT_ONCE);
+  const batchSlots = createSlots(BATCH_CALLS_AT_ONCE);
   return { allowed, holds, objects };
 
   async function allowed(personId: bigint, organizationId: bigint, objects: readonly ObjectRef[]) {
@@ -98,24 +111,32 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
 
   async function ask(personId: bigint, asked: readonly Asked[]): Promise<readonly boolean[]> {
     if (asked.length === 0) return [];
-    const checks = asked.map((one) => checkOf(personId, one));
     const accountIds = [...new Set([...asked.map(({ accountId }) => accountId), PLATFORM])];
     /** The revision of the database when the question was asked. */
     let until: bigint | undefined;
-    const deadline = performance.now() + timeoutMs;
-    const late = () => openFgaFailed(`no answer that is up to date within ${timeoutMs / 1000} s`);
+    let calls = Math.ceil(asked.length / CHECKS_IN_CALL);
+    const began = performance.now();
+    const timeLeft = () => began + timeoutMs * (calls > 1 ? BATCH_PATIENCE : 1) - performance.now();
     const first = await attempt();
     if (first) return first;
     for (;;) {
-      const left = deadline - performance.now();
+      const left = timeLeft();
       if (left <= 0) throw late();
-      // Whoever waits for a turn gives up in time. The turn itself then asks for nobody.
-      const quiet = publisher.quietly(async () => (performance.now() < deadline ? await attempt() : undefined));
-      const answers = await within(left, quiet, LATE).catch((error: unknown) => {
-        quiet.catch(() => undefined);
-        throw error instanceof Error && error.message === LATE ? late() : error;
-      });
+      const answers = calls > 1 ? await attemptAgain(left) : await attemptQuietly(left);
       if (answers) return answers;
+    }
+
+    /** Whoever waits for a turn gives up in time. The turn itself then asks for nobody. */
+    async function attemptQuietly(left: number): Promise<readonly boolean[] | undefined> {
+      return await inTime(
+        left,
+        publisher.quietly(async () => (timeLeft() > 0 ? await attempt() : undefined)),
+      );
+    }
+
+    async function attemptAgain(left: number): Promise<readonly boolean[] | undefined> {
+      await inTime(left, publisher.publish());
+      return await attempt();
     }
 
     /** Undefined if the answers do not count. */
@@ -123,23 +144,64 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
       const before = await store.moment({ accountIds, ...(until !== undefined && { until }) });
       until ??= before?.latest;
       if (before === undefined || before.isBehind) return undefined;
+      const groups = asked.length > CHECKS_IN_CALL ? await grouped(personId, asked) : asked.map((_, place) => place);
+      // The first of each group speaks for all of it.
+      const spokesmen = [...new Set(groups)];
+      const checks = spokesmen.flatMap((place) => asked[place] ?? []).map((one) => checkOf(personId, one));
+      calls = Math.ceil(checks.length / CHECKS_IN_CALL);
       const answers = await callAll(before, checks);
       if (answers === undefined) {
         publisher.distrust();
         return undefined;
       }
       const after = await store.moment({ accountIds, until: before.published, since: before.published });
-      return after && !after.isBehind && after.storeId === before.storeId ? answers : undefined;
+      if (!after || after.isBehind || after.storeId !== before.storeId) return undefined;
+      const said = new Map(spokesmen.map((place, at) => [place, answers[at] === true]));
+      return groups.map((place) => said.get(place) === true);
     }
   }
 
+  function late() {
+    return openFgaFailed(`no answer that is up to date within ${timeoutMs / 1000} s`);
+  }
+
+  async function inTime<T>(left: number, work: Promise<T>): Promise<T> {
+    return await within(left, work, LATE).catch((error: unknown) => {
+      work.catch(() => undefined);
+      throw error instanceof Error && error.message === LATE ? late() : error;
+    });
+  }
+
+  /** For each question, the place of the first one that has the same answer. */
+  async function grouped(personId: bigint, asked: readonly Asked[]): Promise<readonly number[]> {
+    const objects = new Map(asked.map((one) => [`${one.accountId} ${nameOf(one.object)}`, one]));
+    const looks = await store.looks(
+      [...objects.values()].map(({ accountId, object }) => ({ accountId, object: nameOf(object) })),
+      personId,
+      tuplesets,
+    );
+    const firsts = new Map<string, number>();
+    return asked.map(({ accountId, object, relation }, place) => {
+      const name = nameOf(object);
+      // What is asked about a user depends on more than the store.
+      const look = object.type === 'user' ? name : (looks.get(`${accountId} ${name}`) ?? '');
+      const key = `${accountId} ${object.type} ${relation} ${look}`;
+      const first = firsts.get(key) ?? place;
+      firsts.set(key, first);
+      return first;
+    });
+  }
+
   async function callAll(moment: Moment, checks: readonly ServerCheck[]): Promise<readonly boolean[] | undefined> {
-    const answers: boolean[] = [];
     const calls = Array.from({ length: Math.ceil(checks.length / CHECKS_IN_CALL) }, (_, at) =>
       checks.slice(at * CHECKS_IN_CALL, (at + 1) * CHECKS_IN_CALL),
     );
-    for (let first = 0; first < calls.length; first += CALLS_AT_ONCE) {
-      const some = await Promise.all(calls.slice(first, first + CALLS_AT_ONCE).map((call) => callOne(moment, call)));
+    const [only] = calls;
+    if (only !== undefined && calls.length === 1) return await callSlots(() => callOne(moment, only));
+    const answers: boolean[] = [];
+    for (let first = 0; first < calls.length; first += CALLS_OF_BATCH) {
+      const part = calls.slice(first, first + CALLS_OF_BATCH);
+      const some = await Promise.all(part.map((call) => batchSlots(() => callOne(moment, call))));
       for (const one of some) {
         if (one === undefined) return undefined;
         answers.push(...one);
@@ -167,4 +229,14 @@ function checkOf(personId: bigint, { accountId, object, relation }: Asked): Serv
   // That a user is themselves is in no graph.
   const contextual: ServerTuple = { user, relation: 'identity', object: user };
   return { ...check, contextual };
+}
+
+/** Relations through which an object takes something from its parents, whoever these are. */
+function tuplesetsOf(json: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof json !== 'object' || json === null) return found;
+  for (const [key, value] of Object.entries(json)) {
+    if (key === 'tupleset') found.add(String((value as { readonly relation?: unknown }).relation));
+    else tuplesetsOf(value, found);
+  }
+  return found;
 }

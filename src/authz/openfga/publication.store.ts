@@ -132,6 +132,18 @@ const TUPLES = sql(
   'select distinct account_id, object, relation, subject from openfga_tuple where store = $1',
 );
 
+const LOOKS = sql(
+  'openfga.looks',
+  `select t.account_id, t.object,
+          string_agg(distinct t.relation || ' ' || t.subject, ';' order by t.relation || ' ' || t.subject) as look
+     from openfga_store s
+     join unnest($2::bigint[], $3::text[]) as k (a, o) on true
+     join openfga_tuple t on t.store = s.id and t.account_id = k.a and t.object = k.o
+    where s.model_hash = $1
+      and (t.subject not like 'user:%' or t.subject in ('user:*', $4) or t.relation = any ($5::text[]))
+    group by t.account_id, t.object`,
+);
+
 /** `admits` tells whether the model accepts a tuple. What it does not accept grants nothing, and is not published. */
 export function createPublicationStore(
   db: Db,
@@ -140,7 +152,7 @@ export function createPublicationStore(
 ): PublicationStore {
   // Only one process has the built-in database open, and it has only one connection.
   const inTurn = oneAtATime();
-  return { find, create, replace, news, accounts, whole, begin, finish, settle, tuples, moment, lead };
+  return { find, create, replace, news, accounts, whole, begin, finish, settle, tuples, moment, looks, lead };
 
   async function find(): Promise<Publication | undefined> {
     const [row] = await db.query<PublicationRow>(FIND, [modelHash]);
@@ -238,6 +250,17 @@ export function createPublicationStore(
     const values = [modelHash, accountIds, since ?? null, until ?? null];
     const [row] = await db.query<MomentRow>(MOMENT, values);
     return row && toMoment(row);
+  }
+
+  async function looks(...[objects, personId, relations]: Parameters<PublicationStore['looks']>) {
+    const rows = await db.query<{ account_id: bigint; object: string; look: string }>(LOOKS, [
+      modelHash,
+      objects.map(({ accountId }) => accountId),
+      objects.map(({ object }) => object),
+      `user:${personId}`,
+      [...relations],
+    ]);
+    return new Map(rows.map(({ account_id, object, look }) => [`${account_id} ${object}`, look]));
   }
 
   async function lead<T>(patienceMs: number, work: (stay: () => Promise<void>) => Promise<T>): Promise<T> {

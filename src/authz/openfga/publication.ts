@@ -69,6 +69,16 @@ export interface PublicationStore {
   tuples(publication: Publication): Promise<ServerTuple[]>;
   moment(query: MomentQuery): Promise<Moment | undefined>;
   /**
+   * What was published about each object that can matter to a person, as a text: objects of one type and account with
+   * the same text have the same answers. Direct assignments of other people do not matter, unless the relation is one of
+   * those given. Missing if nothing was published about it. The key is the account and the object.
+   */
+  looks(
+    objects: readonly { readonly accountId: bigint; readonly object: string }[],
+    personId: bigint,
+    relations: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, string>>;
+  /**
    * Runs the work while no other process runs such work. `stay` throws if that is no longer so. Waits for its turn for
    * at most this long.
    */

@@ -144,7 +144,7 @@ export function deliveryLogRoutes(
   deliveryLog: Pick<DeliveryLog, 'list' | 'get'>,
   { redeliver, redeliverAll }: Redelivery,
 ): void {
-  const tags = ['administration'];
+  const tags = ['marketplace'];
   const extension = true;
   const config = { access: siteAdmin('admin') };
 

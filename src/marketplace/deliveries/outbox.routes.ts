@@ -42,7 +42,7 @@ export function outboxRoutes(scope: Scope, outbox: Pick<Outbox, 'list'>): void {
       config: { access: siteAdmin('admin') },
       schema: {
         summary: 'List the events of the marketplace outbox, newest first',
-        tags: ['administration'],
+        tags: ['marketplace'],
         extension: true,
         querystring: ListQuery,
         response: { 200: pageOf('MarketplaceEventPage', Entry) },

@@ -39,7 +39,7 @@ export function strangerRoutes(scope: Scope, strangers: Strangers): void {
       config: { access: siteAdmin('admin') },
       schema: {
         summary: 'List callers of the marketplace listener that were rejected and only counted, by day',
-        tags: ['administration'],
+        tags: ['marketplace'],
         extension: true,
         querystring: ListQuery,
         response: { 200: pageOf('UnknownCallerPage', Entry) },

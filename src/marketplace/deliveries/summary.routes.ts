@@ -49,7 +49,7 @@ export function summaryRoutes(scope: Scope, getSummary: GetSummary): void {
       config: { access: siteAdmin('admin') },
       schema: {
         summary: 'Count deliveries, installers, subscriptions and events by state',
-        tags: ['administration'],
+        tags: ['marketplace'],
         extension: true,
         response: { 200: Summary },
       },

@@ -50,7 +50,7 @@ const PLACES = {
 
 /** Installers, for site administrators. */
 export function installerRoutes(scope: Scope, installers: Installers): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['marketplace'], extension: true };
   const config = { access: siteAdmin('admin') };
 
   scope.get(

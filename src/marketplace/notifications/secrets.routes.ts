@@ -47,7 +47,7 @@ const AddedSecret = named(
 
 /** The secrets by which marketplaces prove who they are, for site administrators. */
 export function secretRoutes(scope: Scope, secrets: Secrets): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['marketplace'], extension: true };
   const config = { access: siteAdmin('admin') };
 
   scope.get(

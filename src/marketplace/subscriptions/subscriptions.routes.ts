@@ -58,7 +58,7 @@ const PLACES = { kind: 'subscription', write: ({ id }: SubscriptionEntry) => Str
 
 /** Subscriptions, for site administrators. */
 export function subscriptionRoutes(scope: Scope, subscriptions: Subscriptions): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['marketplace'], extension: true };
   const config = { access: siteAdmin('admin') };
 
   scope.get(

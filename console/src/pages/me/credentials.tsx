@@ -20,9 +20,13 @@ export interface CredentialSummary {
   readonly updatedAt: string;
 }
 
-type Opened =
-  | { readonly what: 'new' }
-  | { readonly what: 'replace' | 'test' | 'delete'; readonly one: CredentialSummary };
+export type CredentialAct = 'replace' | 'test' | 'delete';
+
+type Opened = { readonly what: 'new' } | { readonly what: CredentialAct; readonly one: CredentialSummary };
+
+export function credentialPath(name: string): string {
+  return `/me/credentials/${encodeURIComponent(name)}`;
+}
 
 export function CredentialsPage() {
   const credentials = useResource('GET /user/credentials', { query: { summary: 'true' } });
@@ -54,6 +58,7 @@ export function CredentialsPage() {
               caption="Cloud credentials"
               rows={all as unknown as readonly CredentialSummary[]}
               keyOf={(one) => one.name}
+              hrefOf={(one) => credentialPath(one.name)}
               columns={[
                 { key: 'name', title: 'Name', cell: (one) => <bdi class="strong">{one.name}</bdi> },
                 { key: 'type', title: 'Type', cell: (one) => one.type && <Chip>{one.type}</Chip>, isMinor: true },
@@ -63,7 +68,7 @@ export function CredentialsPage() {
                   key: 'actions',
                   title: '',
                   isNumber: true,
-                  cell: (one) => <Actions one={one} onOpen={(what) => (opened.value = { what, one })} />,
+                  cell: (one) => <CredentialActions one={one} onOpen={(what) => (opened.value = { what, one })} />,
                 },
               ]}
             />
@@ -71,28 +76,45 @@ export function CredentialsPage() {
         }
       </Show>
       {value?.what === 'new' && <CredentialForm onClose={close} />}
-      {value?.what === 'replace' && <CredentialForm replaced={value.one} onClose={close} />}
-      {value?.what === 'test' && <CredentialTest credential={value.one} onClose={close} />}
-      {value?.what === 'delete' && (
-        <Confirm
-          title={`Delete the credential ${value.one.name}?`}
-          verb="Delete credential"
-          done={`The credential ${value.one.name} was deleted.`}
-          change={() => api.call('DELETE /user/credentials/{credName}', { path: { credName: value.one.name } })}
-          onClose={close}
-        >
-          <p>The key itself stays valid in the cloud. Nobody can read it here any more. This cannot be undone.</p>
-        </Confirm>
-      )}
+      {value !== undefined && value.what !== 'new' && <CredentialDialog {...value} onClose={close} />}
     </MePage>
   );
 }
 
-function Replaced({ one }: { one: CredentialSummary }) {
+export function Replaced({ one }: { one: CredentialSummary }) {
   return one.updatedAt === one.creationTimestamp ? <span class="quiet">never</span> : <When at={one.updatedAt} />;
 }
 
-function Actions({ one, onOpen }: { one: CredentialSummary; onOpen: (what: 'test' | 'replace' | 'delete') => void }) {
+interface CredentialDialogProps {
+  readonly what: CredentialAct;
+  readonly one: CredentialSummary;
+  readonly onClose: () => void;
+  readonly onDeleted?: () => void;
+}
+
+export function CredentialDialog({ what, one, onClose, onDeleted }: CredentialDialogProps) {
+  if (what === 'replace') return <CredentialForm replaced={one} onClose={onClose} />;
+  if (what === 'test') return <CredentialTest credential={one} onClose={onClose} />;
+  return (
+    <Confirm
+      title={`Delete the credential ${one.name}?`}
+      verb="Delete credential"
+      done={`The credential ${one.name} was deleted.`}
+      change={() => api.call('DELETE /user/credentials/{credName}', { path: { credName: one.name } })}
+      onClose={onClose}
+      onDone={onDeleted}
+    >
+      <p>The key itself stays valid in the cloud. Nobody can read it here any more. This cannot be undone.</p>
+    </Confirm>
+  );
+}
+
+interface CredentialActionsProps {
+  readonly one: CredentialSummary;
+  readonly onOpen: (what: CredentialAct) => void;
+}
+
+export function CredentialActions({ one, onOpen }: CredentialActionsProps) {
   const canTest = cloudOf(one.type) !== undefined;
   return (
     <span class="line end credential-actions">

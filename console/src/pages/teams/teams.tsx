@@ -14,9 +14,22 @@ import { notify } from '../../parts/toast.tsx';
 import { PERMISSIONS, permissionWord } from './permission-words.ts';
 
 export function TeamsPage() {
+  return <Teams />;
+}
+
+/** The same page with the form open, at an address of its own. */
+export function NewTeamPage() {
+  return <Teams isCreating />;
+}
+
+function Teams({ isCreating = false }: { isCreating?: boolean }) {
   const { org, whyNot, question } = useOrg();
+  const { route } = useLocation();
+  const form = orgPath(org, '/teams/new');
+  // Also called after a team was created, whose page is open then.
+  const close = () => location.pathname === form && route(orgPath(org, '/teams'));
+  const cannotCreate = whyNot('can_create_team', 'create teams');
   const teams = useList('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
-  const isCreating = useSignal(false);
   return (
     <Page
       title="Teams"
@@ -25,12 +38,7 @@ export function TeamsPage() {
       isStale={teams.isStale}
       actions={
         <span data-key="n">
-          <Button
-            kind="main"
-            icon="plus"
-            whyNot={whyNot('can_create_team', 'create teams')}
-            onClick={() => (isCreating.value = true)}
-          >
+          <Button kind="main" icon="plus" whyNot={cannotCreate} onClick={() => route(form)}>
             New team
           </Button>
         </span>
@@ -65,7 +73,7 @@ export function TeamsPage() {
           />
         )}
       </Show>
-      {isCreating.value && <NewTeam org={org} onClose={() => (isCreating.value = false)} />}
+      {isCreating && !cannotCreate && <NewTeam org={org} onClose={close} />}
     </Page>
   );
 }
