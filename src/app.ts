@@ -10,6 +10,7 @@ import { createRouteBook } from './http/admission/route-book.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import type { Brake } from './http/limits/brake.ts';
 import { createRateLimit, type Share } from './http/limits/rate-limit.ts';
+import { takeSearchTurns } from './http/limits/search-turns.ts';
 import { createWatch } from './http/observe.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
@@ -103,6 +104,7 @@ export function createApp(parts: AppParts) {
   );
   refuseUnknown(app, book, count);
   honorKeys(app, parts.idempotency);
+  takeSearchTurns(app);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });

@@ -1,0 +1,67 @@
+/** What a request has cost the database, and how long its response took. */
+export interface Cost {
+  /** Pages of memory that PostgreSQL looked at. */
+  readonly pages: number;
+  readonly ms: number;
+  readonly calls: number;
+  readonly wallMs: number;
+}
+
+/** What the story of the examples does not ask: searches of the whole deployment, by callers who see more or less. */
+export const MORE_REQUESTS: readonly (readonly [name: string, as: string, path: string])[] = [
+  ['search of a member', 'ann', '/search?q=grown1'],
+  ['search of a member, 1 character', 'ann', '/search?q=a'],
+  ['search of an administrator', 'root', '/search?q=grown1'],
+  ['search of an administrator, part of a name', 'root', '/search?q=rown'],
+  ['search of an administrator, no hits', 'root', '/search?q=zzzq'],
+  ['search of an administrator, 1 character', 'root', '/search?q=e'],
+  ['search of an administrator, 2 characters', 'root', '/search?q=an'],
+  ['users/search, all', 'ann', '/users/search?limit=50'],
+  ['users/search, no hits', 'ann', '/users/search?q=zzzq'],
+  ['users/search, few hits', 'ann', '/users/search?q=grown777'],
+  ['users/search, most users', 'ann', '/users/search?q=grown&limit=50'],
+  ['users/search, a sixteenth', 'ann', '/users/search?q=cleo&limit=50'],
+  ['users/search, 1 character', 'ann', '/users/search?q=e&limit=50'],
+  ['users/search, 2 characters, no hits', 'ann', '/users/search?q=qq'],
+  ['admin/users', 'root', '/admin/users?limit=50'],
+  ['admin/users, page 18', 'root', '/admin/users?limit=50&page=18'],
+  ['admin/users, no hits', 'root', '/admin/users?q=zzzq'],
+  ['admin/users, most users', 'root', '/admin/users?q=example&limit=50'],
+  ['admin/users, active', 'root', '/admin/users?state=active&limit=50'],
+  ['admin/users, administrators', 'root', '/admin/users?state=admin'],
+  ['admin/orgs', 'root', '/admin/orgs?limit=50'],
+  ['admin/orgs, all', 'root', '/admin/orgs?q=works&limit=50'],
+  ['admin/orgs, no hits', 'root', '/admin/orgs?q=zzzq'],
+  ['orgs of an administrator', 'root', '/orgs?limit=50'],
+  ['admin/factors', 'root', '/admin/factors?limit=50'],
+  ['user/clusters, all, administrator', 'root', '/user/clusters?all=true&limit=50'],
+  ['user/clusters, all, by name', 'root', '/user/clusters?all=true&limit=50&sort=name'],
+  ['user/clusters, all, no hits', 'root', '/user/clusters?all=true&limit=50&q=zzzq'],
+  ['user/clusters, all, of a member', 'ann', '/user/clusters?all=true&limit=50'],
+];
+
+/** What grows with the deployment, and why. Measured, but not compared. */
+export const UNBOUNDED: ReadonlyMap<string, string> = new Map([
+  ['admin/users, inactive', 'in proportion to the users in that state, up to 10,000'],
+]);
+
+/** Ten thousand hits are counted, and each is looked up. Far below any deployment of this size. */
+const COUNTED = 65_000;
+const isCounted = (name: string) =>
+  /most users|a sixteenth|1 character|2 characters|all$|user\/clusters, all/.test(name);
+/** Indexes get deeper, and graphs of the demo world are loaded by whichever request comes first. */
+const SLACK = 150;
+
+/** At most one and a half times as much, or no more than the longest list that is counted. */
+export function isLevel(few: Cost | undefined, many: Cost, name = ''): boolean {
+  if (few === undefined) return false;
+  return many.pages <= 1.5 * few.pages + SLACK || (isCounted(name) && many.pages <= COUNTED);
+}
+
+export function tableOf(few: ReadonlyMap<string, Cost>, many: ReadonlyMap<string, Cost>): string[] {
+  const shown = ({ pages, ms, wallMs }: Cost) => `${pages} | ${ms.toFixed(1)} | ${wallMs.toFixed(0)}`;
+  return [...many].map(([name, cost]) => {
+    const before = few.get(name);
+    return `| ${name} | ${before ? shown(before) : '–'} | ${shown(cost)} |`;
+  });
+}
