@@ -152,7 +152,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     void flushUsage();
     void denials.flush(new Date());
     features.tokenNotices.send().catch((error) => log.warn({ err: error }, 'expiring tokens were not looked up'));
-    features.users.addUp().catch((error) => log.warn({ err: error }, 'counts were not added up'));
+    features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 
