@@ -35,7 +35,7 @@ export interface EverywhereStatements {
 
 /** With more hits than this, the first in order are looked for along the names instead. */
 export const MAX_RANKED = 1000;
-const MAX_NEAR = 400;
+const MAX_NEAR = 150;
 const MAX_ALONG = 20_000;
 
 const inOrganization = (owner: string) =>

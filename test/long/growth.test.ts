@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { OPERATIONS, prepareStory, STORY } from '../contract/example-story.ts';
@@ -7,6 +8,7 @@ import { openMarketplace, type TestMarketplace } from '../support/marketplace.ts
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { progress } from '../support/progress.ts';
 import { lacks } from '../support/requirements.ts';
+import { TEST_KEY } from '../support/server.ts';
 import { fill } from './growth/fill.ts';
 import { type Cost, isLevel, MORE_REQUESTS, tableOf, UNBOUNDED } from './growth/requests.ts';
 
@@ -29,7 +31,9 @@ describe('The cost of each request in a large deployment', { skip: lacks('postgr
   it(`With ${MANY} users, no request costs the database more than with ${FEW}`, async () => {
     const few = await measure(FEW);
     const many = await measure(MANY);
-    for (const line of tableOf(few, many)) progress(line);
+    const table = tableOf(few, many);
+    for (const line of table) progress(line);
+    if (process.env.GROWTH_TABLE) writeFileSync(process.env.GROWTH_TABLE, `${table.join('\n')}\n`);
     const grown = [...many].filter(([name, cost]) => !UNBOUNDED.has(name) && !isLevel(few.get(name), cost, name));
     const shown = grown.map(([name, { pages }]) => `${name}: ${few.get(name)?.pages} → ${pages} pages`);
     assert.deepEqual(shown, []);
@@ -38,7 +42,7 @@ describe('The cost of each request in a large deployment', { skip: lacks('postgr
   /** Sends each request to a server with so many users, and returns what each has cost. */
   async function measure(users: number): Promise<Map<string, Cost>> {
     const url = await postgres.createDatabase();
-    const market = await openMarketplace({ driver: 'postgres', env: { DATABASE_URL: url } });
+    const market = await openMarketplace({ driver: 'postgres', env: { DATABASE_URL: url, ATRIUM_KEY: TEST_KEY } });
     const meter = new pg.Client({ connectionString: url });
     await meter.connect();
     try {

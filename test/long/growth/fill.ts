@@ -137,8 +137,8 @@ export async function fill(databaseUrl: string, size: Size, tell: (line: string)
       const text = statement
         .replaceAll(':users', `${size.users}`)
         .replaceAll(':organizations', `${size.organizations}`);
-      tell(text.split('(')[0]?.trim() ?? '');
       for (let first = 1; first <= size[what]; first += PART) {
+        tell(`${text.split('(')[0]?.trim()} from ${first}`);
         await client.query(text, [first, Math.min(first + PART - 1, size[what])]);
       }
     }
