@@ -126,6 +126,8 @@ const SLOW_INDEXES = `select indexname as name, indexdef as definition from pg_i
 export async function fill(databaseUrl: string, size: Size, tell: (line: string) => void): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
+  // An index of a million rows takes minutes on a busy machine, and silence would look as if the test hung.
+  const alive = setInterval(() => tell('…'), 60_000);
   try {
     // No triggers, and no checks of references: what is inserted fits together.
     await client.query(
@@ -153,6 +155,7 @@ export async function fill(databaseUrl: string, size: Size, tell: (line: string)
     tell('vacuum analyze');
     await client.query('vacuum analyze');
   } finally {
+    clearInterval(alive);
     await client.end();
   }
 }
