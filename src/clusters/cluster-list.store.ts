@@ -39,13 +39,26 @@ export function createClusterListStore(db: Db): ClusterListStore {
 
   /** What few clusters are is found by index. Otherwise the page is found along the order that is wanted. */
   async function everywhere(userId: bigint, search: ClusterSearch, request: PageRequest | undefined) {
-    const few = allClusters(userId, search);
-    const { total, ids } = only(await db.query<{ total: number; ids: bigint[] }>(few.statement, few.values));
+    const { total, ids } = (await isCommon(userId, search))
+      ? { total: MAX_COUNTED + 1, ids: [] }
+      : await allIds(userId, search);
     if (total <= MAX_COUNTED) return await find('ids', idList(ids), search, request);
     if (request === undefined || UNORDERED.has(search.orderBy)) return undefined;
     const page = pageOfAll(userId, search, request);
     const items = (await db.query<ClusterRow>(page.statement, page.values)).map(toCluster);
     return { items, total, isBounded: true };
+  }
+
+  /** Of a text that most clusters have, the index of pieces would list all of them first. */
+  async function isCommon(userId: bigint, search: ClusterSearch): Promise<boolean> {
+    if (search.text === '') return false;
+    const { statement, values } = commonText(userId, search);
+    return only(await db.query<{ hits: number }>(statement, values)).hits > MAX_COUNTED;
+  }
+
+  async function allIds(userId: bigint, search: ClusterSearch) {
+    const { statement, values } = allClusters(userId, search);
+    return only(await db.query<{ total: number; ids: bigint[] }>(statement, values));
   }
 
   async function find(scope: Scope, which: unknown, search: ClusterSearch, request: PageRequest | undefined) {
@@ -92,6 +105,20 @@ function filtersOf(userId: bigint, { text, name, provider, phase, now }: Cluster
     );
   }
   return filters;
+}
+
+/** If a quarter of these are found, it is tried to find `MAX_COUNTED` among the first clusters. */
+const SAMPLE = 400;
+const MAX_WALKED = 60_000;
+
+function commonText(userId: bigint, search: ClusterSearch) {
+  const filters = filtersOf(userId, search);
+  const statement = filters.statement('clusterList.common', (where) => {
+    const hitsAmong = (clusters: number) => `(select count(*)::integer from (
+      select 1 from (select * from cluster order by id limit ${clusters}) c ${where} limit ${MAX_COUNTED + 1}) hit)`;
+    return `select case when ${hitsAmong(SAMPLE)} > ${SAMPLE / 4} then ${hitsAmong(MAX_WALKED)} else 0 end as hits`;
+  });
+  return { statement, values: filters.values };
 }
 
 /** All clusters that are searched, unless they are too many. */
