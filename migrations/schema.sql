@@ -25,6 +25,8 @@ create table account (
   version integer not null default 1,
   founder_id bigint,
   requires_second_factor boolean not null default false,
+  has_factor boolean not null default false,
+  is_ownerless boolean not null default false,
   constraint account_name UNIQUE (name_key),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text]))),
@@ -33,13 +35,32 @@ create table account (
 
 CREATE INDEX account_admin ON account USING btree (id) WHERE is_admin;
 CREATE INDEX account_barred ON account USING btree (id) WHERE ((kind = 'user'::text) AND ((NOT active) OR prohibit_login));
+CREATE INDEX account_factorless ON account USING btree (id) WHERE ((kind = 'user'::text) AND active AND (NOT prohibit_login) AND (NOT has_factor));
 CREATE INDEX account_founder ON account USING btree (founder_id) WHERE (founder_id IS NOT NULL);
+CREATE INDEX account_name_order ON account USING btree (kind, name_key COLLATE "C", id);
+CREATE INDEX account_organization ON account USING btree (id) WHERE (kind = 'organization'::text);
+CREATE INDEX account_ownerless ON account USING btree (id) WHERE is_ownerless;
 CREATE INDEX account_requires_second_factor ON account USING btree (id) WHERE requires_second_factor;
+CREATE INDEX account_title_order ON account USING btree (kind, lower(full_name) COLLATE "C") WHERE (full_name <> ''::text);
+CREATE INDEX organization_pieces ON account USING gin (search_pieces(((name_key || ' '::text) || lower(full_name)))) WITH (gin_pending_list_limit='256') WHERE (kind = 'organization'::text);
+CREATE INDEX user_pieces ON account USING gin (search_pieces(((name_key || ' '::text) || lower(full_name)))) WITH (gin_pending_list_limit='256') WHERE (kind = 'user'::text);
+CREATE TRIGGER account_counted AFTER INSERT ON account REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION account_count_come();
+CREATE TRIGGER account_counted_again AFTER UPDATE OF id, kind, active, prohibit_login ON account FOR EACH ROW WHEN (((old.id <> new.id) OR (old.kind <> new.kind) OR (old.active <> new.active) OR (old.prohibit_login <> new.prohibit_login))) EXECUTE FUNCTION account_count_change();
 CREATE TRIGGER account_leaves_bus AFTER UPDATE OF active, prohibit_login, is_admin ON account FOR EACH ROW WHEN (((NOT new.active) OR new.prohibit_login OR (old.is_admin AND (NOT new.is_admin)))) EXECUTE FUNCTION bus_dismiss();
 CREATE TRIGGER account_name_left AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION name_reserve();
 CREATE TRIGGER account_named AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION name_refuse_reserved();
 CREATE TRIGGER account_named_again AFTER UPDATE OF name ON account FOR EACH ROW WHEN ((old.name_key <> new.name_key)) EXECUTE FUNCTION name_refuse_reserved();
 CREATE TRIGGER account_renamed AFTER UPDATE OF name ON account FOR EACH ROW WHEN ((old.name_key <> new.name_key)) EXECUTE FUNCTION name_reserve();
+CREATE TRIGGER account_uncounted AFTER DELETE ON account REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION account_count_go();
+
+create table account_count (
+  id bigint generated always as identity,
+  block bigint not null,
+  users integer not null,
+  barred integer not null,
+  organizations integer not null,
+  constraint account_count_pkey PRIMARY KEY (id)
+);
 
 create table address_ranges (
   source text not null,
@@ -201,12 +222,19 @@ create table cluster (
   constraint cluster_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
+CREATE INDEX cluster_created_sort ON cluster USING btree (created_at, id);
+CREATE INDEX cluster_name_order ON cluster USING btree (lower(name) COLLATE "C", id);
+CREATE INDEX cluster_name_sort ON cluster USING btree (name COLLATE "C", id);
 CREATE INDEX cluster_owner ON cluster USING btree (owner_id, id);
 CREATE UNIQUE INDEX cluster_owner_uid ON cluster USING btree (owner_id, (
 CASE
     WHEN (substr(uid, 37, 1) = '_'::text) THEN "left"(uid, 36)
     ELSE uid
 END));
+CREATE INDEX cluster_pieces ON cluster USING gin (search_pieces(((lower(name) || ' '::text) || lower(display_name)))) WITH (gin_pending_list_limit='256');
+CREATE INDEX cluster_provider ON cluster USING btree (lower(provider), id);
+CREATE INDEX cluster_title_order ON cluster USING btree (lower(display_name) COLLATE "C") WHERE (display_name <> ''::text);
+CREATE INDEX cluster_uid_order ON cluster USING btree (uid COLLATE "C");
 
 create table confirmation_email (
   id bigint generated always as identity,
@@ -238,7 +266,9 @@ create table contract (
   constraint contract_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
+CREATE INDEX contract_name_order ON contract USING btree (lower(name) COLLATE "C", id);
 CREATE INDEX contract_owner ON contract USING btree (owner_id);
+CREATE INDEX contract_pieces ON contract USING gin (search_pieces(lower(name))) WITH (gin_pending_list_limit='256');
 
 create table credential (
   id bigint generated always as identity,
@@ -368,6 +398,7 @@ create table email (
 );
 
 CREATE INDEX email_account ON email USING btree (account_id, id);
+CREATE INDEX email_pieces ON email USING gin (search_pieces(address_key)) WITH (gin_pending_list_limit='256');
 CREATE UNIQUE INDEX email_primary ON email USING btree (account_id) WHERE is_primary;
 
 create table follow (
@@ -592,6 +623,7 @@ create table passkey (
 );
 
 CREATE INDEX passkey_account ON passkey USING btree (account_id);
+CREATE TRIGGER passkey_noted AFTER INSERT OR DELETE ON passkey FOR EACH ROW EXECUTE FUNCTION factor_note();
 
 create table provider (
   id bigint generated always as identity,
@@ -694,6 +726,9 @@ create table robot (
   constraint robot_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
+CREATE INDEX robot_name_order ON robot USING btree (lower(name) COLLATE "C", id);
+CREATE INDEX robot_pieces ON robot USING gin (search_pieces(lower(name))) WITH (gin_pending_list_limit='256');
+
 create table role (
   id bigint generated by default as identity,
   organization_id bigint not null,
@@ -707,6 +742,9 @@ create table role (
   constraint role_pkey PRIMARY KEY (id),
   constraint role_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
 );
+
+CREATE INDEX role_name_order ON role USING btree (name_key COLLATE "C", id);
+CREATE INDEX role_pieces ON role USING gin (search_pieces(name_key)) WITH (gin_pending_list_limit='256');
 
 create table role_permission (
   role_id bigint not null,
@@ -868,6 +906,9 @@ create table team (
   constraint team_type_check CHECK ((type = ANY (ARRAY['builtin'::text, 'custom'::text])))
 );
 
+CREATE INDEX team_name_order ON team USING btree (name_key COLLATE "C", id);
+CREATE INDEX team_pieces ON team USING gin (search_pieces(name_key)) WITH (gin_pending_list_limit='256');
+
 create table team_member (
   team_id bigint not null,
   account_id bigint not null,
@@ -881,6 +922,8 @@ create table team_member (
 CREATE INDEX team_member_account ON team_member USING btree (account_id);
 CREATE INDEX team_member_expires ON team_member USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE CONSTRAINT TRIGGER team_member_expiry AFTER INSERT OR UPDATE OF expires_at ON team_member DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION expiry_note();
+CREATE TRIGGER team_member_owner_come AFTER INSERT ON team_member REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION owner_come();
+CREATE TRIGGER team_member_owner_gone AFTER DELETE ON team_member REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION owner_go();
 
 create table token (
   id bigint generated by default as identity,
@@ -942,6 +985,7 @@ create table totp (
 );
 
 CREATE UNIQUE INDEX totp_id ON totp USING btree (id);
+CREATE TRIGGER totp_noted AFTER INSERT OR DELETE ON totp FOR EACH ROW EXECUTE FUNCTION factor_note();
 
 create table used_proof (
   hash bytea not null,
@@ -950,6 +994,45 @@ create table used_proof (
 );
 
 CREATE INDEX used_proof_expiry ON used_proof USING btree (expires_at);
+
+CREATE OR REPLACE FUNCTION account_count_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_count (block, users, barred, organizations)
+  values (old.id / 1000, -(old.kind = 'user')::integer,
+          -(old.kind = 'user' and (not old.active or old.prohibit_login))::integer, -(old.kind = 'organization')::integer),
+         (new.id / 1000, (new.kind = 'user')::integer,
+          (new.kind = 'user' and (not new.active or new.prohibit_login))::integer, (new.kind = 'organization')::integer);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION account_count_come()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_count (block, users, barred, organizations)
+  select id / 1000, count(*) filter (where kind = 'user'),
+         count(*) filter (where kind = 'user' and (not active or prohibit_login)),
+         count(*) filter (where kind = 'organization')
+    from come group by id / 1000;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION account_count_go()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_count (block, users, barred, organizations)
+  select id / 1000, -count(*) filter (where kind = 'user'),
+         -count(*) filter (where kind = 'user' and (not active or prohibit_login)),
+         -count(*) filter (where kind = 'organization')
+    from gone group by id / 1000;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION bus_dismiss()
  RETURNS trigger
@@ -993,6 +1076,18 @@ begin
   perform 1 from revision where id = 1 for update;
   update revision set next_expiry = new.expires_at
    where id = 1 and (next_expiry is null or next_expiry > new.expires_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION factor_note()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner bigint := case tg_op when 'DELETE' then old.account_id else new.account_id end;
+  has boolean := exists (select 1 from passkey where account_id = owner) or exists (select 1 from totp where account_id = owner);
+begin
+  update account set has_factor = has where id = owner and has_factor <> has;
   return null;
 end $function$;
 
@@ -1062,6 +1157,30 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION owner_come()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update account set is_ownerless = false where is_ownerless and id in (
+    select t.organization_id from come c join team t on t.id = c.team_id where t.permission = 'owner');
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION owner_go()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update account o set is_ownerless = true
+   where o.id = any (array (
+           select distinct t.organization_id from gone g join team t on t.id = g.team_id where t.permission = 'owner'))
+     and not o.is_ownerless and not exists (
+       select 1 from team t join team_member m on m.team_id = t.id
+        where t.organization_id = o.id and t.permission = 'owner');
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION revision_stamp()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1079,6 +1198,17 @@ begin
   end if;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION search_pieces(text text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE COST 5000
+AS $function$
+  select array_to_tsvector(array_remove(string_to_array(
+    regexp_replace(text, '(...)', E'\\1\x01', 'g') || E'\x01'
+      || regexp_replace(substr(text, 2), '(...)', E'\\1\x01', 'g') || E'\x01'
+      || regexp_replace(substr(text, 3), '(...)', E'\\1\x01', 'g'), E'\x01'), ''))
+$function$;
 
 create view tuple as
  SELECT 0::bigint AS store,

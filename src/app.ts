@@ -11,6 +11,7 @@ import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from '
 import type { Brake } from './http/limits/brake.ts';
 import { createBudget } from './http/limits/budget.ts';
 import { createRateLimit, type Share } from './http/limits/rate-limit.ts';
+import { takeSearchTurns } from './http/limits/search-turns.ts';
 import { createWatch } from './http/observe.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
@@ -108,6 +109,7 @@ export function createApp(parts: AppParts) {
   );
   refuseUnknown(app, book, count);
   honorKeys(app, parts.idempotency);
+  takeSearchTurns(app);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });

@@ -74,6 +74,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** The rules by noun, for commands and the demo. */
     features: {
       users: users.users,
+      addUpCounts: users.addUp,
       emails: users.emails,
       follows: users.follows,
       factors: factors.factors,

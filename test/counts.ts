@@ -34,6 +34,9 @@ const ALL_COUNTS = {
   outageRounds: [2, 50],
   /** Followers in the list whose pages are compared with a plain sort. With fewer, PostgreSQL scans whole tables. */
   followers: [8000, 20_000],
+  /** Users of a large deployment, with a tenth as many organizations, and audit entries for each of them. */
+  grownUsers: [0, 20_000, 1_000_000],
+  grownAuditEntries: [0, 2],
   /** Resources in the history of one cluster; a page holds 1,000. */
   reportedResources: [0, 2500],
   /** Containers in Azurite; a page holds 1,000. */

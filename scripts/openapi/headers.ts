@@ -46,7 +46,8 @@ export const HEADERS = {
     schema: { type: 'string', format: 'date-time' },
   },
   'X-Total-Count': {
-    description: 'Number of entries on all pages together.',
+    description:
+      'Number of entries on all pages together. Searches of the whole deployment count up to 10,000 hits: 10001 means that there are more, and then Link names no last page.',
     schema: { type: 'integer', minimum: 0 },
   },
 } as const;

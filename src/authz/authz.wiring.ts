@@ -29,7 +29,6 @@ import { createRelations } from './relations.ts';
 import { createRemedies, type GuardrailAdvice } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
-import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -69,7 +68,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     warmUp: () => warmUp(() => graphStore.load(PLATFORM), model, catalog),
     owners,
     relations: createRelations(judge, owners, readId),
-    visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
+    visibleClusters: createVisibleClusters(judge),
     mount(scope: Scope, { openTrial, forbidding }: GuardrailAdvice): void {
       objectRoutes(scope, createObjects(judge));
       const remedies = createRemedies(graphs, names, catalog, room.limits, openTrial);

@@ -16,11 +16,6 @@ export interface Viewer {
   readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'keys'>;
 }
 
-export interface VisibleClusterStore {
-  /** Organizations that have clusters: there, a site administrator, who is a member everywhere, may see some. */
-  organizationsWithClusters(): Promise<bigint[]>;
-}
-
 export type VisibleClusters = ReturnType<typeof createVisibleClusters>;
 
 const AT_ONCE = 8;
@@ -31,7 +26,7 @@ const VIEW = 'can_view';
  * Which clusters a user may view, in all their organizations and among those they own: the judge's own answer. There
  * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
  */
-export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' | 'holds'>, store: VisibleClusterStore) {
+export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' | 'holds'>) {
   return { clusters, visibleTo, visibleIn };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
@@ -59,9 +54,9 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' |
     return await judge.objects(person.id, ownerId, VIEW, 'cluster');
   }
 
-  /** Only the IDs; for a site administrator, those of all organizations. */
-  async function visibleTo(person: Viewer & { readonly isAdmin: boolean }, limits?: MaybeLimits): Promise<bigint[]> {
-    const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
+  /** Only the IDs. */
+  async function visibleTo(person: Viewer, limits?: MaybeLimits): Promise<bigint[]> {
+    const organizations = person.organizations.keys();
     const accounts = limits ? [...organizations] : [person.id, ...organizations];
     const pace = createPace();
     const found = new Set<bigint>();

@@ -2,6 +2,8 @@
 export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
+  /** There are more than `total - 1`, and they were not counted to the end. */
+  readonly isBounded?: boolean;
 }
 
 export interface PageRequest {

@@ -46,12 +46,12 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
       const { all, page: number, limit } = request.query;
       const page = number === undefined && limit === undefined ? undefined : readPage(request.query, MAX_LIMIT);
       const search = readSearch(request.query);
-      const { items, total } = await (all === 'true'
+      const found = await (all === 'true'
         ? list.visibleTo(person, search, page, limits)
         : list.ofOwner(person.id, search, page, limits));
-      if (page) showPage(request, reply, baseUrl(), page, total);
-      else reply.header('X-Total-Count', String(total));
-      sendPieces(reply, await writeLongListInPieces(items, (cluster) => presentCluster(cluster, search.now)));
+      if (page) showPage(request, reply, baseUrl(), page, found);
+      else reply.header('X-Total-Count', String(found.total));
+      sendPieces(reply, await writeLongListInPieces(found.items, (cluster) => presentCluster(cluster, search.now)));
       return reply;
     },
   );

@@ -3,6 +3,8 @@ import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
 import { endSessions } from '../identity/sessions/ended-sessions.store.ts';
+import { startOfPage } from '../users/account-counts.store.ts';
+import { countAccounts } from '../users/found-accounts.store.ts';
 import type { FactorHolder, FactorStore, PasskeyCard, Removal } from './factors.ts';
 
 interface PasskeyRow {
@@ -33,31 +35,27 @@ const CODES = sql(
   `select min(created_at) as created_at, (count(*) filter (where used_at is null))::integer as left
      from recovery_code where account_id = $1 having count(*) > 0`,
 );
-/** Whose factors are listed. As an array, the members are found first, and then their accounts in order of ID. */
-const SCOPES = {
-  all: '$2::bigint is null',
-  members: `a.id = any(array(select m.account_id from team t join team_member m on m.team_id = t.id
-                              where t.organization_id = $2))`,
-} as const;
-const HOLDERS = { all: holdersIn('all'), members: holdersIn('members') } as const;
+const ABLE = `a.kind = 'user' and a.active and not a.prohibit_login`;
+/** As an array, the members are found first, and then their accounts in order of ID. */
+const MEMBERS = `${ABLE} and a.id = any(array(select m.account_id from team t join team_member m on m.team_id = t.id
+                                        where t.organization_id = $1)) and (not $2 or not a.has_factor)`;
+const COUNT_MEMBERS = sql('factors.countMembers', `select count(*)::integer as total from account a where ${MEMBERS}`);
+const LIST_MEMBERS = holders('members', `${MEMBERS} order by a.id offset $3 limit $4`);
+const COUNT_MISSING = countAccounts('factors.countMissing', `${ABLE} and not a.has_factor`);
+const LIST_MISSING = holders('missing', `${ABLE} and not a.has_factor order by a.id offset $1 limit $2`);
+const LIST_ALL = holders('all', `${ABLE} and a.id >= $1 order by a.id offset $2 limit $3`);
 
-function holdersIn(scope: keyof typeof SCOPES) {
-  const held = `from account a where a.kind = 'user' and a.active and not a.prohibit_login and ${SCOPES[scope]}
-    and (not $1 or not (exists (select 1 from passkey p where p.account_id = a.id)
-                     or exists (select 1 from totp o where o.account_id = a.id)))`;
-  return {
-    count: sql(`factors.holderCount.${scope}`, `select count(*)::integer as total ${held}`),
-    // What they have is counted for those on the page, not for those before it.
-    page: sql(
-      `factors.holders.${scope}`,
-      `with page as materialized (select a.id, a.name, a.full_name, a.is_admin ${held} order by a.id offset $3 limit $4)
-       select a.id, a.name, a.full_name, a.is_admin,
-              (select count(*)::integer from passkey p where p.account_id = a.id) as passkeys,
-              exists (select 1 from totp o where o.account_id = a.id) as has_totp,
-              (select count(*)::integer from recovery_code c where c.account_id = a.id and c.used_at is null) as codes
-         from page a order by a.id`,
-    ),
-  };
+/** What they have is counted for those on the page, not for those before it. */
+function holders(scope: string, which: string): Statement {
+  return sql(
+    `factors.holders.${scope}`,
+    `with page as materialized (select a.id, a.name, a.full_name, a.is_admin from account a where ${which})
+     select a.id, a.name, a.full_name, a.is_admin,
+            (select count(*)::integer from passkey p where p.account_id = a.id) as passkeys,
+            exists (select 1 from totp o where o.account_id = a.id) as has_totp,
+            (select count(*)::integer from recovery_code c where c.account_id = a.id and c.used_at is null) as codes
+       from page a order by a.id`,
+  );
 }
 
 // Those who add and remove factors of one user take turns, so that two of them never both see one that remains.
@@ -114,10 +112,18 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
     },
 
     async holders({ organizationId, isMissing }, { offset, limit }) {
-      const { count, page } = HOLDERS[organizationId === undefined ? 'all' : 'members'];
-      const found = [isMissing, organizationId];
-      const { total } = only(await db.query<{ total: number }>(count, found));
-      const rows = await db.query<HolderRow>(page, [...found, offset, limit]);
+      if (organizationId !== undefined) {
+        const { total } = only(await db.query<{ total: number }>(COUNT_MEMBERS, [organizationId, isMissing]));
+        const rows = await db.query<HolderRow>(LIST_MEMBERS, [organizationId, isMissing, offset, limit]);
+        return { items: rows.map(toHolder), total };
+      }
+      if (isMissing) {
+        const counted = await COUNT_MISSING(db.query);
+        const rows = await db.query<HolderRow>(LIST_MISSING, [offset, limit]);
+        return { items: rows.map(toHolder), ...counted };
+      }
+      const { total, firstId, skip } = await startOfPage(db.query, 'able', offset);
+      const rows = firstId === undefined ? [] : await db.query<HolderRow>(LIST_ALL, [firstId, skip, limit]);
       return { items: rows.map(toHolder), total };
     },
 

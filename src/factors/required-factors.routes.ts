@@ -139,9 +139,9 @@ export function requiredFactorRoutes(scope: Scope, { factors, passkeys, users, b
     callerOf(request);
     const page = readPage(request.query);
     const isMissing = request.query.missing === 'true';
-    const { items, total } = await factors.holders({ ...search, isMissing }, page);
-    showPage(request, reply, baseUrl(), page, total);
-    return items.map(presentHolder);
+    const found = await factors.holders({ ...search, isMissing }, page);
+    showPage(request, reply, baseUrl(), page, found);
+    return found.items.map(presentHolder);
   }
 }
 

@@ -75,7 +75,7 @@ export function organizationRoutes(
     scope.get(
       url,
       {
-        config: { access },
+        config: { access, isSearch: url === '/admin/orgs' },
         schema: {
           summary,
           tags,
@@ -93,11 +93,11 @@ export function organizationRoutes(
         const isAll = url !== '/user/orgs' && person.isAdmin;
         const { q, ownerless } = request.query;
         const search = { text: typeof q === 'string' ? q : '', ownerless: ownerless === true };
-        const { items, total } = await (isAll
+        const found = await (isAll
           ? organizations.listAll(page, url === '/admin/orgs' ? search : undefined)
           : organizations.listOf(person, page));
-        showPage(request, reply, baseUrl(), page, total);
-        return items.map(present);
+        showPage(request, reply, baseUrl(), page, found);
+        return found.items.map(present);
       },
     );
   }

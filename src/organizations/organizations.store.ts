@@ -3,10 +3,11 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
-import { type Db, known, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
-import { likeText } from '../db/like-text.ts';
+import { type Db, known, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
+import { startOfPage } from '../users/account-counts.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
+import { countAccounts, findAccounts } from '../users/found-accounts.store.ts';
 import { ORGANIZATION, type OrganizationRow, toOrganization } from './organization.rows.ts';
 import type {
   Organization,
@@ -26,16 +27,36 @@ const INSERT = sql(
    returning id, name`,
 );
 const WHERE = `o.kind = 'organization'`;
-const FOUND = `${WHERE} and (o.name_key like $1 or lower(o.full_name) like $1) and (not $2 or not exists (
-  select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = o.id and t.permission = 'owner'))`;
-const LIST_ALL = sql(
-  'organizations.listAll',
-  `select ${ORGANIZATION} from account o where ${FOUND} order by o.id offset $3 limit $4`,
-);
-const COUNT_ALL = sql('organizations.countAll', `select count(*)::integer as total from account o where ${FOUND}`);
+const SCOPES = {
+  all: {
+    find: findAccounts({ kind: 'organization', name: 'organizations.find', where: 'true', hasEmails: false }),
+    list: listing('all', WHERE),
+  },
+  ownerless: {
+    find: findAccounts({
+      kind: 'organization',
+      name: 'organizations.findOwnerless',
+      where: 'a.is_ownerless',
+      hasEmails: false,
+      isFew: true,
+    }),
+    list: listing('ownerless', `${WHERE} and o.is_ownerless`),
+  },
+} as const;
+const COUNT_OWNERLESS = countAccounts('organizations.countOwnerless', 'a.is_ownerless');
+
+function listing(scope: string, where: string): Statement {
+  const page = `${where} and o.id >= $1 order by o.id offset $2 limit $3`;
+  return sql(`organizations.list.${scope}`, `select ${ORGANIZATION} from account o where ${page}`);
+}
+
 const LIST_SOME = sql(
   'organizations.listSome',
   `select ${ORGANIZATION} from account o where ${WHERE} and o.id = any($3::bigint[]) order by o.id offset $1 limit $2`,
+);
+const GET_SOME = sql(
+  'organizations.getSome',
+  `select ${ORGANIZATION} from account o where o.id = any($1::bigint[]) order by o.id`,
 );
 const GET = sql('organizations.get', `select ${ORGANIZATION} from account o where ${WHERE} and o.id = $1`);
 const LOCK = sql(
@@ -66,14 +87,17 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
     return { items: rows.map(toOrganization), total: ids.length };
   }
 
-  async function listAll(
-    { text, ownerless }: OrganizationSearch,
-    { offset, limit }: PageRequest,
-  ): Promise<Page<Organization>> {
-    const wanted = [likeText(text), ownerless];
-    const { total } = only(await db.query<{ total: number }>(COUNT_ALL, wanted));
-    const rows = await db.query<OrganizationRow>(LIST_ALL, [...wanted, offset, limit]);
-    return { items: rows.map(toOrganization), total };
+  async function listAll({ text, ownerless }: OrganizationSearch, request: PageRequest): Promise<Page<Organization>> {
+    const { find, list } = SCOPES[ownerless ? 'ownerless' : 'all'];
+    if (text !== '') {
+      const { ids, ...counted } = await find(db.query, text, request);
+      return { items: (await db.query<OrganizationRow>(GET_SOME, [ids])).map(toOrganization), ...counted };
+    }
+    const { firstId, skip, ...counted } = ownerless
+      ? { ...(await COUNT_OWNERLESS(db.query)), firstId: 0n, skip: request.offset }
+      : await startOfPage(db.query, 'organizations', request.offset);
+    const rows = firstId === undefined ? [] : await db.query<OrganizationRow>(list, [firstId, skip, request.limit]);
+    return { items: rows.map(toOrganization), ...counted };
   }
 
   async function create(draft: OrganizationDraft, actor?: Actor, once?: Once<Organization>) {

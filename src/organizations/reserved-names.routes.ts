@@ -39,9 +39,9 @@ export function reservedNameRoutes(scope: Scope, names: ReservedNames, baseUrl: 
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { items, total } = await names.list(page);
-      showPage(request, reply, baseUrl(), page, total);
-      return items.map(present);
+      const found = await names.list(page);
+      showPage(request, reply, baseUrl(), page, found);
+      return found.items.map(present);
     },
   );
 

@@ -1,5 +1,6 @@
 import type { Write } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';
+import { MAX_COUNTED } from '../db/search-text.ts';
 import { nameKey } from '../identity/account-names.ts';
 import type { ReservedName, ReservedNameStore } from './reserved-names.ts';
 
@@ -20,7 +21,8 @@ const LIST = sql(
 );
 const COUNT = sql(
   'reservedNames.count',
-  'select count(*)::integer as total from reserved_name where expires_at > now()',
+  `select count(*)::integer as total from (
+     select 1 from reserved_name where expires_at > now() limit ${MAX_COUNTED + 1}) reserved`,
 );
 const RELEASE = sql(
   'reservedNames.release',
@@ -32,7 +34,7 @@ export function createReservedNameStore(db: Db, write: Write): ReservedNameStore
     async list({ offset, limit }) {
       const { total } = only(await db.query<{ total: number }>(COUNT));
       const rows = await db.query<Row>(LIST, [offset, limit]);
-      return { items: rows.map(toReservedName), total };
+      return { items: rows.map(toReservedName), total, isBounded: total > MAX_COUNTED };
     },
 
     // Recorded for the account that loses it. No permission depends on it, so no revision is taken.

@@ -5,7 +5,6 @@ import { type Filter, wrong } from './scim-filter.ts';
 import { AMONG, COLUMNS, findUser, PEOPLE, SELECT, toUser, type UserRow } from './scim-user.rows.ts';
 
 const FIND_SOME = sql('scimUsers.findSome', `${SELECT} from ${AMONG} and a.id = any ($2::bigint[])`);
-const LAST_ACCOUNT = sql('scimUsers.lastAccount', 'select coalesce(max(id), 0) as id from account');
 const GROUPS = sql(
   'scimUsers.groups',
   `select g.account_id, t.id, t.name from team t join (
@@ -13,8 +12,14 @@ const GROUPS = sql(
      union select team_id, account_id from scim_suspension where account_id = any ($2::bigint[])) g on g.team_id = t.id
     where t.organization_id = $1 order by g.account_id, t.id`,
 );
-/** Where the built-in database looks at a time: others wait for its only connection. */
-const SLICE = 2000n;
+/** As many people the built-in database looks at in one statement: others wait for its only connection. */
+const SLICE = 2000;
+// Members, and those whom the provider has said something about, in the order of their IDs.
+const IDS = sql(
+  'scimUsers.ids',
+  `select array(select m.account_id from team t join team_member m on m.team_id = t.id where t.organization_id = $1
+     union select l.account_id from scim_user l where l.organization_id = $1 order by 1) as ids`,
+);
 
 /** @param isSliced looks through everybody in slices */
 export function createScimUserStore(query: Query, isSliced: boolean): ScimUserStore {
@@ -43,13 +48,13 @@ export function createScimUserStore(query: Query, isSliced: boolean): ScimUserSt
   }
 
   async function idsInSlices(condition: string, values: readonly unknown[], order: string | undefined) {
-    const [first, last] = [`$${values.length + 1}`, `$${values.length + 2}`];
-    const range = `a.id > ${first}::bigint and a.id <= ${last}::bigint`;
-    const text = `select a.id, ${order ?? 'null'} as key from ${AMONG} and ${range}${condition} order by a.id`;
-    const end = only(await query<{ id: bigint }>(LAST_ACCOUNT)).id;
+    const text = `select a.id, ${order ?? 'null'} as key from ${AMONG} and a.id = any ($${values.length + 1}::bigint[])${condition}
+      order by a.id`;
+    const { ids } = only(await query<{ ids: bigint[] }>(IDS, [values[0]]));
     const found: Keyed[] = [];
-    for (let from = 0n; from < end; from += SLICE) {
-      found.push(...(await query<Keyed>(oneOff('scimUsers.slice', text), [...values, from, from + SLICE])));
+    for (let first = 0; first < ids.length; first += SLICE) {
+      const some = ids.slice(first, first + SLICE);
+      found.push(...(await query<Keyed>(oneOff('scimUsers.slice', text), [...values, some])));
     }
     return found;
   }

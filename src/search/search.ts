@@ -20,6 +20,8 @@ export const SEARCH_TYPES = [
 ] as const;
 export type SearchType = (typeof SEARCH_TYPES)[number];
 
+export type Listed = Exclude<SearchType, 'installers'>;
+
 export interface Found {
   readonly id: bigint;
   readonly name: string;
@@ -35,7 +37,7 @@ export interface FoundInstaller {
   readonly organization: string | null;
 }
 
-export interface SearchResult extends Readonly<Record<Exclude<SearchType, 'installers'>, readonly Found[]>> {
+export interface SearchResult extends Readonly<Record<Listed, readonly Found[]>> {
   readonly installers: readonly FoundInstaller[];
 }
 
@@ -50,7 +52,7 @@ export interface SearchPlace {
 }
 
 export interface SearchStore {
-  find(type: Exclude<SearchType, 'installers'>, text: string, place: SearchPlace, most: number): Promise<Found[]>;
+  find(type: Listed, text: string, place: SearchPlace, most: number): Promise<Found[]>;
   findInstallers(text: string, most: number): Promise<FoundInstaller[]>;
 }
 
@@ -91,8 +93,6 @@ interface Rule {
   readonly isPersonal?: boolean;
 }
 
-type Listed = Exclude<SearchType, 'installers'>;
-
 const RULES: Readonly<Record<Listed, Rule>> = {
   people: { area: 'organization', all: 'can_view_members' },
   teams: { area: 'organization', all: 'can_view_teams', kind: 'team', single: 'team' },
@@ -124,17 +124,17 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
       return isNowhere ? [] : await store.find(type, wanted, place, MAX_FOUND);
     };
     const isAdmin = searcher.person.isAdmin && organization === undefined && mayRead('admin');
-    const [people, teams, roles, clusters, contracts, robots, organizations, installers] = await Promise.all([
-      find('people'),
-      find('teams'),
-      find('roles'),
-      find('clusters'),
-      find('contracts'),
-      find('robots'),
-      find('organizations'),
-      isAdmin && types.has('installers') ? store.findInstallers(wanted, MAX_FOUND) : [],
-    ]);
-    return { people, teams, roles, clusters, contracts, robots, organizations, installers };
+    // One after the other: a search takes one connection to the database, however much it looks for.
+    return {
+      people: await find('people'),
+      teams: await find('teams'),
+      roles: await find('roles'),
+      clusters: await find('clusters'),
+      contracts: await find('contracts'),
+      robots: await find('robots'),
+      organizations: await find('organizations'),
+      installers: isAdmin && types.has('installers') ? await store.findInstallers(wanted, MAX_FOUND) : [],
+    };
   };
 
   /** Of the single objects that a token is limited to, those that its owner may see. */

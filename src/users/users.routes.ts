@@ -33,7 +33,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/users/search',
     {
-      config: { access: signedIn('user', { isPublic: true }) },
+      config: { access: signedIn('user', { isPublic: true }), isSearch: true },
       schema: {
         summary: 'Search users by name, or find one by ID',
         tags,
@@ -46,11 +46,11 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
       const page = readPage(request.query);
       const { q = '', uid = '' } = request.query;
       const id = uid === '' || uid === '0' ? undefined : readId(uid, 'user ID');
-      const { items, total } = await users.search(q.trim(), page, id);
-      showPage(request, reply, baseUrl(), page, total);
+      const found = await users.search(q.trim(), page, id);
+      showPage(request, reply, baseUrl(), page, found);
       const caller = callerOf(request);
       const seesStatus = (id: bigint) => seesAsAdmin(caller) || seesAsSelf(caller, id);
-      const shown = hideAddresses(items, caller);
+      const shown = hideAddresses(found.items, caller);
       return { ok: true, data: shown.map((profile) => presentListed(profile, baseUrl(), seesStatus(profile.id))) };
     },
   );
@@ -83,7 +83,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/admin/users',
     {
-      config: { access: siteAdmin('admin') },
+      config: { access: siteAdmin('admin'), isSearch: true },
       schema: {
         summary: 'List all users, or search them by name or email address',
         tags,
@@ -95,9 +95,9 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
     async (request, reply) => {
       const page = readPage(request.query);
       const { q = '', state } = request.query;
-      const { items, total } = await users.list(q.trim(), state, page);
-      showPage(request, reply, baseUrl(), page, total);
-      return items.map((person) => presentSelf(person, baseUrl()));
+      const found = await users.list(q.trim(), state, page);
+      showPage(request, reply, baseUrl(), page, found);
+      return found.items.map((person) => presentSelf(person, baseUrl()));
     },
   );
 }

@@ -1,26 +1,28 @@
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Change, type Once, PLATFORM, type Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
+import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { nameConflictIn } from '../identity/account-names.store.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from '../identity/person.rows.ts';
+import { type Counted, startOfPage } from './account-counts.store.ts';
+import { countAccounts, type FindAccounts, findAccounts } from './found-accounts.store.ts';
 import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
 import { createUserChanges } from './user-changes.store.ts';
-import type { UserDraft, UserStore, VersionedPerson } from './users.ts';
+import { USER_STATES, type UserDraft, type UserState, type UserStore, type VersionedPerson } from './users.ts';
 
 type FoundRow = PersonRow & { id: bigint; version: number };
 
 const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
 const PEOPLE = `from revision r join account a on a.kind = 'user' ${DETAILS}`;
 const NAMED = `(a.name_key like $1 or lower(a.full_name) like $1)`;
-const KNOWN = `(a.name_key like $1 or lower(a.full_name) like $1 or exists (
-  select 1 from email s where s.account_id = a.id and s.address_key like $1))
-  and ($2::text is null or case $2
-    when 'admin' then a.is_admin
-    when 'inactive' then not a.active
-    when 'prohibited' then a.prohibit_login
-    else a.active and not a.prohibit_login end)`;
+/** Users in a state, as a condition that the indexes of the few contain. */
+const STATES: Readonly<Record<UserState, string>> = {
+  active: 'a.active and not a.prohibit_login',
+  inactive: 'not a.active',
+  prohibited: 'a.prohibit_login',
+  admin: 'a.is_admin',
+};
 
 const GET_PROFILE = sql(
   'users.profile',
@@ -31,27 +33,51 @@ const GET_PERSON = sql('users.person', `select ${PERSON}, a.version ${PEOPLE} an
 const LIST_PROFILES = sql(
   'users.profiles',
   `select ${PROFILE} from (
-     select * from account a where a.kind = 'user' and ${NAMED} order by a.id offset $2 limit $3
+     select * from account a where a.kind = 'user' and a.id >= $1 order by a.id offset $2 limit $3
    ) a ${EMAIL} order by a.id`,
 );
+const SOME_PROFILES = sql(
+  'users.someProfiles',
+  `select ${PROFILE} from account a ${EMAIL} where a.id = any($1::bigint[]) order by a.id`,
+);
+const FIND_PROFILES = findAccounts({ kind: 'user', name: 'users.findProfiles', where: 'true', hasEmails: false });
 const FIND_PROFILE = sql(
   'users.profileWithId',
   `select ${PROFILE} from account a ${EMAIL} where a.kind = 'user' and a.id = $2 and ${NAMED}`,
 );
-const COUNT_PROFILES = sql(
-  'users.countProfiles',
-  `select count(*)::integer as total from account a where a.kind = 'user' and ${NAMED}`,
+const SOME_PEOPLE = sql(
+  'users.somePeople',
+  `select ${PERSON}, a.version from revision r join account a on a.id = any($1::bigint[]) ${DETAILS} order by a.id`,
 );
-const LIST_PEOPLE = sql(
-  'users.people',
-  `select ${PERSON}, a.version from revision r join (
-     select * from account a where a.kind = 'user' and ${KNOWN} order by a.id offset $3 limit $4
-   ) a on true ${DETAILS} order by a.id`,
-);
-const COUNT_PEOPLE = sql(
-  'users.countPeople',
-  `select count(*)::integer as total from account a where a.kind = 'user' and ${KNOWN}`,
-);
+/** The others are found in indexes of their own. */
+const FEW: ReadonlySet<UserState | undefined> = new Set(['inactive', 'prohibited', 'admin'] as const);
+const IN_STATE = Object.fromEntries(
+  [...USER_STATES, undefined].map((state) => {
+    const where = state === undefined ? 'true' : STATES[state];
+    const name = `users.people.${state ?? 'any'}`;
+    return [
+      state ?? 'any',
+      {
+        find: findAccounts({ kind: 'user', name, where, hasEmails: true, isFew: FEW.has(state) }),
+        count: countAccounts(`${name}.count`, `a.kind = 'user' and ${where}`),
+        list: sql(
+          name,
+          `select ${PERSON}, a.version from revision r join (
+           select * from account a where a.kind = 'user' and ${where} and a.id >= $1 order by a.id offset $2 limit $3
+         ) a on true ${DETAILS} order by a.id`,
+        ),
+      },
+    ];
+  }),
+) as Readonly<Record<UserState | 'any', StateStatements>>;
+/** Of these, the numbers are kept. */
+const COUNTED: Partial<Record<UserState | 'any', Counted>> = { any: 'users', active: 'able' };
+
+interface StateStatements {
+  readonly find: FindAccounts;
+  readonly count: ReturnType<typeof countAccounts>;
+  readonly list: Statement;
+}
 
 // Only site administrators create users, and they may give the name of a user whom they deleted to another one.
 const RELEASE_NAME = sql('users.releaseName', `delete from reserved_name where name_key = $1 and kind = 'user'`);
@@ -78,10 +104,14 @@ export function createUserStore(db: Db, write: Write): UserStore {
 
     person: (name) => person(db.query, name),
 
-    async profiles(text, { offset, limit }) {
-      const pattern = likeText(text);
-      const { total } = only(await db.query<{ total: number }>(COUNT_PROFILES, [pattern]));
-      const rows = await db.query<ProfileRow>(LIST_PROFILES, [pattern, offset, limit]);
+    async profiles(text, request) {
+      if (text !== '') {
+        const { ids, ...counted } = await FIND_PROFILES(db.query, text, request);
+        return { items: (await db.query<ProfileRow>(SOME_PROFILES, [ids])).map(toProfile), ...counted };
+      }
+      const { total, firstId, skip } = await startOfPage(db.query, 'users', request.offset);
+      const rows =
+        firstId === undefined ? [] : await db.query<ProfileRow>(LIST_PROFILES, [firstId, skip, request.limit]);
       return { items: rows.map(toProfile), total };
     },
 
@@ -90,11 +120,18 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return row && toProfile(row);
     },
 
-    async people(text, state, { offset, limit }) {
-      const wanted = [likeText(text), state ?? null];
-      const { total } = only(await db.query<{ total: number }>(COUNT_PEOPLE, wanted));
-      const rows = await db.query<FoundRow>(LIST_PEOPLE, [...wanted, offset, limit]);
-      return { items: rows.map(toPerson), total };
+    async people(text, state, request) {
+      const { find, count, list } = IN_STATE[state ?? 'any'];
+      if (text !== '') {
+        const { ids, ...counted } = await find(db.query, text, request);
+        return { items: (await db.query<FoundRow>(SOME_PEOPLE, [ids])).map(toPerson), ...counted };
+      }
+      const kept = COUNTED[state ?? 'any'];
+      const { firstId, skip, ...counted } = kept
+        ? await startOfPage(db.query, kept, request.offset)
+        : { ...(await count(db.query)), firstId: 0n, skip: request.offset };
+      const rows = firstId === undefined ? [] : await db.query<FoundRow>(list, [firstId, skip, request.limit]);
+      return { items: rows.map(toPerson), ...counted };
     },
 
     async anyAccount() {

@@ -9,6 +9,7 @@ import { createPasswordChangeStore } from '../identity/passwords/password-change
 import { createPasswordChange } from '../identity/passwords/password-change.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { accountRoutes } from './account.routes.ts';
+import { addUpCounts } from './account-counts.store.ts';
 import { adminUserRoutes } from './admin-users.routes.ts';
 import { avatarRoutes } from './avatars.routes.ts';
 import { createConfirmationLinks } from './emails/confirmation-links.ts';
@@ -44,7 +45,8 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
   const follows = createFollows(createFollowStore(db, room));
   const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
-  return { users, emails, follows, signIn, cookies, isDomainAllowed, mount, mountRoot };
+  const addUp = () => addUpCounts(db.query);
+  return { users, emails, follows, signIn, cookies, isDomainAllowed, addUp, mount, mountRoot };
 
   function mount(scope: Scope): void {
     const changePassword = createPasswordChange(

@@ -3,21 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { createKeys } from '../../src/base/keys.ts';
-import { createSignedTexts } from '../../src/base/signed-text.ts';
-import { createConfirmationLinks } from '../../src/users/emails/confirmation-links.ts';
-import { createRingStore } from '../../src/vault/ring.store.ts';
-import { openRing } from '../../src/vault/ring.ts';
-import { numbersOf } from '../support/authz.ts';
 import { createExampleValues, isAlike, shorten } from '../support/example-values.ts';
 import { openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
-import { createBrowser, originOf, type TestBrowser } from '../support/second-factors.ts';
-import { type Answer, TEST_KEY, type TestServer } from '../support/server.ts';
+import type { TestServer } from '../support/server.ts';
 import { sharedServer } from '../support/shared-server.ts';
-import { statement } from '../support/statement.ts';
-import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
-import { ADMIN_REQUESTS, HOSTED_REQUESTS, WRITTEN_EXAMPLES } from './example-requests-admin.ts';
-import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+import type { NamedRequest } from './example-requests.ts';
+import { HOSTED_REQUESTS, WRITTEN_EXAMPLES } from './example-requests-admin.ts';
+import { document, OPERATIONS, prepareStory, STORY, type Story } from './example-story.ts';
 
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -26,57 +18,26 @@ interface Example {
   readonly type?: string | undefined;
   readonly response?: unknown;
 }
-interface Operation {
-  readonly operationId: string;
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-}
-type Content = Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
-
 const FILE = 'openapi/examples.json';
-const PASSWORD = 'an example password';
 const IS_UPDATE = process.env.UPDATE_GOLDEN === '1';
 
-const document = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: object;
-};
 const recorded = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, Example>>;
-const OPERATIONS = new Map(
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => [
-      operation.operationId,
-      { method: method.toUpperCase(), path, operation },
-    ]),
-  ),
-);
-
 describe('Examples of the API documentation', () => {
   const found: Record<string, Example> = {};
   const faults: string[] = [];
   let market: TestMarketplace;
   let hosted: TestServer;
-  let known: Known;
-  let browser: TestBrowser;
+  let story: Story;
   let values: ReturnType<typeof createExampleValues>;
   before(async () => {
     market = await openMarketplace();
     hosted = await sharedServer('hosted');
     values = createExampleValues(market.url);
-    known = await knownOf(market);
-    browser = createBrowser(market);
-    await market.as('root')('PATCH', '/admin/users/ann', { password: PASSWORD });
-    const linked = `insert into linked_account (account_id, provider, issuer, subject, email)
-      select id, 'company', 'https://login.example.com/realms/company', 'f81d4fae', 'ann@example.com' from account where name = 'ann'`;
-    await market.instance.db.query(statement(linked));
+    story = await prepareStory(market);
     // Somebody who is only counted.
     await market.notify('C', {}, '?secret=wrong');
   });
   after(() => market.close());
-
-  // The second factors come after the sign-in that they are added in.
-  const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
-  const STORY = [...USER_REQUESTS.slice(0, at), ...FACTOR_REQUESTS, ...USER_REQUESTS.slice(at), ...ADMIN_REQUESTS];
 
   it('Every operation has exactly one example, and every example an operation', () => {
     const names = [...STORY, ...HOSTED_REQUESTS].map(([name]) => name);
@@ -119,13 +80,13 @@ describe('Examples of the API documentation', () => {
   });
 
   async function tryExample(atrium: TestServer, [name, requestOf]: NamedRequest): Promise<void> {
-    const request = requestOf(known);
-    const answer = await send(atrium, name, request);
+    const request = requestOf(story.known);
+    const answer = await story.send(atrium, name, request);
     if (answer.status >= 400) {
       faults.push(`${name} answered ${answer.status}: ${answer.text}`);
       return;
     }
-    request.note?.(answer, known.created);
+    request.note?.(answer, story.known.created);
     const { path = {}, query = {}, body } = request;
     const parameters = { ...path, ...query };
     const type = answer.headers.get('content-type')?.split(';')[0];
@@ -139,20 +100,6 @@ describe('Examples of the API documentation', () => {
       status: answer.status,
       ...(isText && { type, response: shorten(values.stable(shown)) }),
     };
-  }
-
-  async function send(atrium: TestServer, name: string, request: ExampleRequest): Promise<Answer> {
-    const { method, path } = OPERATIONS.get(name) ?? assert.fail(`there is no operation ${name}`);
-    const filled = path.replace(/\{(\w+)\}/g, (_all, parameter) => encodeURIComponent(`${request.path?.[parameter]}`));
-    const query = new URLSearchParams();
-    for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
-    const target = query.size > 0 ? `${filled}?${query}` : filled;
-    const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
-    const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
-    const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
-    await request.before?.(browser);
-    if (request.inBrowser) return await browser(method, target.replace(/^\/api\/v1/, ''), request.body);
-    return await atrium.call(method, target, request.body, token ? { Authorization } : {});
   }
 });
 
@@ -179,33 +126,4 @@ function requireValid(what: string, schema: object | undefined, value: unknown):
   const validate = validators.get(key) ?? ajv.compile(JSON.parse(key) as object);
   validators.set(key, validate);
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`);
-}
-
-async function knownOf(market: TestMarketplace): Promise<Known> {
-  const id = numbersOf(market);
-  const address = 'ann.archer@example.org';
-  const [email] = await market.instance.db.query<{ id: bigint }>(statement('select id from email where address = $1'), [
-    address,
-  ]);
-  const { keys } = await openRing(createRingStore(market.instance.db), createKeys(Buffer.from(TEST_KEY, 'base64')));
-  const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), () => market.url);
-  const link = links.make({ id: email?.id ?? 0n, address }, new Date());
-  return {
-    id: {
-      prod: id.cluster('prod'),
-      contract: id.contract('acme'),
-      robot: id.robot('ci'),
-      operators: id.team('operators'),
-      viewers: id.team('Viewers'),
-      role: id.role('cluster-operator'),
-      org: id.org('acme'),
-    },
-    uid: market.world.clusters.prod?.uid ?? '',
-    secrets: market.demo.secrets,
-    installers: market.demo.installers,
-    claim: market.demo.claims.claimable,
-    origin: originOf(market),
-    confirmationKey: new URL(link).searchParams.get('key') ?? '',
-    created: {},
-  };
 }

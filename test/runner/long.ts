@@ -159,6 +159,12 @@ export const LANES: readonly Lane[] = [
     minutes: 2,
   },
   {
+    name: 'growth',
+    what: `what each request costs PostgreSQL with 1,000 users and with ${COUNTS.grownUsers}`,
+    files: ['test/long/growth.test.ts'],
+    minutes: 2,
+  },
+  {
     name: 'restores',
     what: `backups during writes, ${COUNTS.flippedBits} flipped bits, ${COUNTS.keyRotations} key rotations`,
     files: [

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { PageRequest } from '../../base/page.ts';
+import type { Page, PageRequest } from '../../base/page.ts';
 import { originForm } from '../target.ts';
 import { shownAs } from './schemas.ts';
 
@@ -52,15 +52,24 @@ export function readLimit(given: unknown, byDefault: number, max: number): numbe
   return Math.min(positive(given) ?? byDefault, max);
 }
 
-/** `X-Total-Count`, and `Link` to the other pages if there are any. */
+/**
+ * `X-Total-Count`, and `Link` to the other pages if there are any. Of a list that was not counted to its end, no last
+ * page is known, and there is a next one as long as pages are full.
+ */
 export function showPage(
   request: FastifyRequest,
   reply: FastifyReply,
   baseUrl: string,
   page: NumberedPage,
-  total: number,
+  list: number | Page<unknown>,
 ): void {
+  const { total, items, isBounded } = typeof list === 'number' ? { total: list, items: [], isBounded: false } : list;
   reply.header('X-Total-Count', String(total));
+  if (isBounded) {
+    const before = page.page > 1 ? [link(1, 'first'), link(page.page - 1, 'prev')] : [];
+    reply.header('Link', [...(items.length === page.limit ? [link(page.page + 1, 'next')] : []), ...before].join(','));
+    return;
+  }
   const last = Math.max(1, Math.ceil(total / page.limit));
   if (last === 1) return;
   const here = Math.min(page.page, last);

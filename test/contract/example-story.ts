@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createKeys } from '../../src/base/keys.ts';
+import { createSignedTexts } from '../../src/base/signed-text.ts';
+import { createConfirmationLinks } from '../../src/users/emails/confirmation-links.ts';
+import { createRingStore } from '../../src/vault/ring.store.ts';
+import { openRing } from '../../src/vault/ring.ts';
+import { numbersOf } from '../support/authz.ts';
+import type { TestMarketplace } from '../support/marketplace.ts';
+import { createBrowser, originOf } from '../support/second-factors.ts';
+import { type Answer, TEST_KEY, type TestServer } from '../support/server.ts';
+import { statement } from '../support/statement.ts';
+import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
+import { ADMIN_REQUESTS } from './example-requests-admin.ts';
+import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+
+export interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+type Content = Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+
+const PASSWORD = 'an example password';
+
+export const document = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: object;
+};
+export const OPERATIONS = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [
+      operation.operationId,
+      { method: method.toUpperCase(), path, operation },
+    ]),
+  ),
+);
+
+// The second factors come after the sign-in that they are added in.
+const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
+/** A request for each operation of a marketplace deployment, in the order in which they are sent to one server. */
+export const STORY: readonly NamedRequest[] = [
+  ...USER_REQUESTS.slice(0, at),
+  ...FACTOR_REQUESTS,
+  ...USER_REQUESTS.slice(at),
+  ...ADMIN_REQUESTS,
+];
+
+export type Story = Awaited<ReturnType<typeof prepareStory>>;
+
+/** What the requests need beyond the demo world. */
+export async function prepareStory(market: TestMarketplace) {
+  const known = await knownOf(market);
+  const browser = createBrowser(market);
+  await market.as('root')('PATCH', '/admin/users/ann', { password: PASSWORD });
+  const linked = `insert into linked_account (account_id, provider, issuer, subject, email)
+    select id, 'company', 'https://login.example.com/realms/company', 'f81d4fae', 'ann@example.com' from account where name = 'ann'`;
+  await market.instance.db.query(statement(linked));
+  return { known, send };
+
+  async function send(atrium: TestServer, name: string, request: ExampleRequest): Promise<Answer> {
+    const { method, path } = OPERATIONS.get(name) ?? assert.fail(`there is no operation ${name}`);
+    const filled = path.replace(/\{(\w+)\}/g, (_all, parameter) => encodeURIComponent(`${request.path?.[parameter]}`));
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
+    const target = query.size > 0 ? `${filled}?${query}` : filled;
+    const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
+    const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
+    const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
+    await request.before?.(browser);
+    if (request.inBrowser) return await browser(method, target.replace(/^\/api\/v1/, ''), request.body);
+    return await atrium.call(method, target, request.body, token ? { Authorization } : {});
+  }
+}
+
+async function knownOf(market: TestMarketplace): Promise<Known> {
+  const id = numbersOf(market);
+  const address = 'ann.archer@example.org';
+  const [email] = await market.instance.db.query<{ id: bigint }>(statement('select id from email where address = $1'), [
+    address,
+  ]);
+  const { keys } = await openRing(createRingStore(market.instance.db), createKeys(Buffer.from(TEST_KEY, 'base64')));
+  const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), () => market.url);
+  const link = links.make({ id: email?.id ?? 0n, address }, new Date());
+  return {
+    id: {
+      prod: id.cluster('prod'),
+      contract: id.contract('acme'),
+      robot: id.robot('ci'),
+      operators: id.team('operators'),
+      viewers: id.team('Viewers'),
+      role: id.role('cluster-operator'),
+      org: id.org('acme'),
+    },
+    uid: market.world.clusters.prod?.uid ?? '',
+    secrets: market.demo.secrets,
+    installers: market.demo.installers,
+    claim: market.demo.claims.claimable,
+    origin: originOf(market),
+    confirmationKey: new URL(link).searchParams.get('key') ?? '',
+    created: {},
+  };
+}
