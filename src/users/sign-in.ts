@@ -42,10 +42,15 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export function createSignIn(
   callers: Pick<Callers, 'byPassword' | 'byToken' | 'personWithId'>,
   users: Pick<Users, 'signedIn'>,
-  sessions: Pick<Sessions, 'open' | 'close'>,
+  sessions: Pick<Sessions, 'open' | 'close' | 'park'>,
   tickets: Pick<SignInTickets, 'make'>,
 ) {
-  return { open, openWithToken, openWithProvider, enter, close: sessions.close };
+  return { open, openWithToken, openWithProvider, enter, close: sessions.close, closeReplaced };
+
+  /** The session that a browser had before it signed in again. No cookie leads to it any more, so it ends. */
+  async function closeReplaced(text: string | undefined): Promise<void> {
+    if (text !== undefined) await sessions.close(text);
+  }
 
   async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
@@ -60,7 +65,11 @@ export function createSignIn(
     const person = await callers.personWithId(accountId);
     if (!person) throw wrongCredential();
     refuseUnusable(person);
-    if (person.secondFactors.length > 0 && !hasSecondFactor) return tickets.make(person, provider, remember, now);
+    if (person.secondFactors.length > 0 && !hasSecondFactor) {
+      const half = tickets.make(person, provider, remember, now);
+      await sessions.park({ hash: half.parked, accountId, provider, expiresAt: half.expiresAt });
+      return half;
+    }
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
     // Whoever comes back to a browser that is still signed in at the provider has proven nothing.
     const provenAt = askedAt && askedAt < now ? askedAt : now;

@@ -22,6 +22,7 @@ function create({ accepts = true, has = true } = {}) {
       done.push('list');
       return { items: [], total: 0 };
     },
+    park: async () => undefined,
     prove: async () => undefined,
     end: async () => has,
     endOthers: async () => undefined,
@@ -66,6 +67,8 @@ describe('Sessions', () => {
       tokenId: 7n,
       method: 'token',
       provider: undefined,
+      idleMinutes: null,
+      check: undefined,
     });
     await sessions.close(session.text);
     assert.deepEqual(done, [`remove ${draft?.hash.toString('hex')}`]);

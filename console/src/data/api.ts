@@ -5,6 +5,7 @@ import { harmlessBody, recordCall } from './calls.ts';
 import { isEnrollmentNeeded, reasonIn, waitForProof } from './proof.ts';
 import { noteServerTime } from './server-time.ts';
 import { isSignedOut, me, signedOut, waitForSignIn } from './session.ts';
+import { hasDraft, signInSilently } from './silent-sign-in.ts';
 import { clearView, lockedAnswer, viewHeaders, viewing } from './view-as.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -66,10 +67,12 @@ async function again(response: Response, url: string, init: Parameters<Fetch>[1]
   }
   // Nothing is on the screen yet that could be lost.
   if (me.value === undefined) {
+    if (!isSignedOut.value && signInSilently()) return await new Promise<Response>(() => undefined);
     signedOut();
     return response;
   }
   if (isSignedOut.value) return response;
+  if (init.method === 'GET' && !hasDraft() && signInSilently()) return await new Promise<Response>(() => undefined);
   await waitForSignIn(init.signal);
   return await send(url, init, waits);
 }

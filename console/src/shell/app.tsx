@@ -6,6 +6,7 @@ import { placeOf } from '../data/org.ts';
 import { isEnrollmentNeeded, isProofNeeded } from '../data/proof.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
+import { DONE_PATH } from '../data/sign-in-window.ts';
 import { stopViewing, viewing } from '../data/view-as.ts';
 import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
 import { SignInForm } from '../pages/doors/sign-in-form.tsx';
@@ -15,7 +16,7 @@ import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
-import { LinkAccountPage, PAGES, WelcomePage } from './pages.ts';
+import { LinkAccountPage, PAGES, SignInDonePage, WelcomePage } from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
@@ -33,11 +34,18 @@ export function App() {
   );
 }
 
-/** Two pages open a session themselves. Everything else needs one. */
+/** Some pages open a session themselves. Everything else needs one. */
 function Doors() {
   const { path } = useLocation();
   if (path === '/welcome') return <WelcomePage />;
-  return path === '/signin/link' ? <LinkAccountPage /> : <Inside />;
+  if (path === DONE_PATH) return <SignInDonePage />;
+  if (path !== '/signin/link') return <Inside />;
+  return (
+    <>
+      <LinkAccountPage />
+      {isProofNeeded.value && <Prove />}
+    </>
+  );
 }
 
 /** Everything that needs a session. */

@@ -1,6 +1,7 @@
 import { api } from '../data/api.ts';
 import { pageData } from '../data/page-data.ts';
 import { isSiteAdmin, me, signedOut } from '../data/session.ts';
+import { forgetProvider } from '../data/silent-sign-in.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
 import { useCurrentOrg } from './current-org.ts';
@@ -166,6 +167,7 @@ function ThemeButton() {
 }
 
 async function signOut(): Promise<void> {
+  forgetProvider();
   const { url = null } = await api.call('POST /user/signout').catch(() => ({ url: null }));
   signedOut();
   // If a provider opened the session, it asks whether to sign out there as well, and leads back.

@@ -260,7 +260,8 @@ export function createAdmission(options: Options) {
         }
         const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
         const provenUntil = new Date(provenAt.getTime() + provenMs);
-        sessionUsage.note(sessionId, now);
+        // A stream that a forgotten page keeps open is no use.
+        if (!access.lasts) sessionUsage.note(sessionId, now);
         const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
         const known = {
           person,

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
 import { hasPasskeys } from '../../data/passkey.ts';
 import { signedOut } from '../../data/session.ts';
+import { forgetProvider } from '../../data/silent-sign-in.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddApp } from '../factors/add-app.tsx';
 import { AddPasskey } from '../factors/add-passkey.tsx';
@@ -33,6 +34,7 @@ export function EnrollPage() {
         </Button>
         <Button
           onClick={() => {
+            forgetProvider();
             void api.call('GET /user/signout').finally(signedOut);
           }}
         >
