@@ -165,12 +165,13 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       as: 'ann',
       note: ({ body }, created) => {
         created.linked = body[0].id;
+        created.otherLinked = body[1].id;
       },
     }),
   ],
   ['listLinkedAccountsOfUser', () => ({ as: 'root', path: { username: 'ann' } })],
   ['allowNextLink', () => ({ as: 'root', path: { username: 'ann' } })],
-  ['unlinkAccountOfUser', ({ created: { linked = 0 } }) => ({ as: 'root', path: { username: 'ann', id: linked } })],
+  ['unlinkAccountOfUser', ({ created: { otherLinked: id = 0 } }) => ({ as: 'root', path: { username: 'ann', id } })],
   ['removeMyLinkedAccount', ({ created: { linked = 0 } }) => ({ as: 'ann', path: { id: linked } })],
   ['setMyPassword', () => ({ as: 'ann', body: { current: 'an example password', new: 'another example password' } })],
   ['listMyAuditEntries', () => ({ as: 'ann', query: { limit: 1 } })],
