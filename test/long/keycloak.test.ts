@@ -64,16 +64,19 @@ describe('A real Keycloak', { skip: lacksKeycloak() }, () => {
     return { pass: (ms: number) => t.mock.timers.setTime(Date.now() + ms) };
   };
 
-  itLong('The client that the page describes passes the test of the provider, and a wrong secret does not', async () => {
-    const good = (await atrium.as('root')('POST', '/admin/providers/keycloak/test')).body;
-    assert.equal(good.ok, true, JSON.stringify(good));
-    const { issuer } = (await atrium.as('root')('GET', '/admin/providers/keycloak')).body;
-    const wrong = { name: 'wrong', issuer, client_id: 'atrium', client_secret: 'wrong', enabled: false };
-    await atrium.as('root')('POST', '/admin/providers', wrong);
-    const { ok, steps } = (await atrium.as('root')('POST', '/admin/providers/wrong/test')).body;
-    assert.equal(ok, false);
-    assert.match(steps[2].message, /does not accept the client and its secret: it says "(?:un|in)/);
-  });
+  itLong(
+    'The client that the page describes passes the test of the provider, and a wrong secret does not',
+    async () => {
+      const good = (await atrium.as('root')('POST', '/admin/providers/keycloak/test')).body;
+      assert.equal(good.ok, true, JSON.stringify(good));
+      const { issuer } = (await atrium.as('root')('GET', '/admin/providers/keycloak')).body;
+      const wrong = { name: 'wrong', issuer, client_id: 'atrium', client_secret: 'wrong', enabled: false };
+      await atrium.as('root')('POST', '/admin/providers', wrong);
+      const { ok, steps } = (await atrium.as('root')('POST', '/admin/providers/wrong/test')).body;
+      assert.equal(ok, false);
+      assert.match(steps[2].message, /does not accept the client and its secret: it says "(?:un|in)/);
+    },
+  );
 
   itLong('A user whose address is not verified is refused, and one whose address is gets an account', async () => {
     const id = await newUser('vera', { emailVerified: false });
@@ -84,19 +87,23 @@ describe('A real Keycloak', { skip: lacksKeycloak() }, () => {
     assert.equal((await callIn(browser, atrium.url, 'GET', '/user')).body.login, 'vera');
   });
 
-  itLong('Keycloak sends logout notices only after front-channel logout is switched off, as the page says', async () => {
-    const id = await newUser('lola');
-    const { browser: kept } = await signIn('lola');
-    await keycloak.admin('POST', `${REALM}/users/${id}/logout`);
-    assert.equal(await status(kept), 200, 'with the defaults of the admin console, nothing arrives');
-    const notice = async () => (await atrium.as('root')('GET', '/admin/providers/keycloak')).body.last_logout_notice_at;
-    assert.equal(await notice(), null);
-    await keycloak.admin('PUT', `${REALM}/clients/${client.id}`, { ...client, frontchannelLogout: false });
-    const { browser } = await signIn('lola');
-    await keycloak.admin('POST', `${REALM}/users/${id}/logout`);
-    await until(async () => (await status(browser)) === 401);
-    assert.ok(Date.parse(await notice()) > 0);
-  });
+  itLong(
+    'Keycloak sends logout notices only after front-channel logout is switched off, as the page says',
+    async () => {
+      const id = await newUser('lola');
+      const { browser: kept } = await signIn('lola');
+      await keycloak.admin('POST', `${REALM}/users/${id}/logout`);
+      assert.equal(await status(kept), 200, 'with the defaults of the admin console, nothing arrives');
+      const notice = async () =>
+        (await atrium.as('root')('GET', '/admin/providers/keycloak')).body.last_logout_notice_at;
+      assert.equal(await notice(), null);
+      await keycloak.admin('PUT', `${REALM}/clients/${client.id}`, { ...client, frontchannelLogout: false });
+      const { browser } = await signIn('lola');
+      await keycloak.admin('POST', `${REALM}/users/${id}/logout`);
+      await until(async () => (await status(browser)) === 401);
+      assert.ok(Date.parse(await notice()) > 0);
+    },
+  );
 
   itLong('A user who is disabled in Keycloak is out here within the time that the provider sets', async (t) => {
     const id = await newUser('dina');
