@@ -295,7 +295,7 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
-  testProvider: {
+  checkProvider: {
     because: 'it calls a provider',
     parameters: { provider: 'company' },
     response: {

@@ -1,5 +1,5 @@
 /** Where a window that was opened to sign in ends up. It tells the page that opened it, and closes. */
-export const DONE_PATH = '/signin/done';
+const DONE_PATH = '/signin/done';
 const CHANNEL = 'atrium sign-in';
 
 /**

@@ -1,17 +1,8 @@
-/** The provider that this browser signed in with last, and whether to be remembered. */
-const LAST = 'atrium.provider';
+import { LAST_PROVIDER } from './last-provider.ts';
+
 const TRIED = 'atrium.silent';
 /** A provider that says no, and one that says yes to no avail, are not asked in a circle. */
 const PAUSE_MS = 60_000;
-
-export function rememberProvider(name: string, remember: boolean): void {
-  localStorage.setItem(LAST, JSON.stringify({ name, remember }));
-}
-
-/** After signing out, or in another way. */
-export function forgetProvider(): void {
-  localStorage.removeItem(LAST);
-}
 
 /**
  * Sessions of a provider end when its word no longer counts. If it still knows the browser, it signs in again without a
@@ -39,7 +30,7 @@ export function hasDraft(): boolean {
 
 function lastProvider(): { readonly name: string; readonly remember: boolean } | undefined {
   try {
-    const read: unknown = JSON.parse(localStorage.getItem(LAST) ?? 'null');
+    const read: unknown = JSON.parse(localStorage.getItem(LAST_PROVIDER) ?? 'null');
     const { name, remember } = (read ?? {}) as { name?: unknown; remember?: unknown };
     return typeof name === 'string' ? { name, remember: remember === true } : undefined;
   } catch {

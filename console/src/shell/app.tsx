@@ -6,7 +6,6 @@ import { placeOf } from '../data/org.ts';
 import { isEnrollmentNeeded, isProofNeeded } from '../data/proof.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
-import { DONE_PATH } from '../data/sign-in-window.ts';
 import { stopViewing, viewing } from '../data/view-as.ts';
 import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
 import { SignInForm } from '../pages/doors/sign-in-form.tsx';
@@ -38,7 +37,7 @@ export function App() {
 function Doors() {
   const { path } = useLocation();
   if (path === '/welcome') return <WelcomePage />;
-  if (path === DONE_PATH) return <SignInDonePage />;
+  if (path === '/signin/done') return <SignInDonePage />;
   if (path !== '/signin/link') return <Inside />;
   return (
     <>

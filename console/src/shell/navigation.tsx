@@ -1,7 +1,7 @@
 import { api } from '../data/api.ts';
+import { forgetProvider } from '../data/last-provider.ts';
 import { pageData } from '../data/page-data.ts';
 import { isSiteAdmin, me, signedOut } from '../data/session.ts';
-import { forgetProvider } from '../data/silent-sign-in.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
 import { useCurrentOrg } from './current-org.ts';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
+import { forgetProvider } from '../../data/last-provider.ts';
 import { hasPasskeys } from '../../data/passkey.ts';
 import { signedOut } from '../../data/session.ts';
-import { forgetProvider } from '../../data/silent-sign-in.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddApp } from '../factors/add-app.tsx';
 import { AddPasskey } from '../factors/add-passkey.tsx';

@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../../client/client.ts';
 import { api } from '../../data/api.ts';
+import { rememberProvider } from '../../data/last-provider.ts';
 import { returnPath } from '../../data/return-path.ts';
 import { me, signedInAs } from '../../data/session.ts';
-import { openSignInWindow } from '../../data/sign-in-window.ts';
-import { rememberProvider } from '../../data/silent-sign-in.ts';
 
 type Provider = Answer<'GET /user/providers'>[number];
 
@@ -42,23 +41,24 @@ export function ProviderButtons({ remember, except }: ProviderButtonsProps) {
 function ProviderButton({ provider, isRemembered }: { provider: Provider; isRemembered: boolean }) {
   const { name, display_name, url, remember: mayRemember } = provider;
   const remember = isRemembered && mayRemember;
+  const href = `${url}?${new URLSearchParams({ return_to: here(), remember: String(remember) })}`;
   function begin(event: Event): void {
     rememberProvider(name, remember);
     if (me.value === undefined || location.pathname.startsWith('/signin')) return;
+    event.preventDefault();
+    void inWindow();
+  }
+  async function inWindow(): Promise<void> {
+    const { openSignInWindow } = await import('../../data/sign-in-window.ts');
     const isOpen = openSignInWindow(name, { remember: String(remember) }, () => {
       api.call('GET /user').then(signedInAs, () => undefined);
     });
-    if (isOpen) event.preventDefault();
+    if (!isOpen) location.assign(href);
   }
   return (
     <>
       {/* The router of the console follows links without a target, and this one leaves the console. */}
-      <a
-        class="button plain"
-        target="_top"
-        href={`${url}?${new URLSearchParams({ return_to: here(), remember: String(remember) })}`}
-        onClick={begin}
-      >
+      <a class="button plain" target="_top" href={href} onClick={begin}>
         {`Sign in with ${display_name}`}
       </a>
       {isRemembered && !mayRemember && <p class="quiet small">{`${display_name} does not keep you signed in.`}</p>}
