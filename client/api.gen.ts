@@ -1016,6 +1016,14 @@ export type EditProviderInput = {
   readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
   /** Whether people can sign in with it. */
   readonly enabled?: boolean | null | undefined;
+  /** How long a session lasts that is opened with it. Null: as SESSION_HOURS says. */
+  readonly session_hours?: number | null | undefined;
+  /** After how long without use a session ends. 0: never. Null: as SESSION_IDLE_MINUTES says. */
+  readonly session_idle_minutes?: number | null | undefined;
+  /** How soon a session ends whose account at the provider is disabled or deleted. 0: it does not. Null: as PROVIDER_RECHECK_MINUTES says. */
+  readonly recheck_minutes?: number | null | undefined;
+  /** Whether a session lasts longer if its user ticks "Keep me signed in". */
+  readonly allow_remember?: boolean | null | undefined;
   /** Stored sealed, and never shown. Null removes it. */
   readonly client_secret?: string | null | undefined;
 };
@@ -1630,10 +1638,18 @@ export type LifecycleNotificationPlanInput = {
   readonly version?: string | undefined;
 };
 
+/** Whether the next sign-in of a user is linked without asking them. */
+export type LinkPermission = {
+  /** Until then, the next sign-in with a provider that tells the primary address is linked. */
+  readonly until: string;
+};
+
 /** What somebody is asked to link after a first sign-in with a provider. */
 export type LinkRequest = {
   /** Name of the provider that somebody has signed in with. */
   readonly provider: string;
+  /** What the provider is called on the sign-in page. */
+  readonly provider_display_name: string;
   /** The address that the provider and the account have both verified. */
   readonly email: string;
   /** The account that would be linked. */
@@ -1654,6 +1670,8 @@ export type LinkedAccount = {
   readonly id: bigint;
   /** Name of the provider. */
   readonly provider: string;
+  /** What the provider is called on the sign-in page. */
+  readonly provider_display_name: string;
   /** Issuer of the identity. */
   readonly issuer: string;
   /** Identifier of the person at the issuer. */
@@ -2198,6 +2216,14 @@ export type NewProviderInput = {
   readonly group_mappings?: readonly GroupMappingInput[] | null | undefined;
   /** Whether people can sign in with it. */
   readonly enabled?: boolean | null | undefined;
+  /** How long a session lasts that is opened with it. Null: as SESSION_HOURS says. */
+  readonly session_hours?: number | null | undefined;
+  /** After how long without use a session ends. 0: never. Null: as SESSION_IDLE_MINUTES says. */
+  readonly session_idle_minutes?: number | null | undefined;
+  /** How soon a session ends whose account at the provider is disabled or deleted. 0: it does not. Null: as PROVIDER_RECHECK_MINUTES says. */
+  readonly recheck_minutes?: number | null | undefined;
+  /** Whether a session lasts longer if its user ticks "Keep me signed in". */
+  readonly allow_remember?: boolean | null | undefined;
   /** Stored sealed, and never shown. Null removes it. */
   readonly client_secret?: string | null | undefined;
 };
@@ -2743,6 +2769,14 @@ export type Provider = {
   readonly group_mappings: readonly GroupMapping[];
   /** Whether people can sign in with it. */
   readonly enabled: boolean;
+  /** How long a session lasts that is opened with it. Null: as SESSION_HOURS says. */
+  readonly session_hours: number | null;
+  /** After how long without use a session ends. 0: never. Null: as SESSION_IDLE_MINUTES says. */
+  readonly session_idle_minutes: number | null;
+  /** How soon a session ends whose account at the provider is disabled or deleted. 0: it does not. Null: as PROVIDER_RECHECK_MINUTES says. */
+  readonly recheck_minutes: number | null;
+  /** Whether a session lasts longer if its user ticks "Keep me signed in". */
+  readonly allow_remember: boolean;
   /** Whether a client secret is stored. It is never shown. */
   readonly has_client_secret: boolean;
   /** settings: it comes from OIDC_PROVIDERS, and cannot be changed here. */
@@ -2755,10 +2789,34 @@ export type Provider = {
   readonly backchannel_logout_uri: string;
   /** The post-logout redirect URI to register at the provider. */
   readonly post_logout_redirect_uri: string;
+  /** When a logout notice of the provider was last accepted. Null: none yet. */
+  readonly last_logout_notice_at: string | null;
+  /** When a sign-in, a logout notice or a check of a session last failed because of the provider. */
+  readonly last_fault_at: string | null;
+  /** What it failed with, in words of the provider if it has any. */
+  readonly last_fault: string | null;
   /** When it was created. */
   readonly created_at: string | null;
   /** When it was last changed. */
   readonly updated_at: string | null;
+};
+
+/** What can be tried about a provider without a person who signs in. */
+export type ProviderTest = {
+  /** Whether everything that could be tried is as it should be. */
+  readonly ok: boolean;
+  /** In the order in which they were tried. What depends on a step that failed is not tried. */
+  readonly steps: readonly ProviderTestStep[];
+};
+
+/** One thing that was tried, and what came of it. */
+export type ProviderTestStep = {
+  /** What was tried. */
+  readonly step: 'discovery' | 'keys' | 'client';
+  /** unknown: the provider does not say. */
+  readonly result: 'ok' | 'failed' | 'unknown';
+  /** What came of it, in words of the provider if it has any. */
+  readonly message: string;
 };
 
 /** Exactly one proof that the caller is who they were when they signed in. */
@@ -3178,6 +3236,8 @@ export type SignInProvider = {
   readonly display_name: string;
   /** Where a browser begins to sign in. */
   readonly url: string;
+  /** Whether "Keep me signed in" counts. */
+  readonly remember: boolean;
 };
 
 /** Where to go after signing out here. */
@@ -3902,6 +3962,16 @@ export interface Operations {
     };
     answer: GroupPreview;
   };
+  /** Test a provider: its metadata, its keys, and whether it accepts the client and its secret */
+  'POST /admin/providers/{provider}/test': {
+    input: {
+      path: {
+        /** Name of the provider. */
+        provider: Id;
+      };
+    };
+    answer: ProviderTest;
+  };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
     input: {
@@ -4001,6 +4071,38 @@ export interface Operations {
       path: {
         /** Login name of the user. */
         username: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Link the next sign-in with the primary address of a user without asking them, for seven days */
+  'PUT /admin/users/{username}/link_permission': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: LinkPermission;
+  };
+  /** List the accounts at providers that are linked to a user */
+  'GET /admin/users/{username}/linked_accounts': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: readonly LinkedAccount[];
+  };
+  /** Unlink an account at a provider from a user, and end the sessions that were opened with it */
+  'DELETE /admin/users/{username}/linked_accounts/{id}': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+        /** ID of a linked account. */
+        id: Id;
       };
     };
     answer: undefined;

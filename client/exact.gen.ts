@@ -32,6 +32,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'POST /admin/users': { int64: ['id'] },
   'PATCH /admin/users/{username}': { int64: ['id'] },
   'GET /admin/users/{username}/factors': { int64: ['passkeys.*.id'] },
+  'GET /admin/users/{username}/linked_accounts': { int64: ['*.id'] },
   'POST /admin/users/{username}/orgs': { int64: ['id'] },
   'GET /admin/users/{username}/sessions': { int64: ['*.id'] },
   'GET /admin/users/{username}/teams': { int64: ['*.id', '*.organization.id', '*.role_ids.*'] },

@@ -606,6 +606,26 @@ create table openfga_tuple (
 
 CREATE INDEX openfga_tuple_source ON openfga_tuple USING btree (store, source_kind, source_id);
 
+create table parked_sign_in (
+  id bigint generated always as identity,
+  hash bytea not null,
+  account_id bigint not null,
+  provider text not null,
+  issuer text not null,
+  subject text not null,
+  sid text,
+  id_token bytea,
+  refresh_token bytea,
+  expires_at timestamp with time zone not null,
+  constraint parked_sign_in_hash UNIQUE (hash),
+  constraint parked_sign_in_pkey PRIMARY KEY (id),
+  constraint parked_sign_in_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX parked_sign_in_account ON parked_sign_in USING btree (account_id);
+CREATE INDEX parked_sign_in_expiry ON parked_sign_in USING btree (expires_at);
+CREATE INDEX parked_sign_in_subject ON parked_sign_in USING btree (issuer, subject);
+
 create table passkey (
   id bigint generated always as identity,
   account_id bigint not null,
@@ -645,6 +665,10 @@ create table provider (
   version integer not null default 1,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  session_hours integer,
+  session_idle_minutes integer,
+  recheck_minutes integer,
+  allow_remember boolean not null default false,
   constraint provider_name UNIQUE (name),
   constraint provider_pkey PRIMARY KEY (id),
   constraint provider_linking_check CHECK ((linking = ANY (ARRAY['off'::text, 'consent'::text, 'automatic'::text]))),
@@ -660,6 +684,14 @@ create table provider_membership (
 );
 
 CREATE INDEX provider_membership_team ON provider_membership USING btree (team_id, account_id);
+
+create table provider_state (
+  provider text not null,
+  logout_notice_at timestamp with time zone,
+  fault_at timestamp with time zone,
+  fault text,
+  constraint provider_state_pkey PRIMARY KEY (provider)
+);
 
 create table recovery_code (
   account_id bigint not null,
@@ -834,6 +866,7 @@ create table session (
   last_seen_at timestamp with time zone,
   method text,
   proven_at timestamp with time zone,
+  idle_minutes integer,
   constraint session_pkey PRIMARY KEY (hash),
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE
@@ -852,6 +885,11 @@ create table session_provider (
   subject text not null,
   sid text,
   id_token bytea,
+  refresh_token bytea,
+  checked_at timestamp with time zone,
+  check_at timestamp with time zone,
+  check_until timestamp with time zone,
+  checking_until timestamp with time zone,
   constraint session_provider_session UNIQUE (session_id),
   constraint session_provider_pkey PRIMARY KEY (id),
   constraint session_provider_session_id_fkey FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE

@@ -44,6 +44,7 @@ export interface AppParts {
     | 'CORS_CREDENTIALS'
     | 'QUERY_TOKENS'
     | 'REAUTHENTICATION_MINUTES'
+    | 'SESSION_REMEMBERED_DAYS'
     | 'MARKETPLACE_PORT'
     | 'SMTP_URL'
     | 'EMAIL_CONFIRMATION'
@@ -131,6 +132,7 @@ export function createApp(parts: AppParts) {
         features: {
           bus: true,
           passwords: config.PASSWORDS === 'on',
+          remember: config.SESSION_REMEMBERED_DAYS > 0,
           mail: config.SMTP_URL !== undefined,
           emailConfirmation: config.EMAIL_CONFIRMATION,
           marketplace: hasListener,

@@ -102,6 +102,11 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   const identity = wireIdentity(db, revisions, room, keys, {
     policy: config.SECOND_FACTOR,
     hasPasswords: config.PASSWORDS === 'on',
+    sessionPolicy: {
+      hours: config.SESSION_HOURS,
+      rememberedDays: config.SESSION_REMEMBERED_DAYS,
+      idleMinutes: config.SESSION_IDLE_MINUTES,
+    },
   });
   const metrics = createMetrics(() => revisions.queries);
   const spans =
@@ -193,8 +198,9 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   /** Starts to listen; returns the address under which clients reach the server. */
   async function listen(): Promise<string> {
     if (config.PASSWORDS === 'off' && !(await features.providers.anyEnabled())) {
-      const advice = 'set OIDC_PROVIDERS, or add a provider while PASSWORDS is on';
-      throw new AppError('invalid', `PASSWORDS=off would lock everybody out, because there is no provider: ${advice}`);
+      const advice = 'set OIDC_PROVIDERS, or add or enable a provider while PASSWORDS is on';
+      const why = 'because there is no provider that is enabled';
+      throw new AppError('invalid', `PASSWORDS=off would lock everybody out, ${why}: ${advice}`);
     }
     if (isMarketplace) await marketplace.prepare();
     await app.listen({ host: config.HOST, port: config.PORT });

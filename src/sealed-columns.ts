@@ -4,6 +4,11 @@ import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
 import { TOTP_SECRETS } from './factors/totp.store.ts';
 import { IDEMPOTENT_RESPONSES } from './idempotency/idempotency.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
+import {
+  PARKED_ID_TOKENS,
+  PARKED_REFRESH_TOKENS,
+  SESSION_REFRESH_TOKENS,
+} from './providers/checks/session-checks.store.ts';
 import { SESSION_ID_TOKENS } from './providers/provider-logout.store.ts';
 import { PROVIDER_SECRETS } from './providers/providers.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
@@ -17,5 +22,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   IDEMPOTENT_RESPONSES,
   PROVIDER_SECRETS,
   SESSION_ID_TOKENS,
+  SESSION_REFRESH_TOKENS,
+  PARKED_ID_TOKENS,
+  PARKED_REFRESH_TOKENS,
   TOTP_SECRETS,
 ];

@@ -64,6 +64,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       CORS_CREDENTIALS: false,
       QUERY_TOKENS: false,
       REAUTHENTICATION_MINUTES: 15,
+      SESSION_REMEMBERED_DAYS: 31,
       MARKETPLACE_PORT: undefined,
       SMTP_URL: undefined,
       TOKEN_NOTICE_DAYS: [0],

@@ -236,6 +236,10 @@ export const USER_REQUESTS: Requests = {
   'PATCH /api/v1/admin/providers/:provider': { as: 'PATCH /api/v1/user', because: 'writes one row' },
   'DELETE /api/v1/admin/providers/:provider': oneWrite,
   'POST /api/v1/admin/providers/:provider/preview': oneRow,
+  'POST /api/v1/admin/providers/:provider/test': oneRow,
+  'GET /api/v1/admin/users/:username/linked_accounts': oneRow,
+  'DELETE /api/v1/admin/users/:username/linked_accounts/:id': oneWrite,
+  'PUT /api/v1/admin/users/:username/link_permission': oneWrite,
   'GET /api/v1/admin/users': [
     get('the last page of 50,000', '/admin/users?limit=50&page=1000', 'root'),
     get('searched', '/admin/users?limit=50&q=ass4999', 'root'),

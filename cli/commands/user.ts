@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { askSecret, confirm, readInput } from '../terminal.ts';
 
 type User = Answer<'GET /users/{username}'>;
+type Link = Answer<'GET /admin/users/{username}/linked_accounts'>[number];
 
 const user_ = { about: 'name of the user', kind: 'user' } as const;
 const password = {
@@ -139,6 +140,45 @@ export const user: Group = {
         );
         const path = { username: args.user };
         return one(await session.client().call('PATCH /admin/users/{username}', { path, body }), fields);
+      },
+    }),
+    links: command({
+      summary: 'list the accounts at providers that are linked to a user',
+      args: { user: user_ },
+      examples: ['atrium user links fay'],
+      async run(session, { args }) {
+        const path = { username: args.user };
+        const columns: Columns<Link> = {
+          id: (row) => row.id,
+          provider: (row) => row.provider_display_name,
+          subject: (row) => row.subject,
+          email: (row) => row.email,
+          'last used': (row) => row.last_used_at,
+        };
+        const links = await session.client().call('GET /admin/users/{username}/linked_accounts', { path });
+        return list(links, columns, 'none');
+      },
+    }),
+    unlink: command({
+      summary: 'unlink an account at a provider from a user, and end the sessions that were opened with it',
+      args: { user: user_, link: { about: 'ID of the link, as "atrium user links" shows it' } },
+      examples: ['atrium user unlink fay 7 --yes'],
+      async run(session, { args }) {
+        if (!/^\d+$/.test(args.link)) throw misuse('the link is an ID: "atrium user links" shows it');
+        await confirm(session, `Unlink ${args.link} from ${args.user}?`);
+        const path = { username: args.user, id: BigInt(args.link) };
+        await session.client().call('DELETE /admin/users/{username}/linked_accounts/{id}', { path });
+        return said(`unlinked ${args.link} from ${args.user}`);
+      },
+    }),
+    'link-next': command({
+      summary: 'link the next sign-in with the primary address of a user without asking them',
+      args: { user: user_ },
+      examples: ['atrium user link-next fay'],
+      async run(session, { args }) {
+        const path = { username: args.user };
+        const { until } = await session.client().call('PUT /admin/users/{username}/link_permission', { path });
+        return said(`until ${until}, the next sign-in with the primary address of ${args.user} is linked`);
       },
     }),
     deactivate: command({

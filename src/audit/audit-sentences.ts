@@ -23,6 +23,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'provider.groups': 'not all groups of %object at a provider could be mapped to teams',
   'linked_account.create': '%actor linked an account at the provider %provider',
   'linked_account.delete': '%actor unlinked an account at a provider',
+  'linked_account.allow': '%actor allowed the next sign-in of %object to be linked',
   'factor.create': '%actor added a second factor (%kind)',
   'factor.update': '%actor renamed a passkey%changed',
   'factor.delete': '%actor removed a second factor (%kind)',

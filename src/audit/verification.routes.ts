@@ -71,7 +71,7 @@ export function verificationRoutes(
   { organizationNamed }: Pick<Audit, 'organizationNamed'>,
   cursors: SignedTexts,
 ): void {
-  const common = { tags: ['administration'], extension: true, response: { 200: alsoAs(AuditVerdict, NDJSON) } };
+  const common = { tags: ['audit'], extension: true, response: { 200: alsoAs(AuditVerdict, NDJSON) } };
 
   scope.get(
     '/orgs/:org/audit/verify',

@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = {
   'provider.delete': 'A provider was removed.',
   'provider.groups': 'Groups of a user could not be mapped to teams, or not all of them.',
   'linked_account.create': 'An account at a provider was linked to a user.',
+  'linked_account.allow': 'The next sign-in with the address of a user is linked to them without asking.',
   'linked_account.delete': 'An account at a provider was unlinked.',
   'factor.create': 'A user added a passkey or an authenticator app.',
   'factor.update': 'A user renamed a passkey.',

@@ -44,7 +44,8 @@ export function wireFactors(infrastructure: Infrastructure, identity: Identity, 
     vault,
     factors,
     proposals: createSignedTexts(keys.derive('authenticator app')),
-    issuer: () => `Atrium (${new URL(baseUrl()).host})`,
+    // Key URIs allow no colon in the issuer, so a port is set apart by a blank.
+    issuer: () => `Atrium (${new URL(baseUrl()).host.replaceAll(':', ' ')})`,
   });
   const secondStep = createSecondStep({
     ...{ callers, tickets, signIn, factors, passkeys, totps },
@@ -58,7 +59,7 @@ export function wireFactors(infrastructure: Infrastructure, identity: Identity, 
 
   function mount(scope: Scope): void {
     factorRoutes(scope, { factors, passkeys, totps, cookies });
-    secondStepRoutes(scope, { secondStep, sessions, cookies, baseUrl });
+    secondStepRoutes(scope, { secondStep, sessions, signIn, cookies, baseUrl });
     requiredFactorRoutes(scope, { factors, passkeys, users, baseUrl });
   }
 }

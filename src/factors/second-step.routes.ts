@@ -2,26 +2,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError, invalidField } from '../base/errors.ts';
 import { actorOf, anyone, type Caller, callerOf, signedIn } from '../http/admission/access.ts';
-import { readCookie } from '../http/admission/credential.ts';
+import { readCookie, SESSION_COOKIE } from '../http/admission/credential.ts';
 import { CEREMONY_COOKIE, type Cookies, TICKET_COOKIE } from '../http/cookies.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { maybe, NoBody, named } from '../http/wire/schemas.ts';
 import type { Sessions } from '../identity/sessions/sessions.ts';
+import type { Opened, SignIn } from '../users/sign-in.ts';
 import { presentSelf, User } from '../users/user.view.ts';
 import type { Challenge } from './challenges.ts';
 import { CeremonyOptions, PasskeyAssertion, Proofs, readAnswer, readAssertion } from './factors.view.ts';
-import type { Finished, SecondStep } from './second-step.ts';
+import type { SecondStep } from './second-step.ts';
 
 interface Parts {
   readonly secondStep: SecondStep;
   readonly sessions: Pick<Sessions, 'prove'>;
+  readonly signIn: Pick<SignIn, 'closeReplaced'>;
   readonly cookies: Cookies;
   readonly baseUrl: () => string;
 }
 
 /** The second step of a sign-in, a sign-in with a passkey, and proving again who one is. */
-export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, baseUrl }: Parts): void {
+export function secondStepRoutes(scope: Scope, { secondStep, sessions, signIn, cookies, baseUrl }: Parts): void {
   const tags = ['user'];
 
   scope.post(
@@ -41,7 +43,11 @@ export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, 
       const answer = readAnswer(request.body);
       if (answer === undefined) throw exactlyOne('code, recovery_code, passkey');
       const shown = { ticket: readCookie(request, TICKET_COOKIE), ceremony: readCookie(request, CEREMONY_COOKIE) };
-      return welcome(reply, await secondStep.finish(answer, shown, browserOf(request), request.id, new Date()));
+      return await welcome(
+        request,
+        reply,
+        await secondStep.finish(answer, shown, browserOf(request), request.id, new Date()),
+      );
     },
   );
 
@@ -90,7 +96,7 @@ export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, 
       const { passkey, remember } = request.body;
       const around = { remember: remember ?? false, from: browserOf(request), now: new Date() };
       const ceremony = readCookie(request, CEREMONY_COOKIE);
-      return welcome(reply, await secondStep.openWithPasskey(readAssertion(passkey), ceremony, around));
+      return await welcome(request, reply, await secondStep.openWithPasskey(readAssertion(passkey), ceremony, around));
     },
   );
 
@@ -153,8 +159,10 @@ export function secondStepRoutes(scope: Scope, { secondStep, sessions, cookies, 
     },
   );
 
-  function welcome(reply: FastifyReply, { person, session, remember }: Finished) {
-    cookies.give(reply, session, remember);
+  /** The session that the browser had before is replaced, so it ends. */
+  async function welcome(request: FastifyRequest, reply: FastifyReply, { person, session }: Opened) {
+    await signIn.closeReplaced(readCookie(request, SESSION_COOKIE));
+    cookies.give(reply, session);
     cookies.clearTicket(reply);
     return presentSelf(person, baseUrl());
   }

@@ -5,7 +5,7 @@ import { type Callers, type Person, passwordsOff, wrongCredential } from '../ide
 import { verifyAbsentPassword, verifyPassword } from '../identity/passwords/passwords.ts';
 import type { SessionMethod } from '../identity/sessions/proof-kinds.ts';
 import type { Browser } from '../identity/sessions/sessions.ts';
-import { type SignInTickets, signInExpired, type Ticket } from '../identity/sign-in-ticket.ts';
+import { parkedAs, type SignInTickets, signInExpired, type Ticket } from '../identity/sign-in-ticket.ts';
 import type { Opened, SignIn } from '../users/sign-in.ts';
 import type { Challenge, UsedProof } from './challenges.ts';
 import type { Factors } from './factors.ts';
@@ -68,7 +68,7 @@ export function createSecondStep(parts: Parts) {
     return await passkeys.request(secondStepOf(ticket), ticket.accountId, false, now);
   }
 
-  async function finish(answer: Answer, shown: Shown, from: Browser, requestId: string, now: Date): Promise<Finished> {
+  async function finish(answer: Answer, shown: Shown, from: Browser, requestId: string, now: Date): Promise<Opened> {
     const ticket = tickets.read(shown.ticket, now);
     const person = await callers.personSigningIn(ticket.login);
     if (!ticket.fits(person)) throw signInExpired();
@@ -84,14 +84,17 @@ export function createSecondStep(parts: Parts) {
     const proven =
       first === 'password'
         ? { passwordHash: person.passwordHash ?? '' }
-        : { provider: { ...first, sealedIdToken: undefined } };
+        : {
+            provider: { ...first, sealedIdToken: undefined, sealedRefreshToken: undefined },
+            parked: parkedAs(ticket.id),
+          };
     const opened = await signIn
       .enter(person, remember, { ...proven, method, browser: from }, now)
       .catch((error: unknown) => {
         // The first factor is gone since it was checked.
         throw error instanceof AppError && error.kind === 'unauthenticated' ? signInExpired() : error;
       });
-    return { ...opened, remember };
+    return opened;
   }
 
   /** A passkey instead of a name and a password: whoever unlocks it has something and knows or is something. */
@@ -99,14 +102,14 @@ export function createSecondStep(parts: Parts) {
     answer: PasskeyAnswer,
     ceremony: string | undefined,
     { remember, from, now }: { readonly remember: boolean; readonly from: Browser; readonly now: Date },
-  ): Promise<Finished> {
+  ): Promise<Opened> {
     const bearer = { ...SIGN_IN, browser: ceremony };
     const { accountId, login } = await guardedPlace(from.ip, () =>
       passkeys.check(answer, bearer, { isVerified: true }, now),
     );
     const person = await callers.personSigningIn(login);
     if (person?.id !== accountId) throw wrongCredential();
-    return { ...(await signIn.enter(person, remember, { method: 'passkey', browser: from }, now)), remember };
+    return await signIn.enter(person, remember, { method: 'passkey', browser: from }, now);
   }
 
   /** For a user who is signed in, and has to prove again who they are. */
@@ -151,10 +154,6 @@ export function createSecondStep(parts: Parts) {
     await passkeys.check(answer.passkey, bearer, { accountId: person.id, isVerified }, now);
     return 'passkey';
   }
-}
-
-export interface Finished extends Opened {
-  readonly remember: boolean;
 }
 
 interface Around {

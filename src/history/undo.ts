@@ -41,6 +41,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'provider.delete': 'nothing',
   'provider.groups': 'nothing',
   'linked_account.create': 'nothing',
+  'linked_account.allow': 'nothing',
   'linked_account.delete': 'nothing',
   'factor.create': 'nothing',
   'factor.update': 'nothing',

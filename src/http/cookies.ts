@@ -14,8 +14,8 @@ export const CEREMONY_COOKIE = 'atrium_passkey';
 export function createCookies(isHttps: () => boolean) {
   return { give, clear, giveTicket, clearTicket, giveCeremony };
 
-  function give(reply: FastifyReply, session: Session, remember: boolean): void {
-    const life = remember ? `; Expires=${session.expiresAt.toUTCString()}` : '';
+  function give(reply: FastifyReply, session: Session): void {
+    const life = session.isRemembered ? `; Expires=${session.expiresAt.toUTCString()}` : '';
     reply.header('Set-Cookie', [
       `${SESSION_COOKIE}=${session.text}${attributes()}${life}`,
       `${CSRF_COOKIE}=${session.csrf}${attributes()}${life}`,

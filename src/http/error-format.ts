@@ -34,6 +34,8 @@ export interface ErrorFormat {
   /** If the status does not follow from the kind of the error. */
   readonly statusOf?: (error: AppError) => number;
   readonly contentType?: string;
+  /** The scheme that clients of the listener send their token with. By default, that of the platform. */
+  readonly challenge?: string;
   body(error: AppError, requestId: string): Record<string, unknown>;
 }
 
@@ -77,7 +79,7 @@ export function sendError(
   if (error.kind === 'tooLarge') readOn(request, reply);
   if (status >= 500)
     logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, safeText(error.message));
-  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
+  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', format.challenge ?? 'token');
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
   return reply

@@ -21,6 +21,10 @@ interface SessionRow extends PersonRow {
   expires_at: Date;
   method: SessionMethod;
   proven_at: Date;
+  last_seen_at: Date;
+  idle_minutes: number | null;
+  check_at: Date | null;
+  check_until: Date | null;
   token_id: bigint | null;
   token_expires_at: Date | null;
 }
@@ -30,12 +34,17 @@ const BY_TOKEN = sql(
   `select ${PERSON}, k.id as token_id, k.robot_id, ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
      from revision r left join token k on k.hash = $1 left join account a on a.id = k.account_id ${DETAILS}`,
 );
+// Earlier releases let a session of a provider last for a month. None of them lasts for more than a day now.
 const BY_SESSION = sql(
   'callers.bySession',
-  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at,
+  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at,
+          case when p.id is not null and p.checked_at is null
+               then least(s.expires_at, s.created_at + interval '1 day') else s.expires_at end as expires_at,
+          coalesce(s.last_seen_at, s.created_at) as last_seen_at, s.idle_minutes, p.check_at, p.check_until,
           coalesce(s.method, case when s.token_id is null then 'password' else 'token' end) as method,
           coalesce(s.proven_at, s.created_at) as proven_at, s.token_id, k.expires_at as token_expires_at
      from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
+          left join session_provider p on p.session_id = s.id
           left join account a on a.id = s.account_id ${DETAILS}`,
 );
 const BY_LOGIN = sql(
@@ -78,6 +87,10 @@ export function createCallerStore(db: Db): CallerStore {
       expiresAt: found.expires_at,
       method: found.method,
       provenAt: found.proven_at,
+      lastSeenAt: found.last_seen_at,
+      idleMs: found.idle_minutes === null ? null : found.idle_minutes * 60_000,
+      checkAt: found.check_at,
+      checkUntil: found.check_until,
       token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
     }));
   }

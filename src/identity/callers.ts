@@ -4,6 +4,7 @@ import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords/passwords.ts';
 import type { FactorKind, SessionMethod } from './sessions/proof-kinds.ts';
+import type { LivingSession, SessionLiveness } from './sessions/session-liveness.ts';
 import type { MaybeLimits, TokenLimits } from './tokens/token-limits.ts';
 import { hashSecret, isTokenText } from './tokens/token-text.ts';
 
@@ -41,9 +42,8 @@ export interface TokenGrant {
   readonly expiresAt: Date | null;
 }
 
-export interface SessionGrant {
+export interface SessionGrant extends LivingSession {
   readonly person: Person;
-  readonly sessionId: bigint;
   readonly csrf: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -86,6 +86,7 @@ export function createCallers(
   revisions: Omit<Revisions, 'write' | 'queries' | 'prune' | 'addExpirer'>,
   key: Buffer,
   hasPasswords = true,
+  liveness: Pick<SessionLiveness, 'isAlive'> = { isAlive: async () => true },
 ) {
   // Tokens are not kept here in clear text: a plain fast hash of 160 random bits identifies a token just as well.
   const tokens = createExactCache<TokenGrant>({
@@ -148,7 +149,7 @@ export function createCallers(
   async function bySession(text: string, now: Date): Promise<SessionGrant> {
     await revisions.current();
     const grant = await sessions.get(hashSecret(key, text).toString('base64'));
-    if (!grant || grant.expiresAt <= now) throw wrongCredential();
+    if (!grant || grant.expiresAt <= now || !(await liveness.isAlive(grant, now))) throw wrongCredential();
     return grant;
   }
 

@@ -7,6 +7,8 @@ import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
 import { createSecondFactorStore } from './second-factor.store.ts';
 import { createSecondFactors, type SecondFactorPolicy } from './second-factor.ts';
+import { createSessionLiveness } from './sessions/session-liveness.ts';
+import type { SessionPolicy } from './sessions/session-policy.ts';
 import { createSessionUsageStore } from './sessions/session-usage.store.ts';
 import { createSessionUsage } from './sessions/session-usage.ts';
 import { createSessionStore } from './sessions/sessions.store.ts';
@@ -19,20 +21,29 @@ import { createTokenUsage } from './tokens/token-usage.ts';
 
 export type Identity = ReturnType<typeof wireIdentity>;
 
+interface Policies {
+  readonly policy?: SecondFactorPolicy;
+  readonly hasPasswords?: boolean;
+  readonly sessionPolicy?: SessionPolicy;
+}
+
 /** Who a caller is, and how they prove it. */
 export function wireIdentity(
   db: Db,
   revisions: Revisions,
   room: Room,
   keys: Pick<Keys, 'derive'>,
-  { policy = 'optional', hasPasswords = true }: { policy?: SecondFactorPolicy; hasPasswords?: boolean } = {},
+  { policy = 'optional', hasPasswords = true, sessionPolicy }: Policies = {},
 ) {
   const secretKey = keys.derive('token');
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
+  const sessionStore = createSessionStore(db, revisions.write, room);
+  const liveness = createSessionLiveness(sessionStore, sessionUsage.lastNoted);
   revisions.addExpirer(expireSuperseded);
   return {
-    callers: createCallers(createCallerStore(db), revisions, secretKey, hasPasswords),
-    sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),
+    callers: createCallers(createCallerStore(db), revisions, secretKey, hasPasswords, liveness),
+    sessions: createSessions(sessionStore, secretKey, sessionUsage.flush, sessionPolicy),
+    liveness,
     sessionUsage,
     secondFactors: createSecondFactors(createSecondFactorStore(db), revisions, policy),
     tickets: createSignInTickets(createSignedTexts(keys.derive('sign-in'))),

@@ -8,8 +8,8 @@ import type { SessionProvider } from './sessions/sessions.ts';
 /** What the first factor was: the password, or the word of a provider. */
 export type FirstFactor = 'password' | KnownProvider;
 
-/** Without the ID token, which is too long for a cookie. Signing out at the provider is confirmed there, then. */
-type KnownProvider = Omit<SessionProvider, 'sealedIdToken'>;
+/** Without its tokens, which are too long for a cookie. They wait in the database. */
+type KnownProvider = Omit<SessionProvider, 'sealedIdToken' | 'sealedRefreshToken'>;
 
 /** A sign-in whose first factor was right, and whose second one is still missing. */
 export interface Ticket {
@@ -25,6 +25,8 @@ export interface Ticket {
 /** The first factor is right, and a second one is needed. */
 export interface HalfSignedIn {
   readonly ticket: string;
+  /** Where the tokens of the provider wait, if it was the first factor. */
+  readonly parked: Buffer;
   readonly expiresAt: Date;
   readonly factors: readonly FactorKind[];
 }
@@ -54,11 +56,12 @@ export function createSignInTickets(texts: SignedTexts) {
     const expiresAt = new Date(now.getTime() + LIFE_MS);
     const { login, id } = person;
     const content: Content = {
-      ...{ login, account: String(id), first: withoutIdToken(first), remember, password: printOf(person) },
+      ...{ login, account: String(id), first: withoutTokens(first), remember, password: printOf(person) },
       id: randomBytes(16).toString('base64url'),
       end: expiresAt.getTime(),
     };
-    return { ticket: texts.make(JSON.stringify(content), expiresAt), expiresAt, factors: person.secondFactors };
+    const ticket = texts.make(JSON.stringify(content), expiresAt);
+    return { ticket, parked: parkedAs(content.id), expiresAt, factors: person.secondFactors };
   }
 
   /** Throws if the text is not a ticket, or if it has expired. */
@@ -74,10 +77,15 @@ export function createSignInTickets(texts: SignedTexts) {
   }
 }
 
-function withoutIdToken(first: FirstFactor): FirstFactor {
+function withoutTokens(first: FirstFactor): FirstFactor {
   if (first === 'password') return first;
-  const { provider, issuer, subject, sid } = first;
-  return { provider, issuer, subject, sid };
+  const { provider, issuer, subject, sid, canBeAsked, refreshMs, terms } = first;
+  return { provider, issuer, subject, sid, canBeAsked, refreshMs, terms };
+}
+
+/** Where the tokens wait that belong to the ticket with this ID. */
+export function parkedAs(id: string): Buffer {
+  return createHash('sha256').update(`parked ${id}`).digest();
 }
 
 /** The name may belong to somebody else by now, or the password may have changed. */

@@ -5,8 +5,10 @@ import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { showVersion, unchanged } from '../http/wire/etag.ts';
 import { Int64, NoBody, named } from '../http/wire/schemas.ts';
-import type { PreviewGroups } from './group-preview.ts';
-import type { GroupSyncStore } from './group-sync.ts';
+import type { ProviderStates } from './checks/provider-state.ts';
+import { type ProviderTester, TEST_RESULTS, TEST_STEPS } from './checks/provider-test.ts';
+import type { PreviewGroups } from './groups/group-preview.ts';
+import type { GroupSyncStore } from './groups/group-sync.ts';
 import type { Provider, ProviderInput } from './provider.ts';
 import {
   EditProviderBody,
@@ -58,15 +60,38 @@ const PreviewInfo = named(
   }),
 );
 
+const TestInfo = named(
+  'ProviderTest',
+  Type.Object({
+    ok: Type.Boolean({ description: 'Whether everything that could be tried is as it should be.' }),
+    steps: Type.Array(
+      named(
+        'ProviderTestStep',
+        Type.Object({
+          step: Type.Enum([...TEST_STEPS], { description: 'What was tried.' }),
+          result: Type.Enum([...TEST_RESULTS], { description: 'unknown: the provider does not say.' }),
+          message: Type.String({ description: 'What came of it, in words of the provider if it has any.' }),
+        }),
+      ),
+      { description: 'In the order in which they were tried. What depends on a step that failed is not tried.' },
+    ),
+  }),
+);
+
 interface Parts {
   readonly providers: Providers;
+  readonly states: Pick<ProviderStates, 'of'>;
+  readonly test: ProviderTester['test'];
   readonly preview: PreviewGroups;
   /** What the names of mappings mean now. */
   readonly resolve: GroupSyncStore['resolve'];
   readonly addresses: ProviderAddresses;
 }
 
-export function adminProviderRoutes(scope: Scope, { providers, preview, resolve, addresses }: Parts): void {
+export function adminProviderRoutes(
+  scope: Scope,
+  { providers, states, test, preview, resolve, addresses }: Parts,
+): void {
   const config = { access: siteAdmin('admin') };
   // A provider is a way to sign in as others, and a stolen token must not become one.
   const change = { access: siteAdmin('admin', { proven: 'in person' }) };
@@ -78,7 +103,10 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
       config,
       schema: { ...common, summary: 'List the OpenID Connect providers', response: { 200: Type.Array(ProviderInfo) } },
     },
-    async () => await Promise.all((await providers.list()).map(shown)),
+    async () => {
+      const stateOf = await states.of();
+      return await Promise.all((await providers.list()).map((provider) => shown(provider, stateOf)));
+    },
   );
 
   scope.post(
@@ -96,14 +124,14 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
     async (request, reply) => {
       const { name, issuer, client_id: clientId } = request.body;
       const input = { ...inputOf(request.body), name, issuer, clientId };
-      const found = await resolve(input.groupMappings ?? []);
+      const [found, stateOf] = await Promise.all([resolve(input.groupMappings ?? []), states.of()]);
       return await createOnce(
         request,
         reply.code(201),
         (once) => providers.create(input, actorOf(request), once),
         (provider: Provider) => {
           showVersion(reply, provider);
-          return presentProvider(provider, found, addresses);
+          return presentProvider(provider, found, stateOf(provider.name), addresses);
         },
       );
     },
@@ -189,17 +217,34 @@ export function adminProviderRoutes(scope: Scope, { providers, preview, resolve,
     },
   );
 
+  scope.post(
+    '/admin/providers/:provider/test',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        ...common,
+        summary: 'Test a provider: its metadata, its keys, and whether it accepts the client and its secret',
+        params: Path,
+        response: { 200: TestInfo },
+      },
+    },
+    async (request) => {
+      const steps = await test(await providers.whole(request.params.provider));
+      return { ok: steps.every(({ result }) => result === 'ok'), steps: steps.map((step) => ({ ...step })) };
+    },
+  );
+
   async function show(reply: FastifyReply, provider: Provider) {
     showVersion(reply, provider);
-    return await shown(provider);
+    return await shown(provider, await states.of());
   }
 
-  async function shown(provider: Provider) {
-    return presentProvider(provider, await resolve(provider.groupMappings), addresses);
+  async function shown(provider: Provider, stateOf: Awaited<ReturnType<ProviderStates['of']>>) {
+    return presentProvider(provider, await resolve(provider.groupMappings), stateOf(provider.name), addresses);
   }
 }
 
-/** Null counts as left out, except for the secret. */
+/** Null counts as left out, except for the secret and for how long sessions last. */
 function inputOf(body: Omit<Static<typeof NewProviderBody>, 'name' | 'issuer' | 'client_id'>): ProviderInput {
   return {
     displayName: body.display_name ?? undefined,
@@ -212,6 +257,10 @@ function inputOf(body: Omit<Static<typeof NewProviderBody>, 'name' | 'issuer' | 
     groupClaim: body.group_claim ?? undefined,
     groupMappings: body.group_mappings ?? undefined,
     enabled: body.enabled ?? undefined,
+    sessionHours: body.session_hours,
+    sessionIdleMinutes: body.session_idle_minutes,
+    recheckMinutes: body.recheck_minutes,
+    allowRemember: body.allow_remember ?? undefined,
     clientSecret: body.client_secret,
   };
 }

@@ -4,26 +4,15 @@ import { actorOf, anyone, callerOf, signedIn } from '../http/admission/access.ts
 import { readCookie, SESSION_COOKIE } from '../http/admission/credential.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Scope } from '../http/server.ts';
-import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import { reauthenticationNeeded } from '../identity/sessions/reauthentication.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
 import type { LinkedAccounts } from './linked-accounts.ts';
+import { LinkedInfo, presentLinked } from './links/linked-account.view.ts';
 import type { ProviderLogout } from './provider-logout.ts';
 import { LINK_COOKIE } from './provider-sign-in.routes.ts';
 import type { ProviderSignIn } from './provider-sign-in.ts';
 
-const Linked = named(
-  'LinkedAccount',
-  Type.Object({
-    id: Int64,
-    provider: Type.String({ description: 'Name of the provider.' }),
-    issuer: Type.String({ description: 'Issuer of the identity.' }),
-    subject: Type.String({ description: 'Identifier of the person at the issuer.' }),
-    email: Type.String({ description: 'Email address at the provider, when the account was linked.' }),
-    created_at: Timestamp,
-    last_used_at: Type.Unsafe<string>({ ...Timestamp, description: 'When somebody last signed in with it.' }),
-  }),
-);
 const LinkTarget = named(
   'LinkTarget',
   Type.Object({ url: Type.String({ description: 'Where the browser has to go to sign in at the provider.' }) }),
@@ -32,6 +21,7 @@ const LinkRequestInfo = named(
   'LinkRequest',
   Type.Object({
     provider: Type.String({ description: 'Name of the provider that somebody has signed in with.' }),
+    provider_display_name: Type.String({ description: 'What the provider is called on the sign-in page.' }),
     email: Type.String({ description: 'The address that the provider and the account have both verified.' }),
     username: Type.String({ description: 'The account that would be linked.' }),
     return_to: Type.String({ description: 'Where to go afterwards, on this server.' }),
@@ -50,6 +40,8 @@ const LINKED_PAGE = '/me/linked-accounts';
 interface Parts {
   readonly linkedAccounts: LinkedAccounts;
   readonly signIn: Pick<ProviderSignIn, 'begin'>;
+  /** What providers are called, by their names. */
+  readonly displayNames: () => Promise<ReadonlyMap<string, string>>;
   readonly logout: Pick<ProviderLogout, 'urlFor'>;
   readonly closeSession: (text: string) => Promise<void>;
   readonly cookies: Cookies;
@@ -57,7 +49,7 @@ interface Parts {
 }
 
 export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
-  const { linkedAccounts, signIn, logout, closeSession, cookies, browserCookies } = parts;
+  const { linkedAccounts, signIn, displayNames, logout, closeSession, cookies, browserCookies } = parts;
   const common = { tags: ['sign-in'], extension: true };
 
   scope.get(
@@ -67,15 +59,13 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
       schema: {
         ...common,
         summary: 'List the accounts at providers that the caller has linked',
-        response: { 200: Type.Array(Linked) },
+        response: { 200: Type.Array(LinkedInfo) },
       },
     },
-    async (request) =>
-      (await linkedAccounts.list(callerOf(request).person.id)).map(({ createdAt, lastUsedAt, ...same }) => ({
-        ...same,
-        created_at: timestamp(createdAt),
-        last_used_at: timestamp(lastUsedAt),
-      })),
+    async (request) => {
+      const names = await displayNames();
+      return (await linkedAccounts.list(callerOf(request).person.id)).map((link) => presentLinked(link, names));
+    },
   );
 
   scope.post(
@@ -134,7 +124,8 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
         response: { 200: LinkRequestInfo },
       },
     },
-    async (request) => present(linkedAccounts.requested(readCookie(request, LINK_COOKIE), new Date())),
+    async (request) =>
+      present(linkedAccounts.requested(readCookie(request, LINK_COOKIE), new Date()), await displayNames()),
   );
 
   scope.post(
@@ -154,7 +145,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
       const ticket = readCookie(request, LINK_COOKIE);
       const linked = await linkedAccounts.accept(ticket, person, actorOf(request), new Date());
       browserCookies.clear(reply, LINK_COOKIE);
-      return present(linked);
+      return present(linked, await displayNames());
     },
   );
 
@@ -196,6 +187,8 @@ function ownSession(request: Request) {
   return caller;
 }
 
-function present({ provider, email, login, returnTo }: ReturnType<LinkedAccounts['requested']>) {
-  return { provider, email, username: login, return_to: returnTo };
+function present(request: ReturnType<LinkedAccounts['requested']>, names: ReadonlyMap<string, string>) {
+  const { provider, email, login, returnTo } = request;
+  const displayName = names.get(provider) ?? provider;
+  return { provider, provider_display_name: displayName, email, username: login, return_to: returnTo };
 }

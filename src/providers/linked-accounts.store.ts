@@ -23,6 +23,8 @@ const HAS_PASSWORD = sql(
   'linkedAccounts.hasPassword',
   'select password_hash is not null as yes from account where id = $1',
 );
+const HAS_PASSKEY = sql('linkedAccounts.hasPasskey', 'select id from passkey where account_id = $1 limit 1');
+const RELINK = sql('linkedAccounts.relink', 'update account set relink_until = $2 where id = $1');
 const DELETE = sql('linkedAccounts.delete', 'delete from linked_account where account_id = $1 and id = $2');
 const END_SESSIONS = sql(
   'linkedAccounts.endSessions',
@@ -30,26 +32,44 @@ const END_SESSIONS = sql(
      select session_id from session_provider where account_id = $1 and issuer = $2 and subject = $3) returning id`,
 );
 
+const END_PARKED = sql(
+  'linkedAccounts.endParked',
+  'delete from parked_sign_in where account_id = $1 and issuer = $2 and subject = $3',
+);
+
 export function createLinkedAccountStore(db: Db, write: Write): LinkedAccountStore {
   return {
     list: (accountId) => list(db.query, accountId),
 
-    async remove(accountId, id, passwordsCount, actor) {
+    async remove(accountId, id, { passwordsCount, relinkUntil }, actor) {
       return await write(async (query, touch, record) => {
         await query(LOCK, [accountId]);
         const present = await list(query, accountId);
         const link = present.find((one) => one.id === id);
         if (!link) return 'not found';
         const hasPassword = passwordsCount && only(await query<{ yes: boolean }>(HAS_PASSWORD, [accountId])).yes;
-        if (present.length === 1 && !hasPassword) return 'last way';
+        const isLast = present.length === 1 && !hasPassword;
+        if (isLast && relinkUntil === undefined) return 'last way';
+        const isLocked = isLast && (await query(HAS_PASSKEY, [accountId])).length === 0;
+        if (isLocked) await query(RELINK, [accountId, relinkUntil]);
         await query(DELETE, [accountId, id]);
+        await query(END_PARKED, [accountId, link.issuer, link.subject]);
         const { provider, issuer, subject, email } = link;
         const ended = await query(END_SESSIONS, [accountId, issuer, subject]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         const about = { organizationId: accountId, objectType: 'linked_account', objectId: id };
         const before = { provider, issuer, subject, email };
-        record({ actor, ...about, action: 'linked_account.delete', before, after: { endedSessions: ended.length } });
+        const after = { endedSessions: ended.length, ...(isLocked && { relinkUntil }) };
+        record({ actor, ...about, action: 'linked_account.delete', before, after });
         return 'done';
+      });
+    },
+
+    async allowRelink(accountId, until, actor) {
+      await write(async (query, _touch, record) => {
+        await query(RELINK, [accountId, until]);
+        const about = { organizationId: accountId, objectType: 'user', objectId: accountId };
+        record({ actor, ...about, action: 'linked_account.allow', after: { relinkUntil: until } });
       });
     },
   };

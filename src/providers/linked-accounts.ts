@@ -20,10 +20,20 @@ export interface LinkedAccount {
 
 export type Unlinking = 'done' | 'not found' | 'last way';
 
+/** Who unlinks: the user, who must keep a way to sign in, or an administrator, who can give them another. */
+export interface UnlinkRules {
+  /** A password is a way to sign in. */
+  readonly passwordsCount: boolean;
+  /** If no way is left, the next sign-in with the same address is linked until then. Undefined: one must be left. */
+  readonly relinkUntil: Date | undefined;
+}
+
 export interface LinkedAccountStore {
   list(accountId: bigint): Promise<LinkedAccount[]>;
-  /** Ends the sessions that were opened with it. `passwordsCount`: a password is a way to sign in. */
-  remove(accountId: bigint, id: bigint, passwordsCount: boolean, actor: Actor): Promise<Unlinking>;
+  /** Ends the sessions that were opened with it. */
+  remove(accountId: bigint, id: bigint, rules: UnlinkRules, actor: Actor): Promise<Unlinking>;
+  /** Until then, the next sign-in that tells the primary address of the account is linked. */
+  allowRelink(accountId: bigint, until: Date, actor: Actor): Promise<void>;
 }
 
 export interface LinkRequest extends LinkTicket {
@@ -43,7 +53,7 @@ export type LinkedAccounts = ReturnType<typeof createLinkedAccounts>;
 
 /** The accounts at providers that users have linked to theirs. */
 export function createLinkedAccounts({ store, accounts, providers, sealed, passwordsCount }: Parts) {
-  return { list: store.list, remove, requested, accept };
+  return { list: store.list, remove, removeFor, allowRelink, requested, accept };
 
   /** What a provider has proven, and what the user has to confirm. */
   function requested(ticket: string | undefined, now: Date): LinkRequest {
@@ -71,13 +81,34 @@ export function createLinkedAccounts({ store, accounts, providers, sealed, passw
   }
 
   async function remove(accountId: bigint, id: bigint, actor: Actor): Promise<void> {
-    const outcome = await store.remove(accountId, id, passwordsCount, actor);
-    if (outcome === 'not found') {
-      throw new AppError('notFound', 'there is no such linked account', { reason: 'linked_account_not_found' });
-    }
+    const outcome = await store.remove(accountId, id, { passwordsCount, relinkUntil: undefined }, actor);
+    if (outcome === 'not found') throw linkNotFound();
     if (outcome === 'last way') {
       const message = 'this is the last way to sign in: set a password or link another account first';
       throw new AppError('conflict', message, { reason: 'last_sign_in' });
     }
   }
+
+  /** By an administrator: also the last way to sign in, because the account at the provider may be gone. */
+  async function removeFor(accountId: bigint, id: bigint, actor: Actor, now: Date): Promise<void> {
+    const rules = { passwordsCount, relinkUntil: relinkUntil(now) };
+    if ((await store.remove(accountId, id, rules, actor)) === 'not found') throw linkNotFound();
+  }
+
+  /** For a user who cannot sign in to confirm a link. */
+  async function allowRelink(accountId: bigint, actor: Actor, now: Date): Promise<Date> {
+    const until = relinkUntil(now);
+    await store.allowRelink(accountId, until, actor);
+    return until;
+  }
+}
+
+const RELINK_MS = 7 * 86_400_000;
+
+function relinkUntil(now: Date): Date {
+  return new Date(now.getTime() + RELINK_MS);
+}
+
+function linkNotFound(): AppError {
+  return new AppError('notFound', 'there is no such linked account', { reason: 'linked_account_not_found' });
 }

@@ -1,20 +1,15 @@
-import { createRemoteJWKSet, errors, type JWTPayload, customFetch as joseFetch, jwtVerify } from 'jose';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { isStorable } from '../base/fields.ts';
-import type { GuardedFetch } from '../base/outbound/guarded-fetch.ts';
-import { type Claims, identityOf, isComplete, type ProviderIdentity } from './provider-identity.ts';
-import { quoted, signInFault } from './provider-refusal.ts';
-import type { AuthorizationRequest, OidcClient, SignInChecks } from './provider-sign-in.ts';
+import type { Asking, AuthorizationRequest, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts';
+import { CLOCK_TOLERANCE_S, type OidcConnection, type OidcConnections } from './oidc-connections.client.ts';
+import { inTheirWords, inWords, refusalIn } from './oidc-fault.client.ts';
+import { type Claims, identityOf, isComplete } from './provider-identity.ts';
+import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider } from './providers.ts';
 
-interface Connection {
-  readonly config: oidc.Configuration;
-  readonly keys: ReturnType<typeof createRemoteJWKSet>;
-  readonly until: number;
-}
-
 interface Options {
-  readonly fetch: GuardedFetch;
+  readonly connections: Pick<OidcConnections, 'connect'>;
   readonly redirectUri: (name: string) => string;
 }
 
@@ -32,43 +27,26 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** By how much the clock of the provider may differ from ours. */
-const CLOCK_TOLERANCE_S = 60;
-const DISCOVERED_FOR_MS = 3_600_000;
-const KEYS_FOR_MS = 300_000;
-/** Anybody can send a logout token with an unknown key, so the keys are not asked for each time. */
-const KEYS_COOLDOWN_MS = 10_000;
-const MAX_CONNECTIONS = 200;
 const MAX_SUBJECT = 255;
 /**
  * With a maximum age, the ID token must say when the provider last asked who it is (`auth_time`). Only that tells a proof
  * from a browser that the provider still knows. The age itself is as long as our longest sessions.
  */
 const MAX_AGE_S = 31 * 86_400;
+/** By these, a provider says that it does not vouch for the person any more, or not without asking them. */
+const REJECTIONS = new Set([
+  'invalid_grant',
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  'access_denied',
+]);
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const MAX_LOGOUT_AGE_S = 300;
 
-/** What is wrong with the answer of a provider, not with the way to it. */
-const REJECTED = new Set([
-  'OAUTH_INVALID_RESPONSE',
-  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
-  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
-  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
-  'OAUTH_KEY_SELECTION_FAILED',
-  'OAUTH_UNSUPPORTED_OPERATION',
-]);
-
-/** The keys themselves could not be had. */
-const KEY_FAULTS = new Set<string>([errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code]);
-
-interface Coded {
-  readonly code?: unknown;
-}
-
 /** OpenID Connect: everything that is said between us and a provider. */
-export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
-  const connections = new Map<string, Promise<Connection>>();
-  return { authorizationUrl, identify, endSessionUrl, readLogoutToken };
+export function createOidcClient({ connections: { connect }, redirectUri }: Options): OidcClient {
+  return { authorizationUrl, identify, ask, endSessionUrl, readLogoutToken };
 
   async function authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string> {
     const { provider } = known;
@@ -83,13 +61,13 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
         code_challenge: await oidc.calculatePKCECodeChallenge(request.codeVerifier),
         code_challenge_method: 'S256',
         max_age: String(MAX_AGE_S),
-        ...(request.again && { prompt: 'login' }),
+        ...promptFor(request.asking, config.serverMetadata()),
       });
       return url.href;
     });
   }
 
-  async function identify(known: KnownProvider, query: string, checks: SignInChecks): Promise<ProviderIdentity> {
+  async function identify(known: KnownProvider, query: string, checks: SignInChecks) {
     const { provider } = known;
     return await inWords(known, async () => {
       const connection = await connect(known);
@@ -109,12 +87,29 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
         isComplete(provider, claims) || config.serverMetadata().userinfo_endpoint === undefined
           ? {}
           : await oidc.fetchUserInfo(config, tokens.access_token, subject);
-      return identityOf(provider, { ...more, ...claims }, idToken);
+      return { ...identityOf(provider, { ...more, ...claims }, idToken), ...refreshIn(tokens) };
     });
   }
 
+  /** With a refresh token, and without a browser. */
+  async function ask(known: KnownProvider, refreshToken: string, subject: string) {
+    try {
+      const connection = await connect(known);
+      const tokens = await oidc.refreshTokenGrant(connection.config, refreshToken);
+      const { id_token: idToken } = tokens;
+      const claims = idToken === undefined ? undefined : await verifiedClaims(known, connection, idToken);
+      if (claims && claims.sub !== subject) return { kind: 'rejected', why: 'it now names another person' } as const;
+      return { kind: 'confirmed', ...refreshIn(tokens) } as const;
+    } catch (error) {
+      const refusal = await refusalIn(error);
+      const why = refusal ? inTheirWords(refusal.error, refusal.description) : 'it cannot be reached';
+      const isRejected = refusal !== undefined && REJECTIONS.has(refusal.error);
+      return isRejected ? ({ kind: 'rejected', why } as const) : ({ kind: 'unknown', why, cause: error } as const);
+    }
+  }
+
   /** The library leaves the signature to TLS. We check it as well: between us and the provider may be a proxy. */
-  async function verifiedClaims({ provider }: KnownProvider, { config, keys }: Connection, idToken: string) {
+  async function verifiedClaims({ provider }: KnownProvider, { config, keys }: OidcConnection, idToken: string) {
     const options = {
       issuer: config.serverMetadata().issuer,
       audience: provider.clientId,
@@ -175,77 +170,28 @@ export function createOidcClient({ fetch, redirectUri }: Options): OidcClient {
       };
     });
   }
-
-  /** Requests at the same moment share one discovery. A failed one is not remembered. */
-  async function connect(known: KnownProvider): Promise<Connection> {
-    const { id, name, version } = known.provider;
-    const key = `${id} ${version} ${name}`;
-    const present = await connections.get(key);
-    if (present && present.until > Date.now()) return present;
-    const [oldest] = connections.size >= MAX_CONNECTIONS ? connections.keys() : [];
-    if (oldest !== undefined) connections.delete(oldest);
-    const connecting = discover(known);
-    connections.set(key, connecting);
-    connecting.catch(() => connections.delete(key));
-    return await connecting;
-  }
-
-  async function discover({ provider, clientSecret }: KnownProvider): Promise<Connection> {
-    // Without TLS, the guarded fetch connects only to networks that the operator has allowed.
-    const isPlain = provider.issuer.startsWith('http:');
-    const execute = isPlain ? [oidc.allowInsecureRequests] : [];
-    const found = await oidc.discovery(new URL(provider.issuer), provider.clientId, undefined, oidc.None(), {
-      [oidc.customFetch]: fetch,
-      execute,
-    });
-    const server = found.serverMetadata();
-    if (server.jwks_uri === undefined) throw signInFault('sign_in_rejected', 'the provider publishes no keys');
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const auth = methods.includes('client_secret_basic') ? oidc.ClientSecretBasic : oidc.ClientSecretPost;
-    const config = new oidc.Configuration(
-      server,
-      provider.clientId,
-      { [oidc.clockTolerance]: CLOCK_TOLERANCE_S },
-      clientSecret === undefined ? oidc.None() : auth(clientSecret),
-    );
-    config[oidc.customFetch] = fetch;
-    for (const step of execute) step(config);
-    const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
-      [joseFetch]: (url, init) => fetch(url, init),
-      cacheMaxAge: KEYS_FOR_MS,
-      cooldownDuration: KEYS_COOLDOWN_MS,
-    });
-    return { config, keys, until: Date.now() + DISCOVERED_FOR_MS };
-  }
 }
 
 function wrongToken(why: string): Error {
   return signInFault('sign_in_rejected', `the logout token is not accepted: ${why}`);
 }
 
-/** Says what is wrong to whoever tries to sign in. The cause is for the log. */
-async function inWords<T>({ provider }: KnownProvider, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw wording(provider.displayName, error);
-  }
+/** Providers that let people choose say so, except for two that do not. The others ask for the password again. */
+const CHOOSING = new Set(['accounts.google.com', 'login.microsoftonline.com']);
+
+function promptFor(asking: Asking | undefined, metadata: oidc.ServerMetadata) {
+  if (asking === undefined) return {};
+  if (asking === 'silent') return { prompt: 'none' };
+  const offered = metadata.prompt_values_supported;
+  const canChoose = Array.isArray(offered)
+    ? offered.includes('select_account')
+    : CHOOSING.has(new URL(metadata.issuer).hostname);
+  return { prompt: asking === 'another account' && canChoose ? 'select_account' : 'login' };
 }
 
-function wording(name: string, error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'AppError') return error;
-  if (error instanceof oidc.AuthorizationResponseError) {
-    return signInFault('provider_refused', `${name} did not sign you in: it says ${quoted(error.error)}`, error);
-  }
-  const isRejected =
-    error instanceof errors.JOSEError ? !KEY_FAULTS.has(error.code) : REJECTED.has(String((error as Coded).code));
-  if (isRejected) {
-    return signInFault('sign_in_rejected', `what ${name} answered is not accepted: ${plainly(error)}`, error);
-  }
-  return signInFault('provider_failed', `${name} cannot be reached, or its answer makes no sense`, error);
-}
-
-/** The sentence of the library, which names the claim that is wrong. */
-function plainly(error: Error): string {
-  return error.message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200);
+/** Keycloak says after how long a refresh token expires that is not used. */
+function refreshIn(tokens: oidc.TokenEndpointResponse): ProviderTokens {
+  const { refresh_token: refreshToken, refresh_expires_in: seconds } = tokens;
+  const isKnown = typeof seconds === 'number' && seconds > 0;
+  return { refreshToken, refreshMs: isKnown ? seconds * 1000 : undefined };
 }

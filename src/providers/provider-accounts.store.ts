@@ -14,6 +14,12 @@ interface AccountRow {
   prohibit_login: boolean;
 }
 
+interface OwnerRow extends AccountRow {
+  verified: boolean;
+  is_primary: boolean;
+  is_relinked: boolean;
+}
+
 const ACCOUNT = 'a.id, a.name as login, a.is_admin, a.active, a.prohibit_login';
 const LINKED = sql(
   'providerAccounts.linked',
@@ -25,7 +31,7 @@ const USED = sql(
 );
 const ADDRESS_OWNER = sql(
   'providerAccounts.addressOwner',
-  `select ${ACCOUNT}, e.verified, e.is_primary from email e join account a on a.id = e.account_id where e.address_key = lower($1)`,
+  `select ${ACCOUNT}, e.verified, e.is_primary, coalesce(a.relink_until > now(), false) as is_relinked from email e join account a on a.id = e.account_id where e.address_key = lower($1)`,
 );
 // Two first sign-ins of one person take turns, so that the second finds what the first has created.
 const TURN = sql(
@@ -37,6 +43,11 @@ const INSERT = sql(
   'providerAccounts.insert',
   `insert into linked_account (account_id, provider, issuer, subject, email, by_address)
    values ($1, $2, $3, $4, $5, $6) returning id`,
+);
+// Whatever an administrator has allowed is used up by it.
+const RELINKED = sql(
+  'providerAccounts.relinked',
+  'update account set relink_until = null where id = $1 and relink_until is not null',
 );
 const FREE_NAME = sql(
   'providerAccounts.freeName',
@@ -54,8 +65,10 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
     },
 
     async addressOwner(address): Promise<AddressOwner | undefined> {
-      const [row] = await db.query<AccountRow & { verified: boolean; is_primary: boolean }>(ADDRESS_OWNER, [address]);
-      return row && { ...toAccount(row), isVerified: row.verified, isPrimary: row.is_primary };
+      const [row] = await db.query<OwnerRow>(ADDRESS_OWNER, [address]);
+      if (!row) return undefined;
+      const { verified: isVerified, is_primary: isPrimary, is_relinked: isRelinked } = row;
+      return { ...toAccount(row), isVerified, isPrimary, isRelinked };
     },
 
     async link(draft, accountId, actor) {
@@ -100,6 +113,7 @@ async function insertLink(
   accountId: bigint,
   actor: Actor,
 ): Promise<void> {
+  await query(RELINKED, [accountId]);
   await room.require(query, { limit: 'linkedAccountsPerUser', ownerId: accountId, count: ROOM });
   const { id } = only(await query<{ id: bigint }>(INSERT, [accountId, provider, issuer, subject, email, isByAddress]));
   const about = { organizationId: accountId, objectType: 'linked_account', objectId: id };

@@ -26,6 +26,8 @@ export interface LinkedOwner extends LocalAccount {
 export interface AddressOwner extends LocalAccount {
   readonly isVerified: boolean;
   readonly isPrimary: boolean;
+  /** An administrator has said that the next sign-in is linked without asking, and that still counts. */
+  readonly isRelinked: boolean;
 }
 
 export interface LinkDraft {
@@ -120,7 +122,8 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     }
     // Whoever administers the provider must not become an administrator here without knowing more than that. Users add
     // further addresses themselves, those of others too if nobody has to confirm them.
-    if (provider.linking === 'automatic' && owner.isPrimary && !owner.isAdmin) {
+    const isAutomatic = provider.linking === 'automatic' && !owner.isAdmin;
+    if (owner.isPrimary && (isAutomatic || owner.isRelinked)) {
       const linked = await store.link({ ...draft, isByAddress: true }, owner.id, { ...SERVER, ...by });
       return { kind: 'account', accountId: linked, isByAddress: true };
     }

@@ -18,6 +18,18 @@ const END = sql(
       and ($4::text is null or p.sid = $4 or (p.sid is null and $3::text is not null)) returning s.account_id`,
 );
 
+// A sign-in that waits for its second factor must not open a session later.
+const END_PARKED = sql(
+  'providerLogout.endParked',
+  `delete from parked_sign_in p where p.provider = $1 and p.issuer = $2 and ($3::text is null or p.subject = $3)
+      and ($4::text is null or p.sid = $4 or (p.sid is null and $3::text is not null))`,
+);
+const NOTICED = sql(
+  'providerLogout.noticed',
+  `insert into provider_state (provider, logout_notice_at) values ($1, $2)
+   on conflict (provider) do update set logout_notice_at = excluded.logout_notice_at`,
+);
+
 /** Where the sealed ID tokens are stored, for key rotation. */
 export const SESSION_ID_TOKENS: SealedColumn = {
   table: 'session_provider',
@@ -47,10 +59,13 @@ export function createProviderLogoutStore(db: Db, write: Write): ProviderLogoutS
       );
     },
 
-    async end(provider, { issuer, subject = null, sid = null }, spent, until, actor) {
+    async end(provider, { issuer, subject = null, sid = null }, { spent, until, now }, actor) {
       return await write(async (query, touch, record) => {
         if (!(await spendSecret(query, spent, until))) return undefined;
-        const rows = await query<{ account_id: bigint }>(END, [provider.name, issuer, subject, sid]);
+        const meant = [provider.name, issuer, subject, sid];
+        const rows = await query<{ account_id: bigint }>(END, meant);
+        await query(END_PARKED, meant);
+        await query(NOTICED, [provider.name, now]);
         for (const [accountId, ended] of Map.groupBy(rows, (row) => row.account_id)) {
           touch({ kind: 'account', id: accountId });
           const about = { organizationId: accountId, objectType: 'user', objectId: accountId };

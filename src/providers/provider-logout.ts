@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../changes/audit-entry.ts';
 import { SERVER } from '../changes/audit-entry.ts';
+import type { LogoutNotice, OidcClient } from './oidc.ts';
 import type { Provider } from './provider.ts';
 import { signInFault } from './provider-refusal.ts';
-import type { LogoutNotice, OidcClient } from './provider-sign-in.ts';
 import type { Providers } from './providers.ts';
 
 /** The sign-in at a provider that a session was opened with. */
@@ -17,7 +17,14 @@ export interface ProviderSession {
 export interface ProviderLogoutStore {
   sessionOf(sessionId: bigint): Promise<ProviderSession | undefined>;
   /** Ends the sessions that a notice names. Returns how many, or undefined if the notice came before. */
-  end(provider: Provider, notice: LogoutNotice, spent: Buffer, until: Date, actor: Actor): Promise<number | undefined>;
+  end(provider: Provider, notice: LogoutNotice, once: Once, actor: Actor): Promise<number | undefined>;
+}
+
+/** A notice counts once. */
+interface Once {
+  readonly spent: Buffer;
+  readonly until: Date;
+  readonly now: Date;
 }
 
 interface Parts {
@@ -64,7 +71,8 @@ export function createProviderLogout({ store, providers, client, openIdToken, re
     const notice = await client.readLogoutToken(known, token, now);
     const spent = createHash('sha256').update(`logout ${notice.issuer} ${notice.id}`).digest();
     const actor = { ...SERVER, name: `provider ${provider.name}`, requestId };
-    const ended = await store.end(provider, notice, spent, new Date(now.getTime() + REMEMBERED_MS), actor);
+    const once = { spent, until: new Date(now.getTime() + REMEMBERED_MS), now };
+    const ended = await store.end(provider, notice, once, actor);
     if (ended === undefined) throw signInFault('sign_in_rejected', 'the logout token was used before');
   }
 }

@@ -6,6 +6,7 @@ export type SignInFault =
   | 'sign_in_expired'
   | 'provider_refused'
   | 'provider_failed'
+  | 'client_rejected'
   | 'sign_in_rejected'
   | 'email_unverified'
   | 'email_taken'
@@ -18,6 +19,7 @@ const KINDS = {
   sign_in_expired: 'invalid',
   provider_refused: 'forbidden',
   provider_failed: 'upstream',
+  client_rejected: 'upstream',
   sign_in_rejected: 'forbidden',
   email_unverified: 'forbidden',
   email_taken: 'conflict',
@@ -33,5 +35,5 @@ export function signInFault(reason: SignInFault & Reason, message: string, cause
 
 /** What somebody else wrote, as a part of a message: short, and on one line. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 100));
+  return JSON.stringify(text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200));
 }

@@ -18,6 +18,7 @@ type Read = (value: unknown) => boolean;
 
 const isText: Read = (value) => typeof value === 'string';
 const isFlag: Read = (value) => typeof value === 'boolean';
+const isCount: Read = (value) => value === null || typeof value === 'number';
 const isTexts: Read = (value) => Array.isArray(value) && value.every(isText);
 const isMappings: Read = (value) =>
   Array.isArray(value) &&
@@ -39,6 +40,10 @@ const FIELDS: Readonly<Record<string, { readonly is: Read; readonly shape: strin
   group_claim: { is: isText, shape: 'text' },
   group_mappings: { is: isMappings, shape: 'a list of {group, organization, team}' },
   enabled: { is: isFlag, shape: 'true or false' },
+  session_hours: { is: isCount, shape: 'a number or null' },
+  session_idle_minutes: { is: isCount, shape: 'a number or null' },
+  recheck_minutes: { is: isCount, shape: 'a number or null' },
+  allow_remember: { is: isFlag, shape: 'true or false' },
 };
 
 /** The value of OIDC_PROVIDERS. A mistake in it stops the start. */
@@ -63,6 +68,7 @@ function readOne(item: unknown): SettingsProvider {
   }
   const text = (field: string) => given[field] as string | undefined;
   const flag = (field: string) => given[field] as boolean | undefined;
+  const count = (field: string) => given[field] as number | null | undefined;
   const name = readProviderName(text('name') ?? '');
   const fields = newFields({
     name,
@@ -78,6 +84,10 @@ function readOne(item: unknown): SettingsProvider {
     groupClaim: text('group_claim'),
     groupMappings: given.group_mappings as GroupMapping[] | undefined,
     enabled: flag('enabled'),
+    sessionHours: count('session_hours'),
+    sessionIdleMinutes: count('session_idle_minutes'),
+    recheckMinutes: count('recheck_minutes'),
+    allowRemember: flag('allow_remember'),
   });
   const secret = text('client_secret');
   const clientSecret = secret === undefined ? undefined : readClientSecret(secret);

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { AppError } from '../base/errors.ts';
+import { AppError, reasonOf } from '../base/errors.ts';
 import { networkOf } from '../base/ip.ts';
+import { safeText } from '../base/log.ts';
 import { anyone } from '../http/admission/access.ts';
 import { readCookie, SESSION_COOKIE } from '../http/admission/credential.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -13,10 +14,12 @@ import type { Callers } from '../identity/callers.ts';
 import { waysOf } from '../identity/sessions/proof-kinds.ts';
 import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
+import type { ProviderStates } from './checks/provider-state.ts';
+import type { Asking } from './oidc.ts';
 import type { ProviderLogout } from './provider-logout.ts';
-import type { ProviderSignIn } from './provider-sign-in.ts';
+import { localPath, type ProviderSignIn } from './provider-sign-in.ts';
 import type { Providers } from './providers.ts';
-import { faultPage, PAGE_POLICY } from './sign-in-page.view.ts';
+import { type AnotherAccount, faultPage, PAGE_POLICY } from './sign-in-page.view.ts';
 import type { SignInRefusals } from './sign-in-refusals.ts';
 
 const Listed = named(
@@ -25,6 +28,7 @@ const Listed = named(
     name: Type.String({ description: 'The name in addresses.' }),
     display_name: Type.String({ description: 'What the button on the sign-in page says.' }),
     url: Type.String({ description: 'Where a browser begins to sign in.' }),
+    remember: Type.Boolean({ description: 'Whether "Keep me signed in" counts.' }),
   }),
 );
 
@@ -37,7 +41,9 @@ interface Parts {
   readonly signIn: ProviderSignIn;
   readonly logout: Pick<ProviderLogout, 'receive'>;
   readonly refusals: SignInRefusals;
+  readonly states: Pick<ProviderStates, 'note'>;
   readonly callers: Pick<Callers, 'bySession'>;
+  readonly closeReplaced: (text: string | undefined) => Promise<void>;
   readonly cookies: Cookies;
   readonly browserCookies: BrowserCookies;
   /** Failed sign-ins of one network. */
@@ -50,7 +56,8 @@ interface ProviderPath {
 }
 
 export function providerSignInRoutes(scope: Scope, parts: Parts): void {
-  const { providers, signIn, logout, refusals, callers, cookies, browserCookies, failures } = parts;
+  const { providers, signIn, logout, refusals, states, callers, closeReplaced, cookies, browserCookies, failures } =
+    parts;
   const hidden = { config: { access: anyone }, schema: { hide: true } };
 
   scope.get(
@@ -65,27 +72,29 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
       },
     },
     async () =>
-      (await providers.open()).map(({ name, displayName }) => ({
+      (await providers.open()).map(({ name, displayName, allowRemember }) => ({
         name,
         display_name: displayName,
         url: `/api/v1/user/signin/${name}`,
+        remember: allowRemember,
       })),
   );
 
   scope.get<ProviderPath>('/user/signin/:provider', hidden, async (request, reply) =>
     asPage(request, reply, async () => {
-      const { return_to: returnTo, remember, again } = request.query;
-      const { url, cookie } = await signIn.begin(
-        {
-          provider: request.params.provider,
-          returnTo: typeof returnTo === 'string' ? returnTo : undefined,
-          remember: remember === 'true',
-          again: again === 'true',
-        },
-        new Date(),
-      );
-      browserCookies.give(reply, cookie.name, cookie.value, cookie.seconds);
-      return reply.redirect(url, 302);
+      const { remember } = request.query;
+      const { provider } = request.params;
+      const [asking, returnTo] = [askingIn(request.query), returnIn(request.query)];
+      try {
+        const started = await signIn.begin({ provider, returnTo, remember: remember === 'true', asking }, new Date());
+        const { url, cookie } = started;
+        browserCookies.give(reply, cookie.name, cookie.value, cookie.seconds);
+        return reply.redirect(url, 302);
+      } catch (error) {
+        // Nobody has asked for this: the sign-in page says what else there is.
+        if (asking !== 'silent' || !(error instanceof AppError)) throw error;
+        return reply.redirect(silentlyFailed(returnTo), 302);
+      }
     }),
   );
 
@@ -109,11 +118,15 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
         browserCookies.give(reply, LINK_COOKIE, finished.ticket, finished.seconds);
         return reply.redirect(LINK_PAGE, 302);
       }
+      if (finished.kind === 'not signed in') return reply.redirect(silentlyFailed(finished.returnTo), 302);
       if (finished.kind === 'half signed in') {
         cookies.giveTicket(reply, finished.half);
         return reply.redirect(secondStepPage(finished.half, finished.returnTo), 302);
       }
-      if (finished.kind === 'signed in') cookies.give(reply, finished.session, finished.remember);
+      if (finished.kind === 'signed in') {
+        await closeReplaced(readCookie(request, SESSION_COOKIE));
+        cookies.give(reply, finished.session);
+      }
       return reply.redirect(finished.returnTo, 302);
     }),
   );
@@ -162,15 +175,28 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
     } catch (thrown) {
       const error = toAppError(thrown);
       const cause = error.detail.cause ?? thrown;
-      if (STATUS[error.kind] >= 500) logOf(request).warn({ err: cause }, 'a sign-in with a provider failed');
+      if (STATUS[error.kind] >= 500) {
+        const facts = { err: cause, reason: reasonOf(error), why: safeText(error.message) };
+        logOf(request).warn(facts, 'a sign-in with a provider failed');
+      }
       if (error.detail.retryAfter !== undefined)
         reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
       return reply
         .code(STATUS[error.kind])
         .header('Content-Security-Policy', PAGE_POLICY)
         .type('text/html; charset=utf-8')
-        .send(faultPage(error, request.id));
+        .send(faultPage(error, request.id, await signInAgain(request)));
     }
+  }
+
+  /** Whoever came with the wrong account has to be able to choose another: the provider remembers the wrong one. */
+  async function signInAgain({ params, query }: FastifyRequest<ProviderPath>): Promise<AnotherAccount | undefined> {
+    const provider = (await providers.open()).find(({ name }) => name === params.provider);
+    const more = new URLSearchParams({
+      another: 'true',
+      ...(returnIn(query) && { return_to: localPath(returnIn(query)) }),
+    });
+    return provider && { url: `/api/v1/user/signin/${provider.name}?${more}`, displayName: provider.displayName };
   }
 
   /** Failures are recorded, and counted: nobody can fill the audit log, or have a provider called all day. */
@@ -188,6 +214,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
       return result;
     } catch (error) {
       if (refusals.isRecorded(error)) await refusals.record(request.params.provider, error, request.id);
+      await states.note(request.params.provider, error, new Date());
       throw error;
     } finally {
       if (!hasFailed) failures.give(network);
@@ -196,6 +223,21 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
 }
 
 const MAX_FORM = 64 * 1024;
+
+function askingIn(query: ProviderPath['Querystring']): Asking | undefined {
+  if (query.silent === 'true') return 'silent';
+  if (query.another === 'true') return 'another account';
+  return query.again === 'true' ? 'again' : undefined;
+}
+
+function returnIn({ return_to: returnTo }: ProviderPath['Querystring']): string | undefined {
+  return typeof returnTo === 'string' ? returnTo : undefined;
+}
+
+/** The console does not try again by itself. */
+function silentlyFailed(returnTo: string | undefined): string {
+  return `/signin?${new URLSearchParams({ return_to: localPath(returnTo), silent: 'failed' })}`;
+}
 
 /** Where the console asks for the second factor. */
 function secondStepPage({ factors }: HalfSignedIn, returnTo: string): string {

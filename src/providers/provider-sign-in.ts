@@ -1,43 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { SealedTexts } from '../base/sealed-text.ts';
-import type { Browser, Session } from '../identity/sessions/sessions.ts';
+import type { SessionTerms } from '../identity/sessions/session-policy.ts';
+import type { Browser, Session, SessionProvider } from '../identity/sessions/sessions.ts';
 import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import type { Opened, ProviderSignIn as ProvenSignIn } from '../users/sign-in.ts';
-import type { GroupSync } from './group-sync.ts';
+import type { GroupSync } from './groups/group-sync.ts';
+import type { Asking, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts';
+import type { Provider } from './provider.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
 import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider, Providers } from './providers.ts';
-
-/** What ties the answer of a provider to the request that we sent. */
-export interface SignInChecks {
-  readonly state: string;
-  readonly nonce: string;
-  readonly codeVerifier: string;
-}
-
-export interface AuthorizationRequest extends SignInChecks {
-  /** The provider is to ask again who it is, also if it knows. */
-  readonly again?: boolean;
-}
-
-/** A logout token that has been checked. */
-export interface LogoutNotice {
-  readonly id: string;
-  readonly issuer: string;
-  readonly subject: string | undefined;
-  readonly sid: string | undefined;
-}
-
-export interface OidcClient {
-  authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string>;
-  /** `query` is what the browser brought back from the provider. */
-  identify(known: KnownProvider, query: string, checks: SignInChecks): Promise<ProviderIdentity>;
-  /** Undefined if people cannot sign out there. */
-  endSessionUrl(known: KnownProvider, idToken: string | undefined, returnTo: string): Promise<string | undefined>;
-  readLogoutToken(known: KnownProvider, text: string, now: Date): Promise<LogoutNotice>;
-}
 
 /** Marks what can be used once. */
 export interface SpentStore {
@@ -56,8 +30,7 @@ export interface Begin {
   readonly provider: string;
   readonly returnTo: string | undefined;
   readonly remember: boolean;
-  /** Somebody who is signed in proves again who they are. */
-  readonly again?: boolean;
+  readonly asking?: Asking | undefined;
   /** The account that somebody who is signed in links, instead of signing in. */
   readonly linkTo?: bigint;
 }
@@ -74,7 +47,9 @@ export interface Finish {
 }
 
 export type Finished =
-  | { readonly kind: 'signed in'; readonly session: Session; readonly remember: boolean; readonly returnTo: string }
+  | { readonly kind: 'signed in'; readonly session: Session; readonly returnTo: string }
+  /** The provider would have had to ask, and was not to. */
+  | { readonly kind: 'not signed in'; readonly returnTo: string }
   | { readonly kind: 'half signed in'; readonly half: HalfSignedIn; readonly returnTo: string }
   | { readonly kind: 'linked'; readonly returnTo: string }
   | { readonly kind: 'ask'; readonly ticket: string; readonly seconds: number };
@@ -87,6 +62,7 @@ interface Pending {
   readonly linkTo: string | null;
   /** The provider was told to ask who it is. */
   readonly again?: boolean;
+  readonly isSilent: boolean;
 }
 
 interface Parts {
@@ -96,19 +72,31 @@ interface Parts {
   readonly syncGroups: GroupSync;
   readonly spent: SpentStore;
   readonly sealed: SealedTexts;
-  /** Seals the ID token of a session. */
-  readonly sealIdToken: (accountId: bigint, subject: string, idToken: string) => Promise<Buffer>;
+  /** Seals a token of a session. */
+  readonly sealToken: SealToken;
+  readonly termsOf: (provider: Provider) => SessionTerms;
   /** The one way to open a session, unless a second factor is needed. */
   readonly openSession: (request: ProvenSignIn, now: Date) => Promise<Opened | HalfSignedIn>;
 }
+
+/** Tokens of providers are sealed for their account, and for what they are. */
+export type SealToken = (
+  accountId: bigint,
+  kind: 'id token' | 'refresh token',
+  subject: string,
+  text: string,
+) => Promise<Buffer>;
 
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
 
 const PENDING_MS = 10 * 60_000;
 const HOME = '/';
 const MAX_RETURN = 1000;
-/** Without one, people can still sign out at the provider, but have to confirm it there. */
-const MAX_ID_TOKEN = 8192;
+/**
+ * Without an ID token, people can still sign out at the provider, but have to confirm it there. Without a refresh token,
+ * their browser asks the provider.
+ */
+const MAX_TOKEN = 8192;
 
 /**
  * Signing in at a provider, with the authorization code flow.
@@ -119,13 +107,13 @@ const MAX_ID_TOKEN = 8192;
  * 3. Everything that creates something does so in one transaction. Nothing is created for somebody who is refused.
  */
 export function createProviderSignIn(parts: Parts) {
-  const { providers, client, accounts, syncGroups, spent, sealed, sealIdToken, openSession } = parts;
+  const { providers, client, accounts, syncGroups, spent, sealed, sealToken, termsOf, openSession } = parts;
   return { begin, finish };
 
   async function begin(request: Begin, now: Date): Promise<{ readonly url: string; readonly cookie: PendingCookie }> {
     const known = await providers.known(request.provider);
     const checks = { state: random(), nonce: random(), codeVerifier: random() };
-    const url = await client.authorizationUrl(known, { ...checks, again: request.again ?? false });
+    const url = await client.authorizationUrl(known, { ...checks, asking: request.asking });
     const { remember, linkTo } = request;
     const pending: Pending = {
       provider: request.provider,
@@ -133,7 +121,8 @@ export function createProviderSignIn(parts: Parts) {
       returnTo: localPath(request.returnTo),
       remember,
       linkTo: linkTo === undefined ? null : String(linkTo),
-      ...(request.again && { again: true }),
+      ...(request.asking === 'again' && { again: true }),
+      isSilent: request.asking === 'silent',
     };
     const value = sealed.make(JSON.stringify(pending), new Date(now.getTime() + PENDING_MS));
     return { url, cookie: { name: cookieName(checks.state), value, seconds: PENDING_MS / 1000 } };
@@ -142,6 +131,17 @@ export function createProviderSignIn(parts: Parts) {
   async function finish(request: Finish, now: Date): Promise<Finished> {
     const known = await providers.known(request.provider);
     const pending = await spendPending(request, now);
+    if (!pending.isSilent) return await complete(known, pending, request, now);
+    try {
+      return await complete(known, pending, request, now);
+    } catch (error) {
+      // The sign-in page says what else there is. Failures of ours are not the answer of the provider.
+      if (!(error instanceof AppError) || error.kind === 'internal') throw error;
+      return { kind: 'not signed in', returnTo: pending.returnTo };
+    }
+  }
+
+  async function complete(known: KnownProvider, pending: Pending, request: Finish, now: Date): Promise<Finished> {
     const identity = await client.identify(known, request.query, pending.checks);
     const actor = { name: `provider ${known.provider.name}`, requestId: request.requestId };
     if (pending.linkTo !== null) {
@@ -173,16 +173,25 @@ export function createProviderSignIn(parts: Parts) {
       },
       now,
     );
-    const { remember, returnTo } = pending;
+    const { returnTo } = pending;
     if ('ticket' in opened) return { kind: 'half signed in', half: opened, returnTo };
-    return { kind: 'signed in', session: opened.session, remember, returnTo };
+    return { kind: 'signed in', session: opened.session, returnTo };
   }
 
-  async function sessionProvider({ provider }: KnownProvider, identity: ProviderIdentity, accountId: bigint) {
-    const { issuer, subject, sid, idToken } = identity;
-    const isShort = idToken.length <= MAX_ID_TOKEN;
-    const sealedIdToken = isShort ? await sealIdToken(accountId, subject, idToken) : undefined;
-    return { provider: provider.name, issuer, subject, sid, sealedIdToken };
+  async function sessionProvider(
+    { provider }: KnownProvider,
+    identity: ProviderIdentity & ProviderTokens,
+    accountId: bigint,
+  ): Promise<SessionProvider> {
+    const { issuer, subject, sid, idToken, refreshToken, refreshMs } = identity;
+    const terms = termsOf(provider);
+    const seal = async (kind: Parameters<SealToken>[1], text: string | undefined) =>
+      text !== undefined && text.length <= MAX_TOKEN ? await sealToken(accountId, kind, subject, text) : undefined;
+    const sealedIdToken = await seal('id token', idToken);
+    const sealedRefreshToken = terms.recheckMs > 0 ? await seal('refresh token', refreshToken) : undefined;
+    const canBeAsked = sealedRefreshToken !== undefined;
+    const tokens = { sealedIdToken, sealedRefreshToken, refreshMs, canBeAsked };
+    return { provider: provider.name, issuer, subject, sid, terms, ...tokens };
   }
 
   /** Also ends a request whose answer turns out to be wrong. */

@@ -32,6 +32,13 @@ export interface ProviderFields {
   readonly groupClaim: string;
   readonly groupMappings: readonly GroupMapping[];
   readonly enabled: boolean;
+  /** How long a session lasts that is opened with it. Null, here and below: as the settings say. */
+  readonly sessionHours: number | null;
+  readonly sessionIdleMinutes: number | null;
+  /** How soon sessions end whose account at the provider is disabled or deleted. 0: they do not. */
+  readonly recheckMinutes: number | null;
+  /** Whether "Keep me signed in" counts. */
+  readonly allowRemember: boolean;
 }
 
 export interface Provider extends ProviderFields {
@@ -61,6 +68,7 @@ const DOMAIN = /^[a-z0-9*](?:[a-z0-9.*-]{0,252}[a-z0-9])?$/;
 const MAX_SECRET = 1024;
 const MAX_LIST = 50;
 const MAX_MAPPINGS = 1000;
+const MINUTES = [0, 525_600] as const;
 
 const DEFAULTS: Omit<ProviderFields, 'issuer' | 'clientId' | 'displayName'> = {
   scopes: ['openid', 'email', 'profile'],
@@ -72,6 +80,10 @@ const DEFAULTS: Omit<ProviderFields, 'issuer' | 'clientId' | 'displayName'> = {
   groupClaim: '',
   groupMappings: [],
   enabled: true,
+  sessionHours: null,
+  sessionIdleMinutes: null,
+  recheckMinutes: null,
+  allowRemember: false,
 };
 
 export function readProviderName(name: string): string {
@@ -100,12 +112,33 @@ export function changedFields(current: ProviderFields, input: ProviderInput): Pr
     groupClaim: readLine('group_claim', input.groupClaim ?? current.groupClaim, 200),
     groupMappings: readMappings(input.groupMappings ?? current.groupMappings),
     enabled: input.enabled ?? current.enabled,
+    sessionHours: readCount('session_hours', input.sessionHours, current.sessionHours, [1, 8760]),
+    sessionIdleMinutes: readCount(
+      'session_idle_minutes',
+      input.sessionIdleMinutes,
+      current.sessionIdleMinutes,
+      MINUTES,
+    ),
+    recheckMinutes: readCount('recheck_minutes', input.recheckMinutes, current.recheckMinutes, MINUTES),
+    allowRemember: input.allowRemember ?? current.allowRemember,
   };
   if (!LINKING.includes(fields.linking)) throw invalidField('linking', `linking must be one of ${LINKING.join(', ')}`);
   if (fields.groupMappings.length > 0 && fields.groupClaim === '') {
     throw invalidField('group_claim', 'group_claim is required, because there are group_mappings');
   }
   return fields;
+}
+
+/** Null is a value: as the settings say. */
+function readCount(
+  field: string,
+  given: number | null | undefined,
+  current: number | null,
+  [min, max]: readonly [number, number],
+): number | null {
+  const value = given === undefined ? current : given;
+  if (value === null || (Number.isInteger(value) && value >= min && value <= max)) return value;
+  throw invalidField(field, `${field} must be a whole number from ${min} to ${max}, or null`);
 }
 
 export function readClientSecret(secret: string): string {

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Int64, maybe, named, orNull, Timestamp, timestamp } from '../http/wire/schemas.ts';
-import type { FoundMapping } from './group-sync.ts';
+import type { ProviderState } from './checks/provider-state.ts';
+import type { FoundMapping } from './groups/group-sync.ts';
 import { LINKING, type Provider } from './provider.ts';
 
 /** What each field is for, in requests and responses. */
@@ -20,7 +21,14 @@ const WORDS = {
   groupClaim: 'The claim that lists groups, such as groups or realm_access.roles. Empty: groups are ignored.',
   groupMappings: 'Which group means which team, applied at each sign-in.',
   enabled: 'Whether people can sign in with it.',
+  sessionHours: 'How long a session lasts that is opened with it. Null: as SESSION_HOURS says.',
+  sessionIdleMinutes: 'After how long without use a session ends. 0: never. Null: as SESSION_IDLE_MINUTES says.',
+  recheckMinutes:
+    'How soon a session ends whose account at the provider is disabled or deleted. 0: it does not. ' +
+    'Null: as PROVIDER_RECHECK_MINUTES says.',
+  allowRemember: 'Whether a session lasts longer if its user ticks "Keep me signed in".',
 } as const;
+const moment = (description: string) => Type.Union([Timestamp, Type.Null()], { description });
 const described = (description: string) => ({ description });
 
 export const Mapping = named(
@@ -45,6 +53,10 @@ const FIELDS = {
   group_claim: Type.String(described(WORDS.groupClaim)),
   group_mappings: Type.Array(Mapping, described(WORDS.groupMappings)),
   enabled: Type.Boolean(described(WORDS.enabled)),
+  session_hours: orNull(Type.Integer(described(WORDS.sessionHours))),
+  session_idle_minutes: orNull(Type.Integer(described(WORDS.sessionIdleMinutes))),
+  recheck_minutes: orNull(Type.Integer(described(WORDS.recheckMinutes))),
+  allow_remember: Type.Boolean(described(WORDS.allowRemember)),
 };
 
 export const ProviderInfo = named(
@@ -63,6 +75,11 @@ export const ProviderInfo = named(
     redirect_uri: Type.String({ description: 'The redirect URI to register at the provider.' }),
     backchannel_logout_uri: Type.String({ description: 'The back-channel logout URI to register at the provider.' }),
     post_logout_redirect_uri: Type.String({ description: 'The post-logout redirect URI to register at the provider.' }),
+    last_logout_notice_at: moment('When a logout notice of the provider was last accepted. Null: none yet.'),
+    last_fault_at: moment(
+      'When a sign-in, a logout notice or a check of a session last failed because of the provider.',
+    ),
+    last_fault: orNull(Type.String({ description: 'What it failed with, in words of the provider if it has any.' })),
     created_at: Type.Union([Timestamp, Type.Null()]),
     updated_at: Type.Union([Timestamp, Type.Null()]),
   }),
@@ -79,6 +96,10 @@ const INPUT = {
   group_claim: maybe(Type.String({ maxLength: 300, ...described(WORDS.groupClaim) })),
   group_mappings: maybe(Type.Array(Mapping, { maxItems: 1000, ...described(WORDS.groupMappings) })),
   enabled: maybe(Type.Boolean(described(WORDS.enabled))),
+  session_hours: Type.Optional(orNull(Type.Integer(described(WORDS.sessionHours)))),
+  session_idle_minutes: Type.Optional(orNull(Type.Integer(described(WORDS.sessionIdleMinutes)))),
+  recheck_minutes: Type.Optional(orNull(Type.Integer(described(WORDS.recheckMinutes)))),
+  allow_remember: maybe(Type.Boolean(described(WORDS.allowRemember))),
   client_secret: Type.Optional(
     orNull(Type.String({ maxLength: 2000, description: 'Stored sealed, and never shown. Null removes it.' })),
   ),
@@ -100,7 +121,12 @@ export interface ProviderAddresses {
   readonly returnTo: () => string;
 }
 
-export function presentProvider(provider: Provider, found: readonly FoundMapping[], addresses: ProviderAddresses) {
+export function presentProvider(
+  provider: Provider,
+  found: readonly FoundMapping[],
+  { logoutNoticeAt, faultAt, fault }: ProviderState,
+  addresses: ProviderAddresses,
+) {
   const missing = found.filter(({ teamId }) => teamId === undefined);
   return {
     id: provider.id,
@@ -118,11 +144,18 @@ export function presentProvider(provider: Provider, found: readonly FoundMapping
     group_claim: provider.groupClaim,
     group_mappings: provider.groupMappings.map(({ group, organization, team }) => ({ group, organization, team })),
     enabled: provider.enabled,
+    session_hours: provider.sessionHours,
+    session_idle_minutes: provider.sessionIdleMinutes,
+    recheck_minutes: provider.recheckMinutes,
+    allow_remember: provider.allowRemember,
     origin: provider.origin,
     missing_teams: [...new Set(missing.map(({ organization, team }) => `${organization}/${team}`))],
     redirect_uri: addresses.redirectUri(provider.name),
     backchannel_logout_uri: addresses.logoutUri(provider.name),
     post_logout_redirect_uri: addresses.returnTo(),
+    last_logout_notice_at: logoutNoticeAt && timestamp(logoutNoticeAt),
+    last_fault_at: faultAt && timestamp(faultAt),
+    last_fault: fault,
     created_at: provider.createdAt && timestamp(provider.createdAt),
     updated_at: provider.updatedAt && timestamp(provider.updatedAt),
   };

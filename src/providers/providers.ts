@@ -31,8 +31,13 @@ export interface ProviderStore {
   get(name: string): Promise<StoredProvider | undefined>;
   /** Undefined if the name is taken. */
   create(draft: ProviderDraft, actor: Actor, once?: Once<Provider>): Promise<Provider | undefined>;
-  update(name: string, decide: (current: Provider) => ProviderUpdate, actor: Actor): Promise<Provider | undefined>;
-  remove(name: string, decide: (current: Provider) => void, actor: Actor): Promise<boolean>;
+  /** `others` are the names of those that are enabled besides it. They stay so until the change is made. */
+  update(
+    name: string,
+    decide: (current: Provider, others: readonly string[]) => ProviderUpdate,
+    actor: Actor,
+  ): Promise<Provider | undefined>;
+  remove(name: string, decide: (current: Provider, others: readonly string[]) => void, actor: Actor): Promise<boolean>;
 }
 
 /** Seals and opens the secrets of clients. */
@@ -52,9 +57,14 @@ type Precondition = (current: Provider) => void;
 export type Providers = ReturnType<typeof createProviders>;
 
 /** The providers that people can sign in with: those of the settings, and those that administrators have added. */
-export function createProviders(store: ProviderStore, settings: readonly SettingsProvider[], secrets: ClientSecrets) {
+export function createProviders(
+  store: ProviderStore,
+  settings: readonly SettingsProvider[],
+  secrets: ClientSecrets,
+  hasPasswords = true,
+) {
   const fixed = new Map(settings.map((one) => [one.provider.name, one]));
-  return { list, open, isOpen, get, known, anyEnabled, create, update, remove };
+  return { list, open, isOpen, displayNames, get, known, whole, anyEnabled, create, update, remove };
 
   /** Those of the settings first. One of the database that has the same name is hidden. */
   async function list(): Promise<Provider[]> {
@@ -81,12 +91,24 @@ export function createProviders(store: ProviderStore, settings: readonly Setting
     return found.provider;
   }
 
+  /** What people call each of them. */
+  async function displayNames(): Promise<ReadonlyMap<string, string>> {
+    return new Map((await list()).map(({ name, displayName }) => [name, displayName]));
+  }
+
   /** For signing in. One that is not enabled does not exist. */
   async function known(name: string): Promise<KnownProvider> {
+    const found = await whole(name);
+    if (!found.provider.enabled) throw providerNotFound();
+    return found;
+  }
+
+  /** With its secret, whether it is enabled or not. */
+  async function whole(name: string): Promise<KnownProvider> {
     const one = fixed.get(name);
-    if (one?.provider.enabled) return one;
-    const stored = one ? undefined : await store.get(name);
-    if (!stored?.provider.enabled) throw providerNotFound();
+    if (one) return one;
+    const stored = await store.get(name);
+    if (!stored) throw providerNotFound();
     const { provider, sealedSecret } = stored;
     return { provider, clientSecret: sealedSecret === null ? undefined : await secrets.open(name, sealedSecret) };
   }
@@ -104,9 +126,11 @@ export function createProviders(store: ProviderStore, settings: readonly Setting
   async function update(name: string, input: ProviderInput, precondition: Precondition, actor: Actor) {
     refuseFixed(name);
     const sealedSecret = await sealed(name, input.clientSecret);
-    const decide = (current: Provider): ProviderUpdate => {
+    const decide = (current: Provider, others: readonly string[]): ProviderUpdate => {
       precondition(current);
-      return { ...changedFields(current, input), sealedSecret };
+      const changed = changedFields(current, input);
+      if (current.enabled && !changed.enabled) refuseLast(current, others);
+      return { ...changed, sealedSecret };
     };
     const updated = await store.update(name, decide, actor);
     if (!updated) throw providerNotFound();
@@ -116,7 +140,19 @@ export function createProviders(store: ProviderStore, settings: readonly Setting
   /** Linked accounts stay: whoever adds the provider again does not have to link everybody again. */
   async function remove(name: string, precondition: Precondition, actor: Actor): Promise<void> {
     refuseFixed(name);
-    if (!(await store.remove(name, precondition, actor))) throw providerNotFound();
+    const decide = (current: Provider, others: readonly string[]): void => {
+      precondition(current);
+      if (current.enabled) refuseLast(current, others);
+    };
+    if (!(await store.remove(name, decide, actor))) throw providerNotFound();
+  }
+
+  /** Without passwords, nobody could sign in any more, and the next start would be refused. */
+  function refuseLast({ displayName }: Provider, others: readonly string[]): void {
+    if (hasPasswords || [...fixed.values()].some(({ provider }) => provider.enabled)) return;
+    if (others.some((name) => !fixed.has(name))) return;
+    const message = `${displayName} is the last provider that people can sign in with, and PASSWORDS is off`;
+    throw new AppError('conflict', `${message}: enable another one first`, { reason: 'last_provider' });
   }
 
   function refuseFixed(name: string): void {

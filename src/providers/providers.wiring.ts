@@ -1,3 +1,5 @@
+import { AppError } from '../base/errors.ts';
+import { safeText } from '../base/log.ts';
 import { createGuardedFetch } from '../base/outbound/guarded-fetch.ts';
 import { createSealedTexts } from '../base/sealed-text.ts';
 import { PLATFORM } from '../changes/write.ts';
@@ -5,25 +7,34 @@ import type { Cookies } from '../http/cookies.ts';
 import { createAllowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
+import type { SessionTerms } from '../identity/sessions/session-policy.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { SignIn } from '../users/sign-in.ts';
 import type { Users } from '../users/users.ts';
 import { adminProviderRoutes } from './admin-providers.routes.ts';
 import { createBrowserCookies } from './browser-cookies.view.ts';
-import { createGroupPreview } from './group-preview.ts';
-import { createGroupSyncStore } from './group-sync.store.ts';
-import { createGroupSync } from './group-sync.ts';
+import { createProviderStateStore } from './checks/provider-state.store.ts';
+import { createProviderStates } from './checks/provider-state.ts';
+import { createProviderTester } from './checks/provider-test.client.ts';
+import { createSessionCheckStore } from './checks/session-checks.store.ts';
+import { createSessionChecks } from './checks/session-checks.ts';
+import { createGroupPreview } from './groups/group-preview.ts';
+import { createGroupSyncStore } from './groups/group-sync.store.ts';
+import { createGroupSync } from './groups/group-sync.ts';
 import { linkedAccountRoutes } from './linked-accounts.routes.ts';
 import { createLinkedAccountStore } from './linked-accounts.store.ts';
 import { createLinkedAccounts } from './linked-accounts.ts';
+import { adminLinkedAccountRoutes } from './links/admin-linked-accounts.routes.ts';
 import { createOidcClient } from './oidc.client.ts';
+import { createOidcConnections } from './oidc-connections.client.ts';
+import type { Provider } from './provider.ts';
 import { createProviderAccountStore } from './provider-accounts.store.ts';
 import { createProviderAccounts } from './provider-accounts.ts';
 import { createProviderLogoutStore } from './provider-logout.store.ts';
 import { createProviderLogout } from './provider-logout.ts';
 import { readSettings } from './provider-settings.ts';
 import { providerSignInRoutes } from './provider-sign-in.routes.ts';
-import { createProviderSignIn } from './provider-sign-in.ts';
+import { createProviderSignIn, type SealToken } from './provider-sign-in.ts';
 import { createProviderStore } from './providers.store.ts';
 import { createProviders } from './providers.ts';
 import { createRefusalStore } from './sign-in-refusals.store.ts';
@@ -39,13 +50,13 @@ const PEOPLE_A_NETWORK = 10;
 
 interface Neighbors {
   readonly users: Pick<Users, 'idOf'>;
-  readonly signIn: Pick<SignIn, 'openWithProvider' | 'close'>;
+  readonly signIn: Pick<SignIn, 'openWithProvider' | 'close' | 'closeReplaced'>;
   readonly cookies: Cookies;
   readonly isDomainAllowed: (address: string) => boolean;
 }
 
 /** Signing in with OpenID Connect. */
-export function wireProviders(infrastructure: Infrastructure, { callers }: Identity, neighbors: Neighbors) {
+export function wireProviders(infrastructure: Infrastructure, { callers, liveness }: Identity, neighbors: Neighbors) {
   const { config, keys, vault, db, revisions, room, log, share, baseUrl } = infrastructure;
   const { users, signIn: sessions, cookies, isDomainAllowed } = neighbors;
   const { write } = revisions;
@@ -55,17 +66,31 @@ export function wireProviders(infrastructure: Infrastructure, { callers }: Ident
     logoutUri: (name: string) => `${at(name)}/backchannel_logout`,
     returnTo: () => `${baseUrl()}/signin`,
   };
-  const providers = createProviders(createProviderStore(db, write, room), readSettings(config.OIDC_PROVIDERS), {
-    seal: (name, secret) => vault.seal(PLATFORM, `provider ${name}`, secret),
-    open: async (name, sealed) => (await vault.open(PLATFORM, `provider ${name}`, sealed)).toString('utf8'),
-  });
+  const clientSecrets = {
+    seal: (name: string, secret: string) => vault.seal(PLATFORM, `provider ${name}`, secret),
+    open: async (name: string, text: Buffer) => (await vault.open(PLATFORM, `provider ${name}`, text)).toString('utf8'),
+  };
+  const fromSettings = readSettings(config.OIDC_PROVIDERS);
+  const hasPasswords = config.PASSWORDS === 'on';
+  const providers = createProviders(createProviderStore(db, write, room), fromSettings, clientSecrets, hasPasswords);
   const fetch = createGuardedFetch({
     allowedNetworks: config.OIDC_ALLOWED_NETWORKS,
     maxBytes: MAX_BYTES,
     timeoutMs: TIMEOUT_MS,
     service: 'provider',
   });
-  const client = createOidcClient({ fetch, redirectUri: addresses.redirectUri });
+  const connections = createOidcConnections(fetch);
+  const client = createOidcClient({ connections, redirectUri: addresses.redirectUri });
+  const termsOf = ({ sessionHours, sessionIdleMinutes, recheckMinutes, allowRemember }: Provider): SessionTerms => ({
+    hours: sessionHours,
+    idleMinutes: sessionIdleMinutes,
+    mayRemember: allowRemember,
+    recheckMs: (recheckMinutes ?? config.PROVIDER_RECHECK_MINUTES) * 60_000,
+    graceMs: config.PROVIDER_GRACE_MINUTES * 60_000,
+  });
+  const sealToken: SealToken = (accountId, kind, subject, text) => vault.seal(accountId, `${kind} ${subject}`, text);
+  const openToken = async (accountId: bigint, name: string, text: Buffer) =>
+    (await vault.open(accountId, name, text)).toString('utf8');
   const sealed = createSealedTexts(keys.derive('pending sign-in'));
   const accountStore = createProviderAccountStore(db, write, room);
   const groupStore = createGroupSyncStore(db, write, room);
@@ -76,24 +101,39 @@ export function wireProviders(infrastructure: Infrastructure, { callers }: Ident
     syncGroups: createGroupSync(groupStore),
     spent: createSpentStore(db),
     sealed,
-    sealIdToken: (accountId, subject, idToken) => vault.seal(accountId, `id token ${subject}`, idToken),
+    sealToken,
+    termsOf,
     openSession: sessions.openWithProvider,
   });
   const logout = createProviderLogout({
     store: createProviderLogoutStore(db, write),
     providers,
     client,
-    openIdToken: async (accountId, subject, text) =>
-      (await vault.open(accountId, `id token ${subject}`, text)).toString('utf8'),
+    openIdToken: (accountId, subject, text) => openToken(accountId, `id token ${subject}`, text),
     returnTo: addresses.returnTo,
     onFailure: (error) => log.warn({ err: error }, 'nobody can sign out at the provider'),
   });
+  const states = createProviderStates(createProviderStateStore(db));
+  const tester = createProviderTester({ fetch, connections, redirectUri: addresses.redirectUri });
+  const checks = createSessionChecks({
+    store: createSessionCheckStore(db, write),
+    providerOf: (name) => providers.known(name).catch(withoutUnknown),
+    termsOf,
+    client,
+    sealToken,
+    openRefreshToken: (accountId, subject, text) => openToken(accountId, `refresh token ${subject}`, text),
+    async onUnknown(provider, why, cause) {
+      log.warn({ err: cause, provider, why: safeText(why) }, 'a provider could not be asked about a session');
+      await states.noteFault(provider, `a session could not be checked: ${why}`, new Date());
+    },
+  });
+  liveness.checkWith(checks.check);
   const linkedAccounts = createLinkedAccounts({
     store: createLinkedAccountStore(db, write),
     accounts: accountStore,
     providers,
     sealed,
-    passwordsCount: config.PASSWORDS === 'on',
+    passwordsCount: hasPasswords,
   });
   const preview = createGroupPreview({ providers, store: groupStore, users });
   return { providers, mount };
@@ -103,10 +143,22 @@ export function wireProviders(infrastructure: Infrastructure, { callers }: Ident
     const failures = share('provider failures', createAllowance(config.AUTH_FAILURES * PEOPLE_A_NETWORK, WINDOW_MS));
     const refusals = createSignInRefusals(createRefusalStore(write));
     providerSignInRoutes(scope, {
-      ...{ providers, signIn, logout, refusals, callers, cookies, browserCookies, failures },
+      ...{ providers, signIn, logout, refusals, states, callers, cookies, browserCookies, failures },
+      closeReplaced: sessions.closeReplaced,
     });
     const closeSession = sessions.close;
-    linkedAccountRoutes(scope, { linkedAccounts, signIn, logout, closeSession, cookies, browserCookies });
-    adminProviderRoutes(scope, { providers, preview, resolve: groupStore.resolve, addresses });
+    const { displayNames } = providers;
+    linkedAccountRoutes(scope, {
+      ...{ linkedAccounts, signIn, displayNames, logout, closeSession, cookies, browserCookies },
+    });
+    adminLinkedAccountRoutes(scope, { linkedAccounts, users, displayNames });
+    const { resolve } = groupStore;
+    adminProviderRoutes(scope, { providers, states, test: tester.test, preview, resolve, addresses });
   }
+}
+
+/** A provider that does not exist, or is disabled. */
+function withoutUnknown(error: unknown): undefined {
+  if (error instanceof AppError && error.kind === 'notFound') return undefined;
+  throw error;
 }

@@ -7,6 +7,7 @@ const TITLES: Readonly<Partial<Record<string, string>>> = {
   sign_in_expired: 'Please sign in again',
   provider_refused: 'The provider did not sign you in',
   provider_failed: 'The provider does not answer',
+  client_rejected: 'The provider does not know this server',
   sign_in_rejected: 'The answer of the provider is not accepted',
   email_unverified: 'Your email address is not verified',
   email_taken: 'Your email address belongs to another account',
@@ -27,9 +28,31 @@ const STYLE = `
   p { overflow-wrap: anywhere; } small { color: var(--soft); }
   a { color: var(--mark); font-weight: 600; }`;
 
+/** Where to sign in with another account of the same provider. */
+export interface AnotherAccount {
+  readonly url: string;
+  readonly displayName: string;
+}
+
+/** With another account, these may end otherwise. */
+const BY_ACCOUNT = new Set([
+  'provider_refused',
+  'email_unverified',
+  'email_taken',
+  'domain_not_allowed',
+  'account_not_found',
+  'linking_off',
+  'already_linked',
+  'forbidden',
+]);
+
 /** The page about a sign-in that ended without a session: what is wrong, in words, and the reason, for whoever helps. */
-export function faultPage(error: AppError, requestId: string): string {
+export function faultPage(error: AppError, requestId: string, another?: AnotherAccount): string {
   const reason = reasonOf(error);
+  const choice =
+    another && BY_ACCOUNT.has(reason)
+      ? `\n  <p><a href="${escaped(another.url)}">Use another account of ${escaped(another.displayName)}</a></p>`
+      : '';
   const title = TITLES[reason] ?? 'You are not signed in';
   const message =
     error.kind === 'internal' || error.kind === 'unavailable' ? 'Something went wrong here.' : sentence(error);
@@ -46,7 +69,7 @@ export function faultPage(error: AppError, requestId: string): string {
 <body>
 <main>
   <h1>${escaped(title)}</h1>
-  <p>${escaped(message)}</p>
+  <p>${escaped(message)}</p>${choice}
   <p><a href="/signin">Back to sign-in</a></p>
   <p><small>Reason: <code>${escaped(reason)}</code>, request <code>${escaped(requestId)}</code></small></p>
 </main>

@@ -149,6 +149,8 @@ export function attributePath(text: string): AttributePath | 'unkept' | undefine
   const lower = text.toLowerCase();
   if (lower === ENTERPRISE || lower.startsWith(`${ENTERPRISE}:`)) return 'unkept';
   const schema = SCHEMA_IDS.find((id) => lower.startsWith(`${id}:`));
+  // An extension of the customer's own. POST ignores it, and PATCH must not keep a leaver active because of it.
+  if (schema === undefined && lower.startsWith('urn:')) return 'unkept';
   const bare = schema === undefined ? lower : lower.slice(schema.length + 1);
   const [name = '', sub, ...rest] = bare.split('.');
   if (rest.length > 0 || !/^[a-z$][\w$-]*$/.test(name) || (sub !== undefined && !/^[a-z$][\w$-]*$/.test(sub))) {

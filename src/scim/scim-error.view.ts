@@ -15,6 +15,7 @@ export const scimFormat: ErrorFormat = {
   statuses: STATUSES,
   statusOf,
   contentType: `${SCIM_MEDIA_TYPE}; charset=utf-8`,
+  challenge: 'Bearer',
   body: (error) => errorBody(statusOf(error), error.message, typeOf(error)),
 };
 

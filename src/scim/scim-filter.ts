@@ -124,11 +124,11 @@ function createReader(text: string) {
     const name = take('word');
     const path = attributePath(name);
     if (path === undefined) throw wrong(`there is no attribute ${shown(name)}`);
-    if (path === 'unkept') return 'unkept';
     if (tokens[at]?.text !== '[') {
       end();
-      return { path, filter: undefined };
+      return path === 'unkept' ? path : { path, filter: undefined };
     }
+    if (path === 'unkept') return path;
     const filter = inside('[', ']', 0);
     const part = tokens[at]?.kind === 'part' ? tokens[at++]?.text.slice(1) : undefined;
     end();

@@ -53,17 +53,23 @@ function patchList(document: Document, operation: Operation): void {
   const change = (sub ? { [sub.name]: readOne(sub, value) } : readOne(attribute, value)) as Document | undefined;
   if (!change) throw refused(`${name} needs a value`);
   const isThere = items.some(isMeant);
-  // Providers replace an address that is not there yet, and mean that it should be.
-  const next = isThere
-    ? items.map((item) => (isMeant(item) ? { ...item, ...change } : item))
-    : [...items, { ...impliedBy(filter), ...change }];
+  if (!isThere) {
+    // Providers replace an address that is not there yet, and mean that it should be.
+    assign(document, name, joined(items, [ranked(items, { ...impliedBy(filter), ...change })]));
+    return;
+  }
+  const next = items.map((item) => (isMeant(item) ? { ...item, ...change } : item));
   assign(
     document,
     name,
-    change.primary === true
-      ? next.map((item) => ({ ...item, primary: item.primary === true && (!isThere || isMeant(item)) }))
-      : next,
+    change.primary === true ? next.map((item) => ({ ...item, primary: item.primary === true && isMeant(item) })) : next,
   );
+}
+
+/** One address of a person is kept: the one at work, if a provider sets it, rather than one of another type. */
+function ranked(items: readonly Document[], added: Document): Document {
+  const isRanked = isSame(added.type, 'work') && added.primary === undefined && items.some(({ primary }) => primary);
+  return isRanked ? { ...added, primary: true } : added;
 }
 
 /** A new value that is primary makes the others not primary (RFC 7644, section 3.5.2). */

@@ -59,7 +59,8 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
             ? await brake.token(ip, () => signIn.openWithToken({ ...proof, remember, browser }, new Date()))
             : await brake.password(proof.username, ip, () => signIn.open({ ...proof, remember, browser }, new Date()));
         if ('session' in opened) {
-          cookies.give(reply, opened.session, remember);
+          await signIn.closeReplaced(readCookie(request, SESSION_COOKIE));
+          cookies.give(reply, opened.session);
           return presentSelf(opened.person, baseUrl());
         }
         half = opened;

@@ -46,10 +46,15 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export function createSignIn(
   callers: Pick<Callers, 'byPassword' | 'byToken' | 'personWithId'>,
   users: Pick<Users, 'signedIn'>,
-  sessions: Pick<Sessions, 'open' | 'close'>,
+  sessions: Pick<Sessions, 'open' | 'close' | 'park'>,
   tickets: Pick<SignInTickets, 'make'>,
 ) {
-  return { open, openWithToken, openWithProvider, enter, close: sessions.close };
+  return { open, openWithToken, openWithProvider, enter, close: sessions.close, closeReplaced };
+
+  /** The session that a browser had before it signed in again. No cookie leads to it any more, so it ends. */
+  async function closeReplaced(text: string | undefined): Promise<void> {
+    if (text !== undefined) await sessions.close(text);
+  }
 
   async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
@@ -67,7 +72,11 @@ export function createSignIn(
     const hasFactors = person.secondFactors.length > 0;
     // Whoever runs the provider could claim the address of anybody, and with it get past the factor that is here.
     const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
-    if (hasFactors && !hasSecondFactor) return tickets.make(person, provider, remember, now);
+    if (hasFactors && !hasSecondFactor) {
+      const half = tickets.make(person, provider, remember, now);
+      await sessions.park({ hash: half.parked, accountId, provider, expiresAt: half.expiresAt });
+      return half;
+    }
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
     // Whoever comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
     // does not say when it last asked may not have asked at all.

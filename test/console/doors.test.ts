@@ -115,12 +115,52 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
         await button(visit, 'Create token').click();
       };
       await create();
-      await visit.page.getByRole('link', { name: 'Or sign in again with office' }).click();
-      await visit.page.waitForURL('**/me/tokens');
-      await create();
+      await visit.page.getByRole('button', { name: 'Or sign in again with Office' }).click();
+      // In a window of its own: what was typed is still there, and the request goes on.
       await visit.page.getByRole('dialog', { name: 'The new token' }).waitFor();
+      const { items: open } = await sessions.list(id, new Date(), { offset: 0, limit: 5 });
+      assert.equal(open.length, 1, 'the session that was replaced has ended');
     } finally {
       await provider.close();
+    }
+  });
+
+  itLong('An account is linked also if its session is old, and with another provider', async () => {
+    const [company, partner] = await Promise.all([startRealProvider(), startRealProvider()]);
+    try {
+      await company.serve(atrium.url, 'linker');
+      await partner.serve(atrium.url, 'partner');
+      await addProvider(atrium, company, 'linker', { display_name: 'Linker' });
+      await addProvider(atrium, partner, 'partner', { display_name: 'Partner', create_accounts: true });
+      const person = { email: 'lou@example.com', email_verified: true, preferred_username: 'lou' };
+      partner.signInAs('lou-at-partner', person);
+      company.signInAs('lou-at-linker', person);
+      const visit = await browser.visit(atrium);
+      const enter = (name: string) => visit.page.getByRole('link', { name: `Sign in with ${name}`, exact: true });
+      await visit.go('/me');
+      await enter('Partner').click();
+      await heading(visit, 'Profile').waitFor();
+      const { sessions, callers } = atrium.instance.identity;
+      const { id } = (await callers.personSigningIn('lou')) ?? assert.fail('no lou');
+      await visit.context.clearCookies();
+      await visit.go('/me/sessions');
+      await enter('Linker').click();
+      await visit.page.getByRole('heading', { name: 'Link to the account lou?' }).waitFor();
+      await visit.page.getByText('Linker says that lou@example.com is yours.').waitFor();
+      assert.equal(await enter('Linker').count(), 0, 'that is the one that is to be linked');
+      // Both providers of this test are on one host, and would take the cookies of each other for their own.
+      await visit.context.clearCookies({ name: /^_/ });
+      await enter('Partner').click();
+      await button(visit, 'Link account').waitFor();
+      const { items } = await sessions.list(id, new Date(), { offset: 0, limit: 1 });
+      await sessions.prove(id, items[0]?.id ?? 0n, 'provider', new Date(Date.now() - 3_600_000));
+      await button(visit, 'Link account').click();
+      await visit.page.getByRole('button', { name: 'Or sign in again with Partner' }).click();
+      await heading(visit, 'Sessions').waitFor();
+      const links = (await atrium.as('root')('GET', '/admin/users/lou/linked_accounts')).body;
+      assert.equal(links.length, 2);
+    } finally {
+      await Promise.all([company.close(), partner.close()]);
     }
   });
 

@@ -296,6 +296,22 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
+  checkProvider: {
+    because: 'it calls a provider',
+    parameters: { provider: 'company' },
+    response: {
+      ok: false,
+      steps: [
+        { step: 'discovery', result: 'ok', message: 'https://login.example.com answers, and sends logout notices' },
+        { step: 'keys', result: 'ok', message: '2 published' },
+        {
+          step: 'client',
+          result: 'failed',
+          message: 'the provider does not accept the client and its secret: it says "invalid_client"',
+        },
+      ],
+    },
+  },
   getDeviceToken: {
     because: 'somebody has to approve the program first',
     parameters: {},
@@ -323,7 +339,13 @@ export const WRITTEN_EXAMPLES: Readonly<
   getMyLinkRequest: {
     because: 'it needs a sign-in at a provider',
     parameters: {},
-    response: { provider: 'company', email: 'ann@example.com', username: 'ann', return_to: '/' },
+    response: {
+      provider: 'company',
+      provider_display_name: 'Company',
+      email: 'ann@example.com',
+      username: 'ann',
+      return_to: '/',
+    },
   },
   confirmMyLinkRequest: {
     because: 'it needs a sign-in at a provider',

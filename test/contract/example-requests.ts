@@ -168,8 +168,15 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       as: 'ann',
       note: ({ body }, created) => {
         created.linked = body[0].id;
+        created.otherLinked = body[1].id;
       },
     }),
+  ],
+  ['listUserLinkedAccounts', () => ({ as: 'root', path: { username: 'ann' } })],
+  ['setUserLinkPermission', () => ({ as: 'root', path: { username: 'ann' } })],
+  [
+    'removeUserLinkedAccount',
+    ({ created: { otherLinked: id = 0 } }) => ({ as: 'root', path: { username: 'ann', id } }),
   ],
   ['removeMyLinkedAccount', ({ created: { linked = 0 } }) => ({ as: 'ann', path: { id: linked } })],
   ['setMyPassword', () => ({ as: 'ann', body: { current: 'an example password', new: 'another example password' } })],

@@ -54,7 +54,8 @@ export async function prepareStory(market: TestMarketplace) {
   const browser = createBrowser(market);
   await market.as('root')('PATCH', '/admin/users/ann', { password: PASSWORD });
   const linked = `insert into linked_account (account_id, provider, issuer, subject, email)
-    select id, 'company', 'https://login.example.com/realms/company', 'f81d4fae', 'ann@example.com' from account where name = 'ann'`;
+    select id, 'company', 'https://login.example.com/realms/company', s.subject, 'ann@example.com'
+      from account, (values ('f81d4fae'), ('0a9c2e51')) as s (subject) where name = 'ann' order by s.subject desc`;
   await market.instance.db.query(statement(linked));
   return { known, send };
 

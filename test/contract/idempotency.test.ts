@@ -12,6 +12,7 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/admin/marketplace/installers/:id/link': 'a link grants access for a day, and another one changes nothing',
   '/api/v1/admin/marketplace/installers/:id/revoke': 'links that are revoked stay revoked',
   '/api/v1/admin/providers/:provider/preview': 'only reads',
+  '/api/v1/admin/providers/:provider/test': 'only asks the provider',
   '/api/v1/authz/check': 'only reads',
   '/api/v1/authz/objects/allowed-permissions': 'only reads',
   '/api/v1/authz/matrix': 'only reads',

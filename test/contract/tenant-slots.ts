@@ -82,12 +82,16 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /users/:username/orgs': 'username PAGE',
   'GET /users/:username': 'username',
   'POST /admin/providers':
-    '.name .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled',
+    '.name .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled .session_hours .session_idle_minutes .recheck_minutes .allow_remember',
   'GET /admin/providers/:provider': 'provider:text',
   'PATCH /admin/providers/:provider':
-    'provider:text .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled',
+    'provider:text .display_name .issuer .client_id .client_secret:secret .scopes[] .allowed_domains[] .create_accounts .linking .trust_email .trust_second_factor .group_claim .group_mappings[].group .group_mappings[].organization:organization .group_mappings[].team:text .enabled .session_hours .session_idle_minutes .recheck_minutes .allow_remember',
   'DELETE /admin/providers/:provider': 'provider:text',
   'POST /admin/providers/:provider/preview': 'provider:text .groups[] .username',
+  'POST /admin/providers/:provider/test': 'provider:text',
+  'GET /admin/users/:username/linked_accounts': 'username',
+  'DELETE /admin/users/:username/linked_accounts/:id': 'username id:text',
+  'PUT /admin/users/:username/link_permission': 'username',
   'POST /user/device': '.name .scopes[]',
   'POST /user/device/token': '.device_code:secret',
   'GET /user/device/:code': 'code:text',

@@ -23,6 +23,7 @@ function create({ accepts = true, has = true } = {}) {
       done.push('list');
       return { items: [], total: 0 };
     },
+    park: async () => undefined,
     prove: async () => undefined,
     end: async () => has,
     endOthers: async () => undefined,
@@ -67,6 +68,8 @@ describe('Sessions', () => {
       tokenId: 7n,
       method: 'token',
       provider: undefined,
+      idleMinutes: null,
+      check: undefined,
     });
     await sessions.close(session.text);
     assert.deepEqual(done, [`remove ${draft?.hash.toString('hex')}`]);

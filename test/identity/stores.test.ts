@@ -59,6 +59,8 @@ describe('Stores of tokens and sessions', () => {
     passwordHash: undefined,
     tokenId: undefined,
     provider: undefined,
+    idleMinutes: null,
+    check: undefined,
     method: 'password',
     ...changed,
   });

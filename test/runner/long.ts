@@ -322,6 +322,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/long/scim.test.ts',
       'test/api/scim/scim-users.test.ts',
+      'test/api/scim/scim-dialects.test.ts',
       'test/api/scim/scim-groups.test.ts',
       'test/api/scim/scim-stories.test.ts',
     ],

@@ -18,6 +18,13 @@ export const ON_DEMAND: readonly Lane[] = [
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
+    name: 'keycloak',
+    what: 'signing in with a real Keycloak, set up as docs/sign-in.md says, fetched from Maven Central on first use',
+    files: ['test/long/keycloak.test.ts'],
+    minutes: 3,
+    onDemand: 'fetching and starting Keycloak takes some minutes',
+  },
+  {
     name: 'deploy',
     what: 'deploy/ with helm, kubeconform, hadolint, systemd-analyze, promtool, nginx and Caddy, fetched on first use',
     files: ['test/long/deploy.test.ts', 'test/long/proxies.test.ts', 'test/long/image.test.ts'],

@@ -35,7 +35,9 @@ export function tokenGrant(person: Person, changes: Partial<TokenGrant> = {}): T
 export function sessionGrant(person: Person, changes: Partial<SessionGrant> = {}): SessionGrant {
   const opened = changes.createdAt ?? new Date(0);
   const moments = { createdAt: opened, provenAt: opened, expiresAt: opened };
-  return { person, sessionId: person.id, csrf: '', method: 'password', token: null, ...moments, ...changes };
+  const unchecked = { lastSeenAt: opened, idleMs: null, checkAt: null, checkUntil: null };
+  const how = { csrf: '', method: 'password', token: null } as const;
+  return { person, sessionId: person.id, ...how, ...moments, ...unchecked, ...changes };
 }
 
 interface Known {

@@ -36,6 +36,7 @@ interface Library {
 }
 
 /** The package has no types. */
+const DAY_S = 86_400;
 const PACKAGE: string = 'oidc-provider';
 
 export const CLIENT = { id: 'atrium', secret: 'a secret of the client' };
@@ -58,7 +59,12 @@ export async function startRealProvider() {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let who = '';
-  return { issuer, people, faults, serve, signInAs, close };
+  /** Those who cannot sign in any more. Sessions that the provider has of them end. */
+  const disabled = new Set<string>();
+  /** The paths that were asked for, in order. */
+  const asked: string[] = [];
+  const state = { isAway: false };
+  return { issuer, people, disabled, asked, state, faults, serve, serveWith, signInAs, close };
 
   /** The person who signs in next. */
   function signInAs(subject: string, person?: ProviderPerson): void {
@@ -68,6 +74,11 @@ export async function startRealProvider() {
 
   /** `url` is that of the server, and `names` are those that it knows the provider by. */
   async function serve(url: string, ...names: string[]): Promise<void> {
+    await serveWith(url, names);
+  }
+
+  /** With refresh tokens that work once, as providers give them that can be asked again. */
+  async function serveWith(url: string, names: readonly string[], { refreshes = false } = {}): Promise<void> {
     const at = (name: string) => `${url}/api/v1/user/signin/${name}`;
     const [first = ''] = names;
     const provider = new Provider(issuer, {
@@ -80,6 +91,7 @@ export async function startRealProvider() {
           backchannel_logout_uri: `${at(first)}/backchannel_logout`,
           backchannel_logout_session_required: true,
           id_token_signed_response_alg: 'ES256',
+          grant_types: ['authorization_code', ...(refreshes ? ['refresh_token'] : [])],
         },
       ],
       jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig', kid: 'first' }] },
@@ -90,10 +102,12 @@ export async function startRealProvider() {
         email: ['email', 'email_verified'],
         profile: ['name', 'preferred_username', 'groups'],
       },
-      findAccount: (_context: unknown, subject: string) => ({
-        accountId: subject,
-        claims: () => ({ ...people.get(subject), sub: subject }),
-      }),
+      findAccount: (_context: unknown, subject: string) =>
+        disabled.has(subject)
+          ? undefined
+          : { accountId: subject, claims: () => ({ ...people.get(subject), sub: subject }) },
+      issueRefreshToken: () => refreshes,
+      rotateRefreshToken: true,
       interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       loadExistingGrant,
       features: {
@@ -101,7 +115,14 @@ export async function startRealProvider() {
         backchannelLogout: { enabled: true },
         rpInitiatedLogout: { enabled: true, logoutSource },
       },
-      ttl: { Session: 3600, Interaction: 600, Grant: 3600, IdToken: 600, AccessToken: 600 },
+      ttl: {
+        Session: refreshes ? DAY_S : 3600,
+        Interaction: 600,
+        Grant: DAY_S,
+        IdToken: 600,
+        AccessToken: 600,
+        RefreshToken: DAY_S,
+      },
       // Its own refuses to call loopback, where our servers are.
       fetch: (url: string, { dispatcher: _, ...options }: RequestInit & { dispatcher?: unknown }) =>
         fetch(url, options),
@@ -110,6 +131,8 @@ export async function startRealProvider() {
     provider.on('server_error', (_context, error) => faults.push(error));
     const callback = provider.callback();
     handler = async (request, response) => {
+      asked.push(request.url ?? '');
+      if (state.isAway) return response.writeHead(503).end();
       if (!request.url?.startsWith('/interaction/')) return callback(request, response);
       await provider.interactionFinished(request, response, { login: { accountId: who } });
     };

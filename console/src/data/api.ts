@@ -68,12 +68,20 @@ async function again(response: Response, url: string, init: Parameters<Fetch>[1]
   }
   // Nothing is on the screen yet that could be lost.
   if (me.value === undefined) {
+    if (!isSignedOut.value && (await leaves(false))) return await new Promise<Response>(() => undefined);
     signedOut();
     return response;
   }
   if (isSignedOut.value) return response;
+  if (init.method === 'GET' && (await leaves(true))) return await new Promise<Response>(() => undefined);
   await waitForSignIn(init.signal);
   return await send(url, init, waits);
+}
+
+/** Whether the browser leaves the page, to sign in again without a question. */
+async function leaves(hasPage: boolean): Promise<boolean> {
+  const { hasDraft, signInSilently } = await import('./silent-sign-in.ts');
+  return !(hasPage && hasDraft()) && signInSilently();
 }
 
 function wait(seconds: number, signal: AbortSignal): Promise<void> {

@@ -7,6 +7,8 @@ export interface PageData {
   readonly features: {
     readonly bus: boolean;
     readonly passwords: boolean;
+    /** Whether "Keep me signed in" is offered. */
+    readonly remember: boolean;
     readonly mail: boolean;
     readonly emailConfirmation: boolean;
     readonly marketplace: boolean;
@@ -18,7 +20,15 @@ const NONE: PageData = {
   version: '',
   deployment: '',
   signedIn: true,
-  features: { bus: true, passwords: true, mail: false, emailConfirmation: false, marketplace: false, hosted: false },
+  features: {
+    bus: true,
+    passwords: true,
+    remember: true,
+    mail: false,
+    emailConfirmation: false,
+    marketplace: false,
+    hosted: false,
+  },
 };
 
 export const pageData: PageData = read();

@@ -7,15 +7,14 @@ import { isEnrollmentNeeded, isProofNeeded } from '../data/proof.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
 import { stopViewing, viewing } from '../data/view-as.ts';
-import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
-import { SignInForm } from '../pages/doors/sign-in-form.tsx';
+import { Door, SignInForm, SignInPage } from '../pages/doors/sign-in.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
-import { LinkAccountPage, PAGES, WelcomePage } from './pages.ts';
+import { LinkAccountPage, PAGES, SignInDonePage, WelcomePage } from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
@@ -33,11 +32,18 @@ export function App() {
   );
 }
 
-/** Two pages open a session themselves. Everything else needs one. */
+/** Some pages open a session themselves. Everything else needs one. */
 function Doors() {
   const { path } = useLocation();
   if (path === '/welcome') return <WelcomePage />;
-  return path === '/signin/link' ? <LinkAccountPage /> : <Inside />;
+  if (path === '/signin/done') return <SignInDonePage />;
+  if (path !== '/signin/link') return <Inside />;
+  return (
+    <>
+      <LinkAccountPage />
+      {isProofNeeded.value && <Prove />}
+    </>
+  );
 }
 
 /** Everything that needs a session. */

@@ -1,4 +1,5 @@
 import { api } from '../data/api.ts';
+import { forgetProvider } from '../data/last-provider.ts';
 import { pageData } from '../data/page-data.ts';
 import { isSiteAdmin, me, signedOut } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
@@ -166,6 +167,7 @@ function ThemeButton() {
 }
 
 async function signOut(): Promise<void> {
+  forgetProvider();
   const { url = null } = await api.call('POST /user/signout').catch(() => ({ url: null }));
   signedOut();
   // If a provider opened the session, it asks whether to sign out there as well, and leads back.

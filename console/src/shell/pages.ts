@@ -26,6 +26,12 @@ export const { page: LinkAccountPage } = page(
   async () => (await import('../pages/doors/link-account.tsx')).LinkAccountPage,
 );
 
+/** In a window that was opened to sign in. */
+export const { page: SignInDonePage } = page(
+  '/signin/done',
+  async () => (await import('../pages/doors/sign-in-done.tsx')).SignInDonePage,
+);
+
 /** Every page, by its address. The server serves the same document under all of their roots. */
 export const PAGES: readonly PageRoute[] = [
   page('/', async () => (await import('../pages/home/home.tsx')).HomePage),

@@ -92,6 +92,23 @@ export const SETTINGS = {
     '15',
     'How long after a sign-in a session may do what is sensitive, before its user has to prove again who they are.',
   ),
+  SESSION_HOURS: whole(1, 8760)('24', 'How long a session lasts. A provider can shorten it for its own.'),
+  SESSION_REMEMBERED_DAYS: whole(0, 3650)(
+    '31',
+    'How long a session lasts with "Keep me signed in". 0: that is not offered.',
+  ),
+  SESSION_IDLE_MINUTES: whole(0, 525_600)(
+    '0',
+    'Sessions that are not used for this long end, to within two minutes. 0: they do not. A provider can say otherwise.',
+  ),
+  PROVIDER_RECHECK_MINUTES: whole(0, 525_600)(
+    '60',
+    'How soon a session ends here after its account at the provider is disabled or deleted. 0: it does not.',
+  ),
+  PROVIDER_GRACE_MINUTES: whole(0, 525_600)(
+    '60',
+    'How much longer such a session lasts while the provider cannot be reached.',
+  ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
   CORS_ORIGINS: origins('', 'Origins whose pages may call the API from a browser. By default, none; * means any.'),
   CORS_CREDENTIALS: flag('false', 'Pages of CORS_ORIGINS may also send cookies. Not with *.'),

@@ -280,7 +280,8 @@ export function createAdmission(options: Options) {
         // A token is not the second factor that its owner has.
         const isHalf = method === 'token' && person.secondFactors.length > 0;
         const provenUntil = new Date(provenAt.getTime() + (isHalf ? 0 : provenMs));
-        sessionUsage.note(sessionId, now);
+        // A stream that a forgotten page keeps open is no use.
+        if (!access.lasts) sessionUsage.note(sessionId, now);
         const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
         const known = {
           person,

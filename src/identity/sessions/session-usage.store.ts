@@ -7,7 +7,9 @@ const WRITE = sql(
   'sessionUsage.write',
   `update session set last_seen_at = u.at
      from (select s.id, v.at from unnest($1::bigint[], $2::timestamptz[]) as v (id, at) join session s on s.id = v.id
-            where s.last_seen_at is null or s.last_seen_at <= v.at - $3::bigint * interval '1 millisecond'
+            where s.last_seen_at is null
+               or s.last_seen_at <= v.at
+                  - case when s.idle_minutes is null then $3::bigint else 60000 end * interval '1 millisecond'
                or s.last_seen_at > greatest(now(), v.at)
             order by s.id for update of s) u
     where session.id = u.id`,

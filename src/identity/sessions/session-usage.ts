@@ -1,6 +1,6 @@
 /**
  * When sessions were last seen. Kept in memory and written together now and then, and each session at most once in five
- * minutes, so no request pays for a write.
+ * minutes, so no request pays for a write. Those that end when they are not used are written each minute.
  */
 export interface SessionUsageStore {
   /** Leaves sessions alone that were written less than this long ago. */
@@ -10,13 +10,18 @@ export interface SessionUsageStore {
 export type SessionUsage = ReturnType<typeof createSessionUsage>;
 
 const EVERY_MS = 5 * 60_000;
+const MAX_NOTED = 50_000;
 
 export function createSessionUsage(store: SessionUsageStore) {
   let seen = new Map<bigint, Date>();
-  return { note, flush };
+  /** Also what has been written, for sessions that end when they are not used. */
+  const noted = new Map<bigint, Date>();
+  return { note, lastNoted: (sessionId: bigint) => noted.get(sessionId), flush };
 
   function note(sessionId: bigint, at: Date): void {
     seen.set(sessionId, at);
+    if (noted.size >= MAX_NOTED) noted.clear();
+    noted.set(sessionId, at);
   }
 
   async function flush(): Promise<void> {

@@ -5,18 +5,34 @@ import { deleteInBatches } from '../../db/batched-delete.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { endSessions } from './ended-sessions.store.ts';
 import { isSecondFactor } from './proof-kinds.ts';
+import { IDLE_SLACK_MS, type LivenessStore } from './session-liveness.ts';
 import type { SessionCard, SessionDraft, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
   'sessions.insert',
   `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip,
-                        method, proven_at)
-   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10) returning id`,
+                        method, proven_at, idle_minutes)
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
 );
 const INSERT_PROVIDER = sql(
   'sessions.insertProvider',
-  `insert into session_provider (session_id, account_id, provider, issuer, subject, sid, id_token)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+  `insert into session_provider (session_id, account_id, provider, issuer, subject, sid, id_token, refresh_token,
+                                 checked_at, check_at, check_until)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+);
+const PARK = sql(
+  'sessions.park',
+  `insert into parked_sign_in (hash, account_id, provider, issuer, subject, sid, id_token, refresh_token, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const DELETE_PARKED = sql(
+  'sessions.deleteParked',
+  `delete from parked_sign_in where id in (
+     select id from parked_sign_in where expires_at < now() - interval '1 hour' limit 100 for update skip locked)`,
+);
+const UNPARK = sql(
+  'sessions.unpark',
+  'delete from parked_sign_in where hash = $1 and account_id = $2 returning id_token, refresh_token',
 );
 // Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
 // session with the others.
@@ -42,9 +58,13 @@ const PROVE_LINK = sql(
   'sessions.proveLink',
   'update linked_account set by_address = false where account_id = $1 and issuer = $2 and subject = $3 and by_address',
 );
+/** Whether a session was used so lately that it goes on, at the moment of a parameter. */
+const isInUse = (now: string) =>
+  `(idle_minutes is null or coalesce(last_seen_at, created_at)
+     > ${now} - idle_minutes * interval '1 minute' - interval '${IDLE_SLACK_MS} milliseconds')`;
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
-  'delete from session where account_id = $1 and expires_at < now()',
+  `delete from session where account_id = $1 and (expires_at < now() or not ${isInUse('now()')})`,
 );
 // Of users who do not come back. An hour later, when the slowest clock of a replica agrees that they have expired.
 const SWEEP = sql(
@@ -69,18 +89,28 @@ const PROVE = sql(
 );
 const COUNT = sql(
   'sessions.count',
-  'select count(*)::integer as total from session where account_id = $1 and expires_at > $2',
+  `select count(*)::integer as total from session where account_id = $1 and expires_at > $2
+      and ${isInUse('$2::timestamptz')}`,
 );
 const LIST = sql(
   'sessions.list',
   `select id, created_at, coalesce(last_seen_at, created_at) as last_seen_at, expires_at, user_agent, ip from session
-    where account_id = $1 and expires_at > $2 order by coalesce(last_seen_at, created_at) desc, id desc
+    where account_id = $1 and expires_at > $2 and ${isInUse('$2::timestamptz')} order by coalesce(last_seen_at, created_at) desc, id desc
    offset $3 limit $4`,
+);
+const LAST_SEEN = sql(
+  'sessions.lastSeen',
+  'select coalesce(last_seen_at, created_at) as last_seen_at from session where id = $1',
 );
 const END = sql(
   'sessions.end',
   `delete from session where account_id = $1 and id = $2 and expires_at > $3 returning created_at, user_agent`,
 );
+
+interface ParkedRow {
+  id_token: Buffer | null;
+  refresh_token: Buffer | null;
+}
 
 interface SessionRow {
   id: bigint;
@@ -91,11 +121,16 @@ interface SessionRow {
   ip: string;
 }
 
-export function createSessionStore(db: Db, write: Write, room: Room): SessionStore {
+export function createSessionStore(db: Db, write: Write, room: Room): SessionStore & LivenessStore {
   return {
+    async lastSeen(sessionId) {
+      const [row] = await db.query<Pick<SessionRow, 'last_seen_at'>>(LAST_SEEN, [sessionId]);
+      return row?.last_seen_at;
+    },
+
     // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken unless others
     // end.
-    async create(draft) {
+    async create(draft, parked) {
       const { accountId, passwordHash, tokenId, createdAt, expiresAt, provider } = draft;
       return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
@@ -103,17 +138,23 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         const link = provider && [accountId, provider.issuer, provider.subject];
         const isLinked = link === undefined || (await query(SAME_LINK, link)).length > 0;
         if (!isSame || !isThere || !isLinked || (await needsMore(query, draft))) return false;
+        const [waiting] = parked ? await query<ParkedRow>(UNPARK, [parked, accountId]) : [];
+        if (parked && !waiting) return false;
         room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
         const place = [draft.userAgent, draft.ip];
         const proof = [draft.method, draft.provenAt ?? null];
-        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, ...proof];
+        const values = [...secrets, createdAt, expiresAt, tokenId ?? null, ...place, ...proof, draft.idleMinutes];
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         if (provider) {
-          const { provider: name, issuer, subject, sid = null, sealedIdToken = null } = provider;
+          const { provider: name, issuer, subject, sid = null } = provider;
           if (isSecondFactor(draft.method)) await query(PROVE_LINK, [accountId, issuer, subject]);
-          await query(INSERT_PROVIDER, [id, accountId, name, issuer, subject, sid, sealedIdToken]);
+          const idToken = provider.sealedIdToken ?? waiting?.id_token ?? null;
+          const refreshToken = provider.sealedRefreshToken ?? waiting?.refresh_token ?? null;
+          const { checkedAt = createdAt, checkAt = null, checkUntil = null } = draft.check ?? {};
+          const who = [id, accountId, name, issuer, subject, sid];
+          await query(INSERT_PROVIDER, [...who, idToken, refreshToken, checkedAt, checkAt, checkUntil]);
         }
         const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
@@ -123,6 +164,13 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
 
     async sweep() {
       return await deleteInBatches(db.query, SWEEP, []);
+    },
+
+    async park({ hash, accountId, provider, expiresAt }) {
+      const { provider: name, issuer, subject, sid = null, sealedIdToken = null, sealedRefreshToken = null } = provider;
+      const who = [hash, accountId, name, issuer, subject, sid];
+      await db.query(PARK, [...who, sealedIdToken, sealedRefreshToken, expiresAt]);
+      await db.query(DELETE_PARKED);
     },
 
     async remove(hash) {

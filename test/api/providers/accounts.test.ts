@@ -25,6 +25,8 @@ describe('Accounts of people who sign in with a provider', () => {
             client_id: CLIENT.id,
             client_secret: CLIENT.secret,
             create_accounts: true,
+            allow_remember: true,
+            recheck_minutes: 0,
             linking: 'off',
           },
         ]),
@@ -58,9 +60,9 @@ describe('Accounts of people who sign in with a provider', () => {
   it('The sign-in page learns of every provider, those of the settings first', async () => {
     const { body } = await atrium.as()('GET', '/user/providers');
     assert.deepEqual(body, [
-      { name: 'fixed', display_name: 'Of the settings', url: '/api/v1/user/signin/fixed' },
-      { name: 'ask', display_name: 'ask', url: '/api/v1/user/signin/ask' },
-      { name: 'auto', display_name: 'auto', url: '/api/v1/user/signin/auto' },
+      { name: 'fixed', display_name: 'Of the settings', url: '/api/v1/user/signin/fixed', remember: true },
+      { name: 'ask', display_name: 'ask', url: '/api/v1/user/signin/ask', remember: false },
+      { name: 'auto', display_name: 'auto', url: '/api/v1/user/signin/auto', remember: false },
     ]);
   });
 
@@ -112,6 +114,7 @@ describe('Accounts of people who sign in with a provider', () => {
     assert.equal(await count(`linked_account where subject = '${subject}'`), 0);
     assert.deepEqual((await call(browser, 'GET', '/user/link_request')).body, {
       provider: 'ask',
+      provider_display_name: 'ask',
       email: `${alice.login}@example.com`,
       username: alice.login,
       return_to: '/me',

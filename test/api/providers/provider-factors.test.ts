@@ -10,6 +10,14 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
 
+const NO_TOKENS = {
+  sealedIdToken: undefined,
+  sealedRefreshToken: undefined,
+  refreshMs: undefined,
+  canBeAsked: false,
+  terms: { hours: null, idleMinutes: null, mayRemember: false, recheckMs: 0, graceMs: 0 },
+} as const;
+
 describe('Second factors of people who sign in with a provider', () => {
   let atrium: TestServer;
   let provider: RealProvider;
@@ -156,7 +164,7 @@ describe('Second factors of people who sign in with a provider', () => {
     const adam = (await call(browser, 'GET', '/user')).body;
     const { sessions } = atrium.instance.identity;
     const subject = { provider: 'plain', issuer: provider.issuer, subject: 'adam', sid: undefined };
-    const opening = { method: 'provider', provider: { ...subject, sealedIdToken: undefined } } as const;
+    const opening = { method: 'provider', provider: { ...subject, ...NO_TOKENS } } as const;
     const open = () => sessions.open(BigInt(adam.id), false, new Date(), opening);
     await open();
     await enroll('adam');
@@ -230,7 +238,7 @@ describe('Second factors of people who sign in with a provider', () => {
   it('A program is approved, and an account linked, only by whoever has lately proven who they are', async (t) => {
     const { browser } = await signIn('trusted', 'xena');
     const { body: started } = await call(openWebBrowser(), 'POST', '/user/device', { name: 'a program' });
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_800_000 });
     const linking = await call(browser, 'POST', '/user/linked_accounts', { provider: 'plain' });
     const approving = await call(browser, 'POST', `/user/device/${started.user_code}`, { approve: true });
     for (const { status, body } of [linking, approving]) {

@@ -12,6 +12,7 @@ import { Form } from '../../parts/form.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { AdminOnly } from './admin-only.tsx';
+import { ProviderHealth } from './provider-health.tsx';
 import { linesOf, readMappings, textOf } from './provider-mappings.ts';
 import { ProviderPreview } from './provider-preview.tsx';
 
@@ -31,6 +32,9 @@ const FIELDS = [
   'allowed_domains',
   'group_claim',
   'group_mappings',
+  'session_hours',
+  'session_idle_minutes',
+  'recheck_minutes',
 ] as const;
 
 export function ProviderPage() {
@@ -71,6 +75,7 @@ function Details({ provider, etag }: { provider: Provider; etag: string | undefi
           ]}
         />
       </Card>
+      <ProviderHealth provider={provider} />
       {provider.missing_teams.length > 0 && (
         <p class="note warn">{`Mappings name teams that do not exist: ${provider.missing_teams.join(', ')}`}</p>
       )}
@@ -86,7 +91,10 @@ function Details({ provider, etag }: { provider: Provider; etag: string | undefi
           onClose={() => (isRemoving.value = false)}
           onDone={() => route('/admin/providers')}
         >
-          <p>Nobody can sign in with it any more. Sessions that are open stay open, and linked accounts stay linked.</p>
+          <p>
+            Nobody can sign in with it any more. Sessions that are open end when the provider would have been asked
+            about them again. Linked accounts stay linked.
+          </p>
         </Confirm>
       )}
     </Page>
@@ -108,7 +116,11 @@ function EditProvider({ provider, etag }: { provider: Provider; etag: string | u
     create_accounts: provider.create_accounts,
     trust_email: provider.trust_email,
     trust_second_factor: provider.trust_second_factor,
+    allow_remember: provider.allow_remember,
   });
+  const hours = useSignal(numberText(provider.session_hours));
+  const idle = useSignal(numberText(provider.session_idle_minutes));
+  const recheck = useSignal(numberText(provider.recheck_minutes));
   const read = readMappings(mappings.value);
   const wrongLine = 'wrong' in read ? `Not a mapping: ${read.wrong}` : undefined;
   const save = useAction(async () => {
@@ -125,6 +137,9 @@ function EditProvider({ provider, etag }: { provider: Provider; etag: string | u
         linking: linking.value as Provider['linking'],
         group_claim: claim.value.trim(),
         group_mappings: 'wrong' in read ? [] : [...read],
+        session_hours: numberIn(hours.value),
+        session_idle_minutes: numberIn(idle.value),
+        recheck_minutes: numberIn(recheck.value),
         ...(secret.value !== '' && { client_secret: secret.value }),
       },
     });
@@ -191,7 +206,38 @@ function EditProvider({ provider, etag }: { provider: Provider; etag: string | u
           hint="One on each line, such as: ops = acme/Operators"
           error={wrongLine ?? save.fieldError('group_mappings')}
         />
+        <TextField
+          label="Sessions last at most, in hours"
+          type="number"
+          value={hours}
+          hint="Empty: as the settings of the server say. So it is for the next two."
+          error={save.fieldError('session_hours')}
+        />
+        <TextField
+          label="Sessions end without use after, in minutes"
+          type="number"
+          value={idle}
+          hint="0: they do not."
+          error={save.fieldError('session_idle_minutes')}
+        />
+        <TextField
+          label="Ask the provider again after, in minutes"
+          type="number"
+          value={recheck}
+          hint="So soon a session ends here whose account is disabled or deleted there. 0: it does not."
+          error={save.fieldError('recheck_minutes')}
+        />
+        {check('allow_remember', 'Allow "Keep me signed in"', 'Sessions may last longer then.')}
       </Form>
     </Card>
   );
+}
+
+function numberText(value: number | null): string {
+  return value === null ? '' : String(value);
+}
+
+/** Empty means what the settings say. */
+function numberIn(text: string): number | null {
+  return text.trim() === '' ? null : Number(text);
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { pageData } from '../../data/page-data.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { startViewing, viewing } from '../../data/view-as.ts';
@@ -15,6 +16,7 @@ import { DeleteUser } from './delete-user.tsx';
 import { EditUser, SetPassword } from './edit-user.tsx';
 import { UserFactors } from './user-factors.tsx';
 import { UserFlags } from './user-flags.tsx';
+import { UserLinks } from './user-links.tsx';
 import { UserOrgs } from './user-orgs.tsx';
 import { UserSignIns } from './user-sign-ins.tsx';
 import { type User, UserChips } from './user-state.tsx';
@@ -57,9 +59,8 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
           <span data-key="e">
             <Button onClick={() => (dialog.value = 'edit')}>Edit person</Button>
           </span>
-          {isMe ? (
-            <LinkButton href="/me/password">Change password</LinkButton>
-          ) : (
+          {pageData.features.passwords && isMe && <LinkButton href="/me/password">Change password</LinkButton>}
+          {pageData.features.passwords && !isMe && (
             <Button onClick={() => (dialog.value = 'password')}>Set password</Button>
           )}
           <Button
@@ -111,6 +112,7 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
       ) : (
         <>
           <UserFactors login={login} />
+          <UserLinks login={login} />
           <UserSignIns login={login} />
         </>
       )}

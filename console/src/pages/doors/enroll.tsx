@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
+import { forgetProvider } from '../../data/last-provider.ts';
 import { hasPasskeys } from '../../data/passkey.ts';
 import { signedOut } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
@@ -33,6 +34,7 @@ export function EnrollPage() {
         </Button>
         <Button
           onClick={() => {
+            forgetProvider();
             void api.call('GET /user/signout').finally(signedOut);
           }}
         >

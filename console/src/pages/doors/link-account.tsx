@@ -40,7 +40,11 @@ export function LinkAccountPage() {
   );
 }
 
-function Ask({ request: { provider, email, username, return_to } }: { request: Request }) {
+function Ask({
+  request: { provider, provider_display_name: company, email, username, return_to },
+}: {
+  request: Request;
+}) {
   const link = useAction(async () => {
     await api.call('POST /user/link_request');
     location.assign(return_to);
@@ -52,9 +56,9 @@ function Ask({ request: { provider, email, username, return_to } }: { request: R
         Link to the account <bdi>{username}</bdi>?
       </h2>
       <p>
-        {`The provider ${provider} says that ${email} is yours. The account `}
+        {`${company} says that ${email} is yours. The account `}
         <bdi class="strong">{username}</bdi>
-        {' has that address. Once they are linked, you can sign in to it with the provider.'}
+        {` has that address. Once they are linked, you can sign in to it with ${company}.`}
       </p>
       {isOwner ? (
         <>
@@ -69,7 +73,10 @@ function Ask({ request: { provider, email, username, return_to } }: { request: R
       ) : (
         <>
           <p>Sign in to that account first, to show that it is yours.</p>
-          <SignInForm username={username} hasProviders={false} />
+          <SignInForm username={username} exceptProvider={provider} hasTokens={false} />
+          <p class="quiet">
+            {`If you have no way to sign in to it, ask a site administrator: they can let your next sign-in with ${company} be linked without this question.`}
+          </p>
         </>
       )}
     </div>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { lazy } from 'preact-iso';
 import { ApiError } from '../../../../client/errors.ts';
 import { api } from '../../data/api.ts';
+import { forgetProvider } from '../../data/last-provider.ts';
 import { pageData } from '../../data/page-data.ts';
 import { hasPasskeys, showPasskey } from '../../data/passkey.ts';
 import { signedInAs } from '../../data/session.ts';
@@ -14,14 +15,20 @@ const SecondStep = lazy(async () => ({ default: (await import('./second-step.tsx
 
 interface SignInFormProps {
   readonly username?: string;
-  readonly hasProviders?: boolean;
+  /** A provider that is not offered. */
+  readonly exceptProvider?: string;
+  /** A session that is opened with a token may not do everything. */
+  readonly hasTokens?: boolean;
   /** What the second step can be, if a provider was the first. */
   readonly secondStep?: readonly string[] | undefined;
 }
 
 /** A name and a password, a passkey, or a token. Used by the page, and by the dialog that covers a page whose session has ended. */
-export function SignInForm({ username = '', hasProviders = true, secondStep }: SignInFormProps) {
-  const way = useSignal<'password' | 'token'>(pageData.features.passwords ? 'password' : 'token');
+export function SignInForm({ username = '', exceptProvider, hasTokens = true, secondStep }: SignInFormProps) {
+  const { passwords: hasPasswords, remember: mayRemember } = pageData.features;
+  // Without passwords, a token is for emergencies, so it comes last.
+  const usual = hasPasswords ? 'password' : undefined;
+  const way = useSignal<'password' | 'token' | undefined>(usual);
   const name = useSignal(username);
   const password = useSignal('');
   const token = useSignal('');
@@ -40,10 +47,11 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
       const user = await api.call('POST /user/signin', { body: { ...proof, remember: remember.value } });
       password.value = '';
       token.value = '';
+      forgetProvider();
       signedInAs(user);
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'second_factor_required') methods.value = error.secondFactor;
-      else problem.value = describeSignIn(error, way.value);
+      else problem.value = describeSignIn(error, way.value ?? 'password');
     } finally {
       isRunning.value = false;
     }
@@ -55,7 +63,9 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
       const passkey = await showPasskey(await api.call('POST /user/signin/passkey/options', { body: {} }));
       if (passkey === undefined) return;
       const body = { passkey, remember: remember.value };
-      signedInAs(await api.call('POST /user/signin/passkey', { body }));
+      const user = await api.call('POST /user/signin/passkey', { body });
+      forgetProvider();
+      signedInAs(user);
     } catch (error) {
       problem.value = describeSignIn(error, 'passkey');
     }
@@ -80,7 +90,7 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
         void signIn();
       }}
     >
-      {isToken ? (
+      {isToken && (
         <TextField
           key="token"
           label="Access token"
@@ -92,7 +102,8 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
           hint="A personal token with the scope all. The session ends with it."
           error={problem.value}
         />
-      ) : (
+      )}
+      {way.value === 'password' && (
         <>
           <TextField
             key="name"
@@ -114,27 +125,37 @@ export function SignInForm({ username = '', hasProviders = true, secondStep }: S
           />
         </>
       )}
-      <CheckField label="Keep me signed in" isChecked={remember.value} onChange={(is) => (remember.value = is)} />
-      <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Signing in">
-        Sign in
-      </Button>
+      {way.value === undefined && problem.value !== undefined && (
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+      )}
+      {mayRemember && (
+        <CheckField label="Keep me signed in" isChecked={remember.value} onChange={(is) => (remember.value = is)} />
+      )}
+      {way.value !== undefined && (
+        <Button kind="main" type="submit" isBusy={isRunning.value} busyLabel="Signing in">
+          Sign in
+        </Button>
+      )}
       <div class="stack tight">
-        {hasPasskeys() && (!isToken || !pageData.features.passwords) && (
+        {!hasPasswords && <ProviderButtons remember={remember.value} except={exceptProvider} />}
+        {hasPasskeys() && (!isToken || !hasPasswords) && (
           <Button onClick={() => void signInWithPasskey()}>Sign in with a passkey</Button>
         )}
-        {hasProviders && <ProviderButtons remember={remember.value} />}
+        {hasPasswords && <ProviderButtons remember={remember.value} except={exceptProvider} />}
       </div>
-      {pageData.features.passwords && (
+      {hasTokens && (
         <p>
           <button
             type="button"
             class="link-button"
             onClick={() => {
-              way.value = isToken ? 'password' : 'token';
+              way.value = isToken ? usual : 'token';
               problem.value = undefined;
             }}
           >
-            {isToken ? 'Use a password instead' : 'Use a token instead'}
+            {!isToken ? 'Use a token instead' : hasPasswords ? 'Use a password instead' : 'Use a provider instead'}
           </button>
         </p>
       )}

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { lazy } from 'preact-iso';
 import { pageData } from '../../data/page-data.ts';
-import { SignInForm } from './sign-in-form.tsx';
+
+/** Whoever is signed in does not need it. */
+export const SignInForm = lazy(async () => ({ default: (await import('./sign-in-form.tsx')).SignInForm }));
 
 export function SignInPage() {
   return (

@@ -4,7 +4,8 @@ import { pageData } from '../../data/page-data.ts';
 import { hasPasskeys, showPasskey } from '../../data/passkey.ts';
 import { proven } from '../../data/proof.ts';
 import { useResource } from '../../data/resource.ts';
-import { me } from '../../data/session.ts';
+import { me, signedInAs } from '../../data/session.ts';
+import { openSignInWindow } from '../../data/sign-in-window.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { messageOf } from '../../parts/fault.tsx';
@@ -22,6 +23,8 @@ export function Prove() {
   const code = useSignal('');
   const isRunning = useSignal(false);
   const problem = useSignal<{ field: 'password' | 'code' | 'passkey'; text: string } | undefined>(undefined);
+  const blocked = useSignal<string | undefined>(undefined);
+  const hasNothing = !hasPasswords && hasFactors === false && linked.data?.length === 0;
   const errorOf = (field: string) => (problem.value?.field === field ? problem.value.text : undefined);
 
   async function prove(field: 'password' | 'code' | 'passkey'): Promise<void> {
@@ -37,6 +40,21 @@ export function Prove() {
     } finally {
       isRunning.value = false;
     }
+  }
+
+  /** In a window of its own, so that the page below keeps what was typed. */
+  function proveWith(provider: string): void {
+    const isOpen = openSignInWindow(provider, { again: 'true' }, () => {
+      // The session is another one now. Its first answer brings what a change needs.
+      api.call('GET /user').then(
+        (user) => {
+          signedInAs(user);
+          proven(true);
+        },
+        () => proven(false),
+      );
+    });
+    blocked.value = isOpen ? undefined : provider;
   }
 
   async function proofOf(field: 'password' | 'code' | 'passkey') {
@@ -92,18 +110,35 @@ export function Prove() {
           )}
         </div>
         {hasFactors && <p>If you have none of them with you, sign out and sign in again.</p>}
-        {providers.map(({ id, provider }) => (
-          // The provider sends the browser back, and what was not saved is gone.
+        {providers.map(({ id, provider, provider_display_name: name }) => (
           <p key={id}>
-            <a
-              target="_top"
-              href={`/api/v1/user/signin/${provider}?${new URLSearchParams({ return_to: location.pathname + location.search, again: 'true' })}`}
-            >
-              {`${hasPasswords ? 'Or sign' : 'Sign'} in again with ${provider}`}
-            </a>
+            <button type="button" class="link-button" onClick={() => proveWith(provider)}>
+              {`${hasPasswords ? 'Or sign' : 'Sign'} in again with ${name}`}
+            </button>
+            <span class="quiet">, in a window of its own</span>
           </p>
         ))}
+        {blocked.value !== undefined && (
+          <p class="problem" role="alert">
+            The browser has blocked the window. Allow windows for this site, or{' '}
+            <a target="_top" href={`/api/v1/user/signin/${blocked.value}?${againHere()}`}>
+              sign in again in this one
+            </a>
+            , which loses what you have typed.
+          </p>
+        )}
+        {hasNothing && (
+          <p class="problem" role="alert">
+            {
+              'You cannot prove it here: passwords are off, and you have neither a second factor nor a linked account. Sign out and sign in with your provider; if it is not linked to this account yet, ask a site administrator.'
+            }
+          </p>
+        )}
       </form>
     </Dialog>
   );
+}
+
+function againHere(): URLSearchParams {
+  return new URLSearchParams({ return_to: location.pathname + location.search, again: 'true' });
 }

@@ -50,7 +50,7 @@ export function LinkedAccountsPage() {
               rows={all}
               keyOf={({ id }) => String(id)}
               columns={[
-                { key: 'provider', title: 'Provider', cell: (one) => <bdi>{one.provider}</bdi> },
+                { key: 'provider', title: 'Provider', cell: (one) => <bdi>{one.provider_display_name}</bdi> },
                 { key: 'email', title: 'Email', cell: (one) => <bdi>{one.email}</bdi> },
                 { key: 'used', title: 'Last used', cell: (one) => <When at={one.last_used_at} /> },
                 { key: 'created', title: 'Linked', cell: (one) => <When at={one.created_at} />, isMinor: true },
@@ -66,7 +66,7 @@ export function LinkedAccountsPage() {
       </Show>
       {unlinked.value && (
         <Confirm
-          title={`Unlink ${unlinked.value.provider}?`}
+          title={`Unlink ${unlinked.value.provider_display_name}?`}
           verb="Unlink account"
           done="The account was unlinked."
           change={() => api.call('DELETE /user/linked_accounts/{id}', { path: { id: unlinked.value?.id ?? 0n } })}

@@ -9,7 +9,7 @@ import './me.css';
 const TABS: readonly Tab[] = [
   { href: '/me', title: 'Profile' },
   { href: '/me/emails', title: 'Emails' },
-  { href: '/me/password', title: 'Password' },
+  ...(pageData.features.passwords ? [{ href: '/me/password', title: 'Password' }] : []),
   { href: '/me/security', title: 'Security' },
   { href: '/me/sessions', title: 'Sessions' },
   { href: '/me/linked-accounts', title: 'Linked accounts' },

@@ -5,7 +5,7 @@ import { unlessEmpty, useKept, useSettled } from '../../data/filters.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
-import { Person } from '../../parts/bits.tsx';
+import { Chip, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Expires } from '../../parts/expiry.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
@@ -100,7 +100,10 @@ export function MembersPage() {
                     title: 'Name',
                     sortBy: 'name',
                     cell: (person) => (
-                      <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
+                      <span class="line">
+                        <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
+                        {person.managed_by_scim && <Chip>Managed by SCIM</Chip>}
+                      </span>
                     ),
                   },
                   { key: 'teams', title: 'Teams', cell: (person) => <TeamChips org={org} teams={person.teams} /> },

@@ -1,7 +1,7 @@
-import { AppError, reasonOf } from '../base/errors.ts';
-import { type Actor, SERVER } from '../changes/audit-entry.ts';
-import type { GroupMapping, Provider } from './provider.ts';
-import type { ProviderActor } from './provider-accounts.ts';
+import { AppError, reasonOf } from '../../base/errors.ts';
+import { type Actor, SERVER } from '../../changes/audit-entry.ts';
+import type { GroupMapping, Provider } from '../provider.ts';
+import type { ProviderActor } from '../provider-accounts.ts';
 
 /** A mapping, and the team that it means now. */
 export interface FoundMapping extends GroupMapping {

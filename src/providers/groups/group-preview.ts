@@ -1,6 +1,6 @@
+import type { Providers } from '../providers.ts';
 import type { GroupSyncStore } from './group-sync.ts';
 import { nameOf } from './group-sync.ts';
-import type { Providers } from './providers.ts';
 
 /** A change of a membership, as a preview of its impact takes it. */
 export interface PreviewedChange {

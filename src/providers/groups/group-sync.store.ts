@@ -1,10 +1,10 @@
-import type { Actor } from '../changes/audit-entry.ts';
-import type { Room } from '../changes/room.store.ts';
-import { PLATFORM, type Write } from '../changes/write.ts';
-import { type Db, type Query, sql } from '../db/db.ts';
-import { joinTeam, leaveTeam } from '../organizations/members.store.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { Room } from '../../changes/room.store.ts';
+import { PLATFORM, type Write } from '../../changes/write.ts';
+import { type Db, type Query, sql } from '../../db/db.ts';
+import { joinTeam, leaveTeam } from '../../organizations/members.store.ts';
+import type { GroupMapping } from '../provider.ts';
 import type { GroupPlan, GroupSyncStore, ManagedTeam } from './group-sync.ts';
-import type { GroupMapping } from './provider.ts';
 
 const RESOLVE = sql(
   'groupSync.resolve',
