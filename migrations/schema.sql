@@ -27,6 +27,7 @@ create table account (
   requires_second_factor boolean not null default false,
   has_factor boolean not null default false,
   is_ownerless boolean not null default false,
+  relink_until timestamp with time zone,
   constraint account_name UNIQUE (name_key),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text]))),

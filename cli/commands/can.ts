@@ -91,7 +91,10 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
       return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${plain(`${effect}${obstacle}`)})`)}`;
     },
   );
-  return [...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []), ...(note ? [plain(note)] : [])];
+  return [
+    ...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []),
+    ...(note ? [plain(note)] : []),
+  ];
 }
 
 /** From the user to the object, over the rows of the database. */

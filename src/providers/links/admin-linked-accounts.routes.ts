@@ -24,7 +24,7 @@ interface Parts {
 
 /** The linked accounts of users, for administrators: an account at a provider can be gone, or be made again. */
 export function adminLinkedAccountRoutes(scope: Scope, { linkedAccounts, users, displayNames }: Parts): void {
-  const common = { tags: ['administration'], extension: true };
+  const common = { tags: ['sign-in'], extension: true };
   const Path = Type.Object({ username: Type.String() });
 
   scope.get(
