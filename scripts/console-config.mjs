@@ -12,6 +12,8 @@ const EDITOR = {
   name: 'editor',
   test: /[\\/]node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)[\\/]/,
 };
+/** Only the pages of the audit log verify it. */
+const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, priority: 3 };
 /** What every page needs, together with the entry. */
 const FRAME = {
   name: 'index',
@@ -37,7 +39,7 @@ export function consoleConfig(outDir) {
       reportCompressedSize: false,
       // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.
       cssCodeSplit: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, FRAME, SHARED] } } },
+      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, SHARED] } } },
     },
     plugins: [
       {

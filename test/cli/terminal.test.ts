@@ -74,7 +74,11 @@ describe('CLI on a terminal', { skip }, () => {
 
   it('Control characters in exported documents are escaped on a terminal and kept in a pipe', async () => {
     const odd = 'a\u009b31mb\u202ec';
-    const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: odd, permissions: [] });
+    const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', {
+      name: 'odd',
+      description: odd,
+      permissions: [],
+    });
     assert.equal(made.status, 201, made.text);
     for (const line of ['audit --export', 'role export', 'role list --yaml']) {
       const { seen } = await onTerminal(`atrium ${line}`);

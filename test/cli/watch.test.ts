@@ -158,7 +158,7 @@ describe('Watching', () => {
     ]);
     assert.equal(out.length, 1 + 2 + 1 + 2);
     assert.deepEqual(
-      out.slice(3).map((line) => line.match(/^added .* team\.create +team:(\w+)/)?.[1]),
+      out.slice(3).map((line) => line.match(/^added .* team\.create +ann created the team (\w+)/)?.[1]),
       ['eins', 'drei', 'vier'],
     );
     assert.deepEqual(said, ['more than 2 are new, so some may be missing here; use a larger --limit']);

@@ -161,7 +161,7 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     const least = ways.getByRole('listitem').first();
     assert.match(
       await least.innerText(),
-      /only "remove clusters".*Viewers[\s\S]*nothing else for cat[\s\S]*nobody else/,
+      /only "remove clusters".*Viewers[\s\S]*no further permission for cat[\s\S]*nobody else/,
     );
     assert.doesNotMatch(await ways.innerText(), /Owners/);
     await least.getByRole('button', { name: 'Do it' }).click();

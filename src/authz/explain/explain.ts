@@ -5,7 +5,6 @@ import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
 import type { Surroundings } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
-import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
@@ -19,7 +18,7 @@ import { inOneMoment } from '../one-moment.ts';
 import { reachesHeld } from '../token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
 import { type Reason, reasonsFor } from './all-paths.ts';
-import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
+import { type MissingParts, objectOf, partsOf, type ShownTuple, shown, withoutVain } from './explained-parts.ts';
 import { explainedReasons, finished, type Reasons, type Standing } from './explained-reasons.ts';
 import { missingTexts, PAST, PRESENT, sentenceFor, textOf } from './explanation-text.ts';
 import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
@@ -375,11 +374,6 @@ export function createExplain(
 
 function isEmpty(facts: Surroundings): boolean {
   return facts.contextualTuples === undefined;
-}
-
-/** A built-in team stays, so nothing that could be added would help. */
-function withoutVain(missing: MissingLink | undefined): MissingLink | undefined {
-  return missing?.excludedBy.some(({ relation }) => relation === 'built_in') ? { ...missing, add: [] } : missing;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

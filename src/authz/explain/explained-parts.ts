@@ -37,3 +37,8 @@ export function shown({ user, relation, object }: ShownTuple): ShownTuple {
 export function objectOf(subject: string): string {
   return subject.split('#')[0] ?? subject;
 }
+
+/** A built-in team stays, so nothing that could be added would help. */
+export function withoutVain(missing: MissingLink | undefined): MissingLink | undefined {
+  return missing?.excludedBy.some(({ relation }) => relation === 'built_in') ? { ...missing, add: [] } : missing;
+}

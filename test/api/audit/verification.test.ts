@@ -161,7 +161,7 @@ describe('Rejected verifications of the audit log', () => {
 
   for (const [who, path, status, message] of [
     [undefined, '/admin/audit/verify', 401, 'token is required'],
-    ['ann', '/admin/audit/verify', 403, 'user should be the site admin'],
+    ['ann', '/admin/audit/verify', 403, 'only site administrators can call this route'],
     ['root', '/admin/audit/verify?org=nowhere', 400, /^org: no account is named/],
     ['ann', '/orgs/acme/audit/verify?cursor=x', 400, /^cursor was not issued by this server/],
     ['ann', '/orgs/acme/audit/verify?from=yesterday', 400, /^from must be/],

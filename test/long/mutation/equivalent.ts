@@ -25,9 +25,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the pattern finds both or neither',
   "src/tokens/hosted-token.ts: const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 16);  →  const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 17);":
     'the length of the ID of a key is free: whoever verifies a token compares it as a whole',
-  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (!(first > 0)) await breath();': BREATH,
-  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (first <= 0) await breath();': BREATH,
-  'src/authz/explain/explain.ts: if (first > 0) await breath();  →  if (first > 1) await breath();': BREATH,
   'src/authz/remedy-scene.ts: await pace();  →  (nothing)': BREATH,
   'src/authz/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
   'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
