@@ -598,6 +598,79 @@ export type ClusterInfo = {
   readonly status: ClusterStatus;
 };
 
+/** What every Kubernetes object has. */
+export type ClusterMetadata = {
+  /** Name of the cluster. */
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  /** When the cluster was imported. */
+  readonly creationTimestamp: string;
+};
+
+/** A cluster in the form of a Kubernetes object. */
+export type ClusterObject = {
+  readonly metadata: ClusterMetadata;
+  readonly spec: ClusterSpec;
+  readonly status: ClusterV2Status;
+};
+
+/** Clusters in the form of a Kubernetes list. */
+export type ClusterObjects = {
+  /** All of them, or a page of them if page or limit is given. */
+  readonly items: readonly ClusterObject[];
+};
+
+/** What is known about a cluster. */
+export type ClusterSpec = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name for people, at most 255 characters. By default, empty. */
+  readonly displayName: string;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  /** ID of the user or organization that owns the cluster. */
+  readonly ownerID: bigint;
+  /** Name of the user or organization that owns the cluster. */
+  readonly ownerName: string;
+  /** ID of the user who looks after the cluster, or 0. */
+  readonly managerID: bigint;
+  /** ID of the cluster at its provider, at most 255 characters. */
+  readonly externalID: string;
+  /** Where the cluster runs: any text, such as AKS, EKS, GKE or Generic. */
+  readonly provider: string;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
+  readonly vendor: string;
+  /** Number of nodes, as the cluster reports it. */
+  readonly nodeCount: number;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
+  readonly endpoint: string;
+  /** Region or zone, at most 255 characters. */
+  readonly location: string;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
+  readonly project: string;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
+  readonly infraNamespace: string;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
+  readonly hubClusterName: string;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
+  readonly hubClusterUID: string;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
+  readonly clusterSetName: string;
+  /** Whether the cluster collects the metrics of others. */
+  readonly isMonitoringCluster: boolean;
+  /** Time since creation, such as 43m, 8d or 6mo. */
+  readonly age: string;
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
+  readonly hubClusterOwnerName: string;
+  /** Version of Kubernetes, as the cluster reports it. */
+  readonly kubernetesVersion: string;
+  /** When the cluster was imported, in Unix seconds. */
+  readonly createdAt: bigint;
+};
+
 /** The last known state of the cluster. */
 export type ClusterStatus = {
   readonly response: ClusterStatusResponse;
@@ -613,7 +686,7 @@ export type ClusterStatusResponse = {
   readonly message: string;
 };
 
-/** A Kubernetes cluster, as clients of the second version of these calls know it. */
+/** A Kubernetes cluster, both with its fields one by one and in the form of a Kubernetes object. */
 export type ClusterV2 = {
   /** Assigned by the server, never reused. */
   readonly id: bigint;
@@ -661,13 +734,30 @@ export type ClusterV2 = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  readonly status: ClusterStatus;
+  readonly status: ClusterV2Status;
   /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
   readonly heartbeatAt: string;
   /** The same as orchestratorVersion. */
   readonly kubernetesVersion: string;
+  readonly metadata: ClusterMetadata;
+  readonly spec: ClusterSpec;
+};
+
+/** The last known state of a cluster. */
+export type ClusterV2Status = {
+  /** The same as response.phase. */
+  readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
+  /** The same as response.reason. */
+  readonly reason: string;
+  /** The same as response.message. */
+  readonly message: string;
+  /** Programs that manage the cluster. */
+  readonly clusterManagers: readonly string[];
+  /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+  readonly heartbeatAt: string;
+  readonly response: ClusterStatusResponse;
 };
 
 /** What became of a confirmation. */
@@ -4596,13 +4686,15 @@ export interface Operations {
         owner: Id;
       };
       query?: {
+        /** Only clusters of this provider, in any letter case. */
+        provider?: Text | undefined;
         /** Page number, starting at 1. */
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 200. */
         limit?: Text | undefined;
       };
     };
-    answer: readonly ClusterV2[];
+    answer: ClusterObjects;
   };
   /** Look a cluster up by UID or name; one that is not there has the phase NotImported */
   'POST /clustersv2/{owner}/check': {

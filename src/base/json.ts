@@ -98,6 +98,13 @@ export async function writeLongListInPieces<T>(items: readonly T[], present: (it
   return pieces.map((piece, place) => `${piece}${place === last ? ']' : ','}`);
 }
 
+/** The same list as the `items` of an object. */
+export async function writeLongItemsInPieces<T>(items: readonly T[], present: (item: T) => unknown): Promise<string[]> {
+  const pieces = await writeLongListInPieces(items, present);
+  const last = pieces.length - 1;
+  return pieces.map((piece, place) => `${place === 0 ? '{"items":' : ''}${piece}${place === last ? '}' : ''}`);
+}
+
 /** The plain writer throws if it cannot write a value exactly. */
 function writeLongJson(value: unknown): string {
   try {

@@ -1,26 +1,22 @@
 import Type from 'typebox';
-import { writeLongListInPieces } from '../base/json.ts';
+import { writeLongItemsInPieces } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendPieces } from '../http/server.ts';
 import { pageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { maybe, named } from '../http/wire/schemas.ts';
 import type { Cluster } from './cluster.ts';
-import { ClusterDetails, presentClusterDetails } from './cluster.view.ts';
 import { NEW_CLUSTER } from './cluster-fields.ts';
 import type { ClusterHint, OwnerClusters } from './owner-clusters.ts';
+import { ClusterObjects, ClusterV2, presentClusterObject, presentClusterV2 } from './owner-clusters.view.ts';
 
 const MAX_LIMIT = 200;
 
-/** A cluster as the second version of these calls names its fields. */
-const ClusterV2 = named(
-  'ClusterV2',
-  Type.Object({
-    ...ClusterDetails.properties,
-    kubernetesVersion: Type.String({ description: 'The same as orchestratorVersion.' }),
-  }),
-);
 const OwnerPath = Type.Object({ owner: Type.String({ description: 'The caller, or an organization of the caller.' }) });
 const ClusterPath = Type.Object({ ...OwnerPath.properties, cluster: Type.String({ description: 'Its name.' }) });
+const ListQuery = Type.Object({
+  provider: Type.Optional(Type.String({ description: 'Only clusters of this provider, in any letter case.' })),
+  ...pageQuery(MAX_LIMIT),
+});
 const CheckOptions = named(
   'ClusterCheck',
   Type.Object({
@@ -47,19 +43,19 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
         ...common,
         summary: 'List the clusters of an owner that the caller may view; in pages only if page or limit is given',
         params: OwnerPath,
-        querystring: Type.Object(pageQuery(MAX_LIMIT)),
-        response: { 200: Type.Array(ClusterV2) },
+        querystring: ListQuery,
+        response: { 200: ClusterObjects },
       },
     },
     async (request, reply) => {
-      const { page: number, limit } = request.query;
+      const { page: number, limit, provider } = request.query;
       const page = number === undefined && limit === undefined ? undefined : readPage(request.query, MAX_LIMIT);
       const now = new Date();
-      const search = { text: '', now, orderBy: 'id', isDescending: false } as const;
+      const search = { text: '', provider: provider || undefined, now, orderBy: 'id', isDescending: false } as const;
       const { items, total } = await clusters.list(callerOf(request).person, request.params.owner, search, page);
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
-      sendPieces(reply, await writeLongListInPieces(items, (cluster) => present(cluster, now)));
+      sendPieces(reply, await writeLongItemsInPieces(items, (cluster) => presentClusterObject(cluster, now)));
       return reply;
     },
   );
@@ -74,7 +70,7 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
       async (request) => {
         const { owner, cluster } = request.params;
         const now = new Date();
-        return present(await clusters.get(callerOf(request).person, owner, cluster, now), now);
+        return presentClusterV2(await clusters.get(callerOf(request).person, owner, cluster, now), now);
       },
     );
   }
@@ -115,13 +111,9 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
       const hint = { name: name ?? '', uid: clusterUID ?? '' };
       const now = new Date();
       const found = await clusters.find(callerOf(request).person, owner, hint, now);
-      return present(found ?? absent(hint, owner, now), now);
+      return presentClusterV2(found ?? absent(hint, owner, now), now);
     },
   );
-}
-
-function present(cluster: Cluster, now: Date) {
-  return { ...presentClusterDetails(cluster, now), kubernetesVersion: cluster.orchestratorVersion };
 }
 
 function absent({ name, uid }: ClusterHint, ownerName: string, now: Date): Cluster {

@@ -7,6 +7,7 @@ import {
   readJson,
   readJsonInSteps,
   writeJson,
+  writeLongItemsInPieces,
   writeLongListInPieces,
 } from '../../src/base/json.ts';
 import { fc } from '../support/properties.ts';
@@ -248,6 +249,9 @@ describe('Long lists as JSON', () => {
       const written = await writeLongListInPieces(numbers, present);
       assert.equal(written.length, pieces);
       assert.equal(written.join(''), writeJson(numbers.map(present)));
+      const asItems = await writeLongItemsInPieces(numbers, present);
+      assert.equal(asItems.length, pieces);
+      assert.equal(asItems.join(''), writeJson({ items: numbers.map(present) }));
     }
   });
 });

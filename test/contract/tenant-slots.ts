@@ -162,7 +162,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /orgs/:org/clusters': 'org CLUSTERS PAGE',
   'POST /orgs/:org/clusters': 'org CLUSTER',
   'POST /user/clusters': 'CLUSTER',
-  'GET /clustersv2/:owner': 'owner:organization PAGE',
+  'GET /clustersv2/:owner': 'owner:organization PAGE ?provider',
   'GET /clustersv2/:owner/:cluster': 'owner:organization cluster:clusterName',
   'GET /clustersv2/:owner/:cluster/status': 'owner:organization cluster:clusterName',
   'GET /clustersv2/:owner/:cluster/exist': 'owner:organization cluster:clusterName',

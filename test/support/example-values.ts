@@ -65,6 +65,7 @@ export function createExampleValues(baseUrl: string, now = Date.now()) {
       return Object.fromEntries(Object.entries(value).map(([name, part]) => [stableText(name), stable(part, name)]));
     }
     if (field === 'exp') return 1768555800;
+    if (field === 'createdAt' && typeof value === 'number') return Date.parse(NOW) / 1000;
     if (typeof value !== 'string') return value;
     const fake = FAKES[field];
     return fake !== undefined && value !== '' && !HARMLESS.test(value) ? fake : stableText(value);

@@ -149,18 +149,24 @@ describe('Calls of the API family', () => {
   });
 
   describe('Clusters under /clustersv2', () => {
+    const namesIn = ({ items }: { items: { spec: { name: string } }[] }) => items.map(({ spec }) => spec.name);
+
     it('The clusters of an owner are those that the caller may view', async () => {
-      const names = async (caller: string, owner: string) => {
-        const { status, body, headers } = await get(caller, `/clustersv2/${owner}`);
-        assert.deepEqual([status, headers.get('x-total-count')], [200, String(body.length)]);
-        return body.map(({ name }: { name: string }) => name);
+      const names = async (caller: string, path: string) => {
+        const { status, body, headers } = await get(caller, `/clustersv2/${path}`);
+        assert.deepEqual([status, headers.get('x-total-count')], [200, String(body.items.length)]);
+        return namesIn(body);
       };
       assert.deepEqual(await names('dan', 'acme'), ['prod', 'staging']);
       assert.deepEqual(await names('root', 'Acme'), ['prod', 'staging']);
       assert.deepEqual(await names('ann', 'ANN'), ['laptop']);
       assert.deepEqual(await names('bob', 'bob'), []);
+      assert.equal((await get('bob', '/clustersv2/bob')).text, '{"items":[]}');
+      const { provider } = (await get('ann', '/clustersv2/acme/prod')).body;
+      assert.ok((await names('ann', `acme?provider=${provider.toLowerCase()}`)).includes('prod'));
+      assert.deepEqual(await names('ann', 'acme?provider=nothing'), []);
       const second = await get('ann', '/clustersv2/acme?page=2&limit=1');
-      assert.deepEqual([second.body.length, second.body[0].name], [1, 'staging']);
+      assert.deepEqual(namesIn(second.body), ['staging']);
       assert.equal(second.headers.get('x-total-count'), '2');
     });
 
@@ -169,9 +175,45 @@ describe('Calls of the API family', () => {
       const answers = await Promise.all(['', '/status'].map((end) => get('ann', `/clustersv2/acme/prod${end}`)));
       for (const { status, body } of answers) {
         assert.equal(status, 200);
-        const { kubernetesVersion, heartbeatAt, hubClusterOwnerName, ...rest } = body;
-        assert.deepEqual(rest, { ...own, age: rest.age });
+        const { kubernetesVersion, heartbeatAt, hubClusterOwnerName, metadata, spec, status: state, ...rest } = body;
+        assert.deepEqual({ ...rest, status: { response: state.response } }, { ...own, age: rest.age });
         assert.deepEqual([kubernetesVersion, hubClusterOwnerName], [own.orchestratorVersion, '']);
+      }
+    });
+
+    it('A cluster also has metadata, spec and status, alone and in a list', async () => {
+      const cluster = (await get('ann', '/clustersv2/acme/prod')).body;
+      const { metadata, spec, status } = cluster;
+      const { name, uid, createdAt } = cluster;
+      assert.deepEqual(metadata, { name, uid, creationTimestamp: createdAt });
+      for (const field of Object.keys(spec)) if (field !== 'createdAt') assert.deepEqual(spec[field], cluster[field]);
+      assert.deepEqual([spec.name, spec.uid, spec.ownerName], ['prod', uid, 'acme']);
+      // Clients read it as a number of seconds.
+      assert.equal(spec.createdAt, Date.parse(createdAt) / 1000);
+      assert.equal(spec.kubernetesVersion, cluster.orchestratorVersion);
+      const { phase, reason, message } = status.response;
+      const { clusterManagers, heartbeatAt } = cluster;
+      assert.deepEqual(status, { phase, reason, message, clusterManagers, heartbeatAt, response: status.response });
+      assert.notEqual(phase, '');
+      const [listed] = (await get('ann', '/clustersv2/acme')).body.items;
+      assert.deepEqual(listed, { metadata, spec: { ...spec, age: listed.spec.age }, status });
+    });
+
+    it('Calls that would install or remove software are errors, with a reason', async () => {
+      for (const [method, path, status] of [
+        ['POST', 'import', 405],
+        ['POST', 'prod/connect', 404],
+        ['POST', 'prod/reconfigure', 404],
+        ['POST', 'prod/remove', 404],
+        ['GET', 'prod/client-config', 404],
+        ['DELETE', 'prod', 405],
+      ] as const) {
+        const answer = await atrium.as('ann')(method, `/clustersv2/acme/${path}`, method === 'POST' ? {} : undefined);
+        assert.equal(answer.status, status, path);
+        assert.deepEqual(
+          [answer.body.reason, answer.body.message !== ''],
+          [status === 405 ? 'method_not_allowed' : 'route_not_found', true],
+        );
       }
     });
 
@@ -187,9 +229,15 @@ describe('Calls of the API family', () => {
       const { uid } = atrium.world.clusters.prod ?? assert.fail();
       assert.equal((await check({ basicInfo: { name: 'staging', clusterUID: uid.toUpperCase() } })).name, 'prod');
       assert.equal((await check({ basicInfo: { name: 'staging' } })).name, 'staging');
+      assert.equal((await check({ basicInfo: { name: 'staging' } })).spec.name, 'staging');
       for (const basicInfo of [{ name: 'other' }, { name: 'prod', clusterUID: UNKNOWN }, {}, null]) {
-        const { status, id, uid: asked } = await check({ basicInfo, provider: { name: 'eks' } });
+        const { status, spec, id, uid: asked } = await check({ basicInfo, provider: { name: 'eks' } });
         assert.deepEqual([status.response.phase, id, asked], ['NotImported', 0, basicInfo?.clusterUID ?? '']);
+        const { phase, reason } = status;
+        assert.deepEqual(
+          [phase, reason, spec.name],
+          ['NotImported', 'ClusterNotFound', (basicInfo && 'name' in basicInfo && basicInfo.name) || ''],
+        );
       }
     });
 
