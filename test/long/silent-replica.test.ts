@@ -92,6 +92,7 @@ async function tryEverywhere(t: TestContext, { toWire = (url) => url, settings =
     for (;;) {
       const answer = await create(url, name);
       if (answer.status !== 503) return answer;
+      assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/, answer.text);
       rejected += 1;
       await pause(100);
     }
