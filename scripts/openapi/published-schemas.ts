@@ -42,7 +42,7 @@ export function publisher(describe: Describe = (_name, schema) => schema) {
     if ('int64' in value) return { type: 'integer', format: 'int64', minimum: 0 };
     if (isOpen(value)) return plain({ ...value, properties: undefined, additionalProperties: true });
     const whole = 'enum' in value && !('type' in value) ? { type: 'string', ...value } : value;
-    const entries = Object.entries(whole).filter(([, part]) => part !== undefined);
+    const entries = Object.entries(withConstants(whole)).filter(([, part]) => part !== undefined);
     return Object.fromEntries(entries.map(([key, part]) => [key, publish(part)]));
   }
 
@@ -96,6 +96,15 @@ function isUnnamed({ type, properties }: Inline): boolean {
 /** An object of any form. With an empty list of properties, generators would create a class without fields. */
 function isOpen({ type, properties }: Inline): boolean {
   return [type].flat().includes('object') && properties !== undefined && Object.keys(properties).length === 0;
+}
+
+/** Generated Go has a constant for each value, in one namespace with the types that every client has. */
+const TAKEN = 'client';
+
+function withConstants(schema: { readonly enum?: unknown }): object {
+  if (!Array.isArray(schema.enum) || !schema.enum.includes(TAKEN)) return schema;
+  const names = schema.enum.map((value) => pascal(value === TAKEN ? `${TAKEN}_value` : String(value)));
+  return { ...schema, 'x-enum-varnames': names };
 }
 
 /** `last_change` is LastChange, `basicInfo` is BasicInfo. */

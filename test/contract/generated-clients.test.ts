@@ -42,6 +42,16 @@ describe('The OpenAPI document in the hands of a generator', async () => {
     assert.deepEqual(publish(Type.Object({})), { type: 'object', additionalProperties: true });
   });
 
+  it('A value that Go would declare by the name of its client has another name there', () => {
+    const { publish } = publisher();
+    assert.deepEqual(publish(Type.String({ enum: ['client', 'last_keys'] })), {
+      type: 'string',
+      enum: ['client', 'last_keys'],
+      'x-enum-varnames': ['ClientValue', 'LastKeys'],
+    });
+    assert.deepEqual(publish(Type.String({ enum: ['server'] })), { type: 'string', enum: ['server'] });
+  });
+
   it('Equal objects below equal properties share a name; others get the name of where they are', () => {
     const { publish, schemas: found } = publisher();
     const status = () => Type.Object({ phase: Type.String() });

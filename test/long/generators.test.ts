@@ -19,6 +19,9 @@ const CALLED = {
   ORGANIZATION: '/api/v1/orgs/{org}',
 } as const;
 
+/** Each operation takes some 150 lines, whatever the document says. Ten errors each would take twice as many. */
+const MAX_GO_CODE = 40_000;
+
 /** What generators say about the document, although nothing is wrong with it, and why. */
 const HARMLESS = [
   // The generator's own note on every document of this version.
@@ -62,6 +65,8 @@ describe('Generated clients', () => {
       { env: environment() },
     );
     assertHarmless(warnings.replaceAll(/^go: .*$/gm, ''));
+    const code = codeLines(readFileSync(join(place, 'client.go'), 'utf8'));
+    assert.ok(code < MAX_GO_CODE, `${code} lines of Go`);
     writeFileSync(join(place, 'main.go'), filled('calls.go.txt', { operation: pascal }));
     await mustRun('go', ['mod', 'init', 'calls'], options);
     await mustRun('go', ['mod', 'tidy'], options);
@@ -125,6 +130,11 @@ function lacksMaven(): string | false {
 function assertHarmless(output: string): void {
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !HARMLESS.some((known) => known.test(line)));
   assert.deepEqual(lines, []);
+}
+
+/** Lines that are neither empty nor a comment. */
+function codeLines(text: string): number {
+  return text.split('\n').filter((line) => !/^\s*(\/\/|$)/.test(line)).length;
 }
 
 interface Spelling {
