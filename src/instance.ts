@@ -4,7 +4,7 @@ import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
 import { findRoot } from './base/keys.ts';
-import { createMetrics } from './base/metrics.ts';
+import { countReady, createMetrics } from './base/metrics.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
 import { createSpanExporter } from './base/tracing/span-exporter.ts';
 import { within } from './base/within.ts';
@@ -104,6 +104,15 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     hasPasswords: config.PASSWORDS === 'on',
   });
   const metrics = createMetrics(() => revisions.queries);
+  // Before atrium_ready, which uses a connection itself.
+  metrics.connections(() => db.connections());
+  const { writes } = revisions;
+  metrics.gauge('atrium_writes_under_way', 'Changes that have begun; they wait for each other.', () => writes.underWay);
+  metrics.counter('atrium_writes_total', 'Changes that have ended, committed or not.', () => writes.ended);
+  metrics.counter('atrium_write_seconds_total', 'How long these changes took together.', () => writes.seconds);
+  metrics.gauge('atrium_ready', 'Whether /readyz is green: 1 or 0.', async () =>
+    isLeaving ? 0 : await countReady(ready),
+  );
   const spans =
     collector === undefined
       ? undefined
@@ -152,6 +161,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   });
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;
+  let isLeaving = false;
   let closing: Promise<void> | undefined;
   let warming: Promise<unknown> | undefined;
   const upkeep = setInterval(() => {
@@ -238,6 +248,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
   function leave(isReplaced = false): void {
+    isLeaving = true;
     admin?.drain();
     for (const drain of drains) {
       drain.announce();

@@ -161,6 +161,12 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
           }),
         { endsWork: isCommit },
       ),
+    connections: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      max: pool.options.max,
+      waiting: pool.waitingCount,
+    }),
     renew() {
       renew();
       asker.renew();
