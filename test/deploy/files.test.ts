@@ -128,6 +128,12 @@ describe('Files for deployments', () => {
     for (const name of credentials) assert.match(undo, new RegExp(`^UnsetEnvironment=.*\\b${name}_FILE\\b`, 'm'));
   });
 
+  it('The chart gives the migrations of a start an hour', () => {
+    const template = read('deploy/helm/atrium/templates/deployment.yaml');
+    const probe = /startupProbe:\n.*\n +periodSeconds: (\d+)\n +failureThreshold: (\d+)/.exec(template);
+    assert.equal(Number(probe?.[1]) * Number(probe?.[2]), 3600);
+  });
+
   it('The chart gives a server that drains enough time', () => {
     const template = read('deploy/helm/atrium/templates/deployment.yaml');
     const extra = /terminationGracePeriodSeconds: \{\{ add .Values.shutdownDelaySeconds (\d+) \}\}/.exec(template)?.[1];
