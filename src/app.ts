@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './base/config/config.ts';
 import { AppError } from './base/errors.ts';
 import type { Metrics } from './base/metrics.ts';
+import type { Outages } from './base/outages.ts';
 import type { Relations } from './http/admission/access.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createGate, refuseUnknown } from './http/admission/gate.ts';
@@ -63,6 +64,7 @@ export interface AppParts {
   readonly noteRejection: (request: FastifyRequest, error: unknown) => void;
   readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
+  readonly outages?: Outages | undefined;
   readonly metrics: Metrics;
   /** Undefined unless traces are exported. */
   readonly tracing?: Tracing | undefined;
@@ -87,6 +89,7 @@ export function createApp(parts: AppParts) {
 
   const app = createServer({
     log: parts.log,
+    outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps,
     watch: createWatch(parts.log, metrics),
@@ -164,6 +167,7 @@ export function createListenerApp(parts: AppParts) {
   const { config, metrics, baseUrl } = parts;
   const app = createServer({
     log: parts.log,
+    outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
     watch: createWatch(parts.log, metrics),

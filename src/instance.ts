@@ -4,7 +4,8 @@ import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
 import { findRoot } from './base/keys.ts';
-import { createMetrics } from './base/metrics.ts';
+import { countReady, createMetrics } from './base/metrics.ts';
+import { createOutages, type Outages } from './base/outages.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
 import { createSpanExporter } from './base/tracing/span-exporter.ts';
 import { within } from './base/within.ts';
@@ -12,6 +13,7 @@ import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
+import { isDatabaseLost } from './db/database-errors.ts';
 import { type DbOptions, loadDriver, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { withSpans } from './db/traced-db.ts';
@@ -55,6 +57,7 @@ interface Surroundings {
 export async function openInstance(config: Config, { log, say, onStopped, startPglite, common }: Surroundings) {
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
+  let outages: Outages | undefined;
   const { open, hasThread } = await loadDriver({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
@@ -63,7 +66,8 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
     startPglite,
     say,
-    onError: (error) => log.error({ err: error }, 'database connection failed'),
+    onError: (error) =>
+      outages ? outages.countConnection(error) : log.error({ err: error }, 'database connection failed'),
     onStopped(error) {
       log.fatal({ err: error }, 'the built-in database stopped');
       onStopped?.(error);
@@ -95,6 +99,8 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   }
 
   if (migrated.isAhead) say(`the database is newer than this release (${migrated.version}), but compatible with it`);
+  // The disk of the built-in database is not an outage that ends by itself.
+  if (db.driver === 'postgres') outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
   const writeGuards: WriteGuard[] = [];
   const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;
@@ -109,6 +115,15 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     },
   });
   const metrics = createMetrics(() => revisions.queries);
+  // Before atrium_ready, which uses a connection itself.
+  metrics.connections(() => db.connections());
+  const { writes } = revisions;
+  metrics.gauge('atrium_writes_under_way', 'Changes that have begun; they wait for each other.', () => writes.underWay);
+  metrics.counter('atrium_writes_total', 'Changes that have ended, committed or not.', () => writes.ended);
+  metrics.counter('atrium_write_seconds_total', 'How long these changes took together.', () => writes.seconds);
+  metrics.gauge('atrium_ready', 'Whether /readyz is green: 1 or 0.', async () =>
+    isLeaving ? 0 : await countReady(ready),
+  );
   const spans =
     collector === undefined
       ? undefined
@@ -134,7 +149,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   const { features, relations, mounts, denials, verification, noteRejection } = wired;
   const { marketplace, bus, openFga, events } = features;
   const parts = {
-    ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
+    ...{ config, log, outages, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
     secondFactors: identity.secondFactors,
     tokenUsage: identity.tokenUsage,
@@ -157,6 +172,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   });
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;
+  let isLeaving = false;
   let closing: Promise<void> | undefined;
   let warming: Promise<unknown> | undefined;
   const upkeep = setInterval(() => {
@@ -227,10 +243,14 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     warming = Promise.allSettled([revisions.current(), wired.warmUp()]);
   }
 
+  async function pingSoon(): Promise<void> {
+    await within(READY_WITHIN_MS, ping(db), 'no answer');
+  }
+
   /** Rejects if requests would fail or be slow, and says why. */
   async function ready(): Promise<void> {
     try {
-      await within(READY_WITHIN_MS, ping(db), 'no answer');
+      await pingSoon();
     } catch (cause) {
       throw new Error('the database does not answer', { cause });
     }
@@ -244,6 +264,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
   function leave(isReplaced = false): void {
+    isLeaving = true;
     admin?.drain();
     for (const drain of drains) {
       drain.announce();
@@ -260,6 +281,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
 
   async function closeOnce(patienceMs: number): Promise<void> {
     clearInterval(upkeep);
+    outages?.stop();
     leave();
     for (const drain of drains) drain.start(patienceMs);
     events.close();

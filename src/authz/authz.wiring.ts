@@ -43,11 +43,16 @@ export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
 /** Who may do what. The catalog, which is known further up, has the permissions that a role can contain. */
 export async function wireAuthz(infrastructure: Infrastructure, catalog: readonly RoleGrant[], relationOf: RelationOf) {
-  const { config, db, revisions, room, baseUrl } = infrastructure;
+  const { config, db, revisions, room, metrics, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
   const graphStore = createGraphStore(db);
   const graphs = createGraphs(graphStore, revisions, model, GRAPH_BYTES);
+  metrics.gauge('atrium_graph_bytes', 'Memory of the graphs in use.', graphs.bytes);
+  const loads = 'Graphs that were read from the database and built.';
+  metrics.counter('atrium_graphs_loaded_total', loads, () => graphs.counts.loads);
+  const drops = 'Graphs that were dropped because all of them need too much memory.';
+  metrics.counter('atrium_graphs_dropped_total', drops, () => graphs.counts.drops);
   const { OPENFGA_URL: url } = config;
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
   const judge = openFga?.judge ?? createJudge(graphs);

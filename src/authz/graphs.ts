@@ -87,6 +87,7 @@ export function createGraphs(
   const refreshing = new Map<bigint, Promise<Entry>>();
   /** Of all entries. Kept up to date, because there can be thousands of graphs, and each refresh asks for it. */
   let totalBytes = 0;
+  const counts = { loads: 0, drops: 0 };
 
   revisions.listen({
     forget(change: Change) {
@@ -99,7 +100,7 @@ export function createGraphs(
     },
   });
 
-  return { of, now, together, togetherNow, copyOf, bytes: () => totalBytes, count: () => entries.size };
+  return { of, now, together, togetherNow, copyOf, bytes: () => totalBytes, count: () => entries.size, counts };
 
   /**
    * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
@@ -218,6 +219,7 @@ export function createGraphs(
 
   async function loaded(accountId: bigint): Promise<Entry> {
     const { revision, stamp, tuples, count } = await store.load(accountId);
+    counts.loads += 1;
     return {
       graph: await build(tuples, count),
       since: revision,
@@ -254,6 +256,7 @@ export function createGraphs(
   function dropUnused(): void {
     for (const accountId of entries.keys()) {
       if (totalBytes <= maxBytes || entries.size === 1) return;
+      counts.drops += 1;
       drop(accountId);
     }
   }

@@ -3,21 +3,21 @@ import { API_VERSION, VERSION } from './release.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** The connections to the database, and how many calls wait for one. */
+export interface Connections {
+  readonly used: number;
+  readonly idle: number;
+  readonly max: number;
+  readonly waiting: number;
+}
+
 /** What /metrics shows. Names follow OpenTelemetry's semantic conventions. */
 export function createMetrics(reads: () => number) {
   const registry = new Registry();
   for (const metric of metricsOfProcess()) registry.registerMetric(metric);
   const requests = createDurations('http_server_request_duration_seconds', 'How long requests took.');
   registry.registerMetric(requests.metric);
-  new Counter({
-    name: 'atrium_revision_reads_total',
-    help: 'How often the revision was read; many requests share one reading.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(reads());
-    },
-  });
+  counter('atrium_revision_reads_total', 'How often the revision was read; many requests share one reading.', reads);
   new Gauge({
     name: 'atrium_build_info',
     help: 'Always 1; the labels are the version of the release and of its API.',
@@ -29,7 +29,57 @@ export function createMetrics(reads: () => number) {
     help: 'Sealed values that could not be opened: damaged, moved, or without their key.',
     registers: [registry],
   });
-  return { registry, requests, vaultFaults };
+  return { registry, requests, vaultFaults, gauge, counter, connections };
+
+  /** A number that is read whenever /metrics is. */
+  function gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+  }
+
+  /** A count that is kept elsewhere. */
+  function counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  function connections(read: () => Connections): void {
+    new Gauge({
+      name: 'db_client_connection_count',
+      help: 'Connections to the database that are open, by state.',
+      labelNames: ['state'],
+      registers: [registry],
+      collect() {
+        const { used, idle } = read();
+        this.set({ state: 'used' }, used);
+        this.set({ state: 'idle' }, idle);
+      },
+    });
+    gauge('db_client_connection_max', 'Maximum number of connections to the database.', () => read().max);
+    const waiting = 'Calls that wait for a connection to the database.';
+    gauge('db_client_connection_pending_requests', waiting, () => read().waiting);
+  }
+}
+
+/** 1 if the server is ready, otherwise 0. */
+export function countReady(ready: () => Promise<unknown>): Promise<number> {
+  return ready().then(
+    () => 1,
+    () => 0,
+  );
 }
 
 let ofProcess: Registry | undefined;

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { deleteInBatches } from '../db/batched-delete.ts';
+import { lostDatabase } from '../db/database-errors.ts';
 import { type Db, isMissingReference, isMissingValue, only, type Query, sql } from '../db/db.ts';
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
@@ -152,7 +153,7 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
   /** The address may lead to another server by now, but open connections do not. */
   function unusable(why: string): AppError {
     db.renew?.();
-    return new AppError('unavailable', `the database cannot be used: ${why}`, { retryAfter: 1 });
+    return lostDatabase(`the database cannot be used: ${why}`);
   }
 
   /**

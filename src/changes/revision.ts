@@ -55,6 +55,16 @@ export type Expirer = (
   max: number,
 ) => Promise<number>;
 
+/** All of them pass the one row of the revision, so they wait for each other. */
+export interface Writes {
+  /** Begun, and neither committed nor rolled back. */
+  underWay: number;
+  /** How many have ended. */
+  ended: number;
+  /** How long those took together. */
+  seconds: number;
+}
+
 export interface Revisions {
   /** Resolves once everything remembered is exact as of a moment after the call. */
   current(): Promise<void>;
@@ -72,6 +82,7 @@ export interface Revisions {
   addExpirer(expirer: Expirer): void;
   /** How often the database was asked: far less often than `current` was called. */
   readonly queries: number;
+  readonly writes: Readonly<Writes>;
   prune(keep: bigint): Promise<void>;
 }
 
@@ -102,6 +113,7 @@ export function createRevisions(store: RevisionStore): Revisions {
   let latest = NEVER;
   let ownRevision: bigint | undefined;
   let queries = 0;
+  const writes: Writes = { underWay: 0, ended: 0, seconds: 0 };
   let isReading = false;
   let waiting: Done[] = [];
   const expirers: Expirer[] = [];
@@ -116,6 +128,7 @@ export function createRevisions(store: RevisionStore): Revisions {
     prune: (keep) => store.prune(keep),
     isLatest,
     requireAfter,
+    writes,
     get latest() {
       return latest.revision;
     },
@@ -198,7 +211,13 @@ export function createRevisions(store: RevisionStore): Revisions {
   }
 
   async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions): Promise<T> {
-    const done = await store.write(work, once, options);
+    const began = performance.now();
+    writes.underWay += 1;
+    const done = await store.write(work, once, options).finally(() => {
+      writes.underWay -= 1;
+      writes.ended += 1;
+      writes.seconds += (performance.now() - began) / 1000;
+    });
     if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
       ownRevision = done.revision;
     }

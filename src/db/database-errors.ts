@@ -44,7 +44,24 @@ export function translate(error: unknown, database: string): unknown {
   const state = stateOf(error);
   if (state !== undefined && !speaksOfServer(state)) return error;
   const reason = state === undefined ? wireReason(error) : (REASONS[state] ?? `the server is unavailable (${state})`);
-  return new AppError('unavailable', `${database} cannot be used: ${reason}`, { cause: error, retryAfter: 1 });
+  const message = `${database} cannot be used: ${reason}`;
+  if (isLost(error)) return lostDatabase(message, error);
+  return new AppError('unavailable', message, { cause: error, retryAfter: 1 });
+}
+
+const LOST = new WeakSet<Error>();
+
+/** The database cannot be reached, or cannot answer anything: not only this statement fails. */
+export function lostDatabase(message: string, cause?: unknown): AppError {
+  const error = new AppError('unavailable', message, { cause, retryAfter: 1 });
+  LOST.add(error);
+  return error;
+}
+
+/** Whether this error was caused by a database that cannot be reached. */
+export function isDatabaseLost(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (LOST.has(cause)) return true;
+  return false;
 }
 
 /** The statement was sent, but its answer never came: it may or may not have been carried out. */

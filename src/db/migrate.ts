@@ -75,10 +75,13 @@ export async function migrationStatus(query: Query, folder: string) {
   const [there] = await query<{ there: boolean }>(IS_THERE);
   const applied = there?.there ? await appliedMigrations(query) : [];
   refuseStrangers(applied, files);
+  const isBreaking = ({ compatibleFrom }: MigrationFile) => compatibleFrom > applied.length;
   const times = there?.there ? await query<{ number: number; applied_at: Date }>(APPLIED_AT) : [];
   return {
     applied: applied.map(({ name }, index) => ({ name, appliedAt: times[index]?.applied_at ?? new Date(0) })),
     pending: files.slice(applied.length).map(({ name }) => name),
+    /** The first pending migration that servers of the present schema cannot run after. */
+    endsOlder: applied.length === 0 ? undefined : files.slice(applied.length).find(isBreaking)?.name,
     isAhead: applied.length > files.length,
   };
 }

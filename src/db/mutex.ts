@@ -2,11 +2,17 @@ import { AppError } from '../base/errors.ts';
 
 export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** Turns that can be counted. */
+export interface Turns extends TakeTurn {
+  /** How many callers have a turn, or wait for one. */
+  count(): number;
+}
+
 /**
  * PGlite has one connection, so a query between the BEGIN and COMMIT of another caller would become part of that
  * transaction. Every caller waits for its turn, but not forever: a query of `db` inside a transaction waits for itself.
  */
-export function takeTurns(timeoutMs: number): TakeTurn {
+export function takeTurns(timeoutMs: number): Turns {
   const waiting: (() => void)[] = [];
   let busy = false;
 
@@ -23,7 +29,7 @@ export function takeTurns(timeoutMs: number): TakeTurn {
       waiting.push(go);
     });
 
-  return async (work) => {
+  const turns: TakeTurn = async (work) => {
     if (busy) await wait();
     busy = true;
     try {
@@ -34,6 +40,7 @@ export function takeTurns(timeoutMs: number): TakeTurn {
       else next();
     }
   };
+  return Object.assign(turns, { count: () => waiting.length + (busy ? 1 : 0) });
 }
 
 /** Runs the given work one after the other, in the order of the calls, however long it takes. */

@@ -1,6 +1,14 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
-import { isLost, isOfServer, isReadOnly, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
+import {
+  isLost,
+  isOfServer,
+  isReadOnly,
+  isTimeout,
+  lostDatabase,
+  outcomeUnknown,
+  translate,
+} from './database-errors.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE } from './db-options.ts';
 import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
@@ -76,7 +84,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
       };
       client.on('notice', warn);
       const send = async <Sent>(start: () => Promise<Sent>, mayHaveEnded: (error?: unknown) => boolean) => {
-        if (lost || !live.has(client)) throw new AppError('unavailable', 'the connection to the database was lost');
+        if (lost || !live.has(client)) throw lostDatabase('the connection to the database was lost');
         try {
           isWarned = false;
           const result = await start();
@@ -161,6 +169,12 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
           }),
         { endsWork: isCommit },
       ),
+    connections: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      max: pool.options.max,
+      waiting: pool.waitingCount,
+    }),
     renew() {
       renew();
       asker.renew();

@@ -1,4 +1,5 @@
-import { AppError } from '../base/errors.ts';
+import type { AppError } from '../base/errors.ts';
+import { lostDatabase } from './database-errors.ts';
 import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 
 /** Counted in ticks, not in time: a process that was paused must not take its own pause for that of the server. */
@@ -70,7 +71,7 @@ export function createPulse(config: PostgresConfig, database: string) {
   }
 
   function begin(): void {
-    silence = new AppError('unavailable', `${database} cannot be used: the server does not answer`, { retryAfter: 1 });
+    silence = lostDatabase(`${database} cannot be used: the server does not answer`);
     for (const listener of listeners) listener(silence);
   }
 

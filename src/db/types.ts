@@ -1,3 +1,4 @@
+import type { Connections } from '../base/metrics.ts';
 import type { Statement } from './statement.ts';
 
 export type Query = <Row extends object = Record<string, unknown>>(
@@ -52,5 +53,7 @@ export interface Db {
    * server by now.
    */
   readonly renew?: () => void;
+  /** The connections at this moment. PGlite has one. */
+  connections(): Connections;
   close(): Promise<void>;
 }

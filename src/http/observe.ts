@@ -26,7 +26,7 @@ export function createWatch(log: FastifyBaseLogger, metrics: Metrics) {
     const { method } = request;
     (request.durations ?? unknown).observe(method, status, ms / 1000);
     if (status < 400 && !logsEvery) return;
-    const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
+    const level = request.isCounted || status < 400 ? 'debug' : status >= 500 ? 'error' : 'info';
     logOf(request)[level]({ ...requestLine(request), status, ms: Math.round(ms * 10) / 10 }, 'request');
   }
 }

@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJsonInSteps } from '../base/json.ts';
+import type { Outages } from '../base/outages.ts';
 import { readTraceparent, type Trace } from '../base/tracing/trace.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import { createTrust } from './proxies.ts';
@@ -35,14 +36,19 @@ declare module 'fastify' {
     bodyHash: string;
     /** Null unless traces are exported. */
     trace: Trace | null;
+    /** It failed with the database, and is counted in the line about that. */
+    isCounted: boolean;
   }
   interface FastifyInstance {
     /** The log of the server, for what an operator wants to know. */
     serverLog: FastifyBaseLogger;
+    outages: Outages | null;
   }
 }
 
 interface Options {
+  /** Without it, every request that fails with the database has a line of its own. */
+  readonly outages?: Outages | undefined;
   readonly log: FastifyBaseLogger;
   readonly trustedProxies: readonly string[];
   readonly isHttps: () => boolean;
@@ -69,7 +75,7 @@ let requests = 0;
 const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
 /** Fastify as this server uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
-export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors, word }: Options): Scope {
+export function createServer({ log, outages, trustedProxies, isHttps, watch, refuse, cors, word }: Options): Scope {
   const brokenHttp = createBrokenHttp(word);
   const app = Fastify({
     // Fastify's own logger costs every request something, although few log anything. `serverLog` is used instead.
@@ -110,6 +116,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors
   // One endpoint of the specification is a GET that carries a body.
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.decorate('serverLog', log);
+  app.decorate('outages', outages ?? null);
   app.decorateRequest('caller', null);
   app.decorateRequest('identified', null);
   app.decorateRequest('readmit', null);
@@ -117,6 +124,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors
   app.decorateRequest('bodyText', '{}');
   app.decorateRequest('bodyHash', '');
   app.decorateRequest('trace', null);
+  app.decorateRequest('isCounted', false);
   readOnlyJson(app);
   app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as object, httpPart));
   app.setSerializerCompiler(({ schema }) => writerOf(schema));

@@ -83,7 +83,7 @@ const PLAUSIBLE_NAME = /^[\x20-\x7e]{1,254}$/;
  */
 export function createCallers(
   store: CallerStore,
-  revisions: Omit<Revisions, 'write' | 'queries' | 'prune' | 'addExpirer'>,
+  revisions: Omit<Revisions, 'write' | 'writes' | 'queries' | 'prune' | 'addExpirer'>,
   key: Buffer,
   hasPasswords = true,
   liveness: Pick<SessionLiveness, 'isAlive'> = { isAlive: async () => true },

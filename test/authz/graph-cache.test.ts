@@ -170,6 +170,7 @@ describe('Graphs in memory', () => {
     assert.deepEqual([graphs.count(), graphs.bytes()], [2, 2 * size]);
     assert.equal(graphs.now(OTHER), undefined);
     assert.ok(graphs.now(ONE) && graphs.now(THIRD));
+    assert.deepEqual(graphs.counts, { loads: 3, drops: 1 });
     open(1);
     await graphs.of(ONE);
     assert.ok(graphs.now(ONE), 'the graph in use is kept, however large it is');

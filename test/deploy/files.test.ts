@@ -128,6 +128,12 @@ describe('Files for deployments', () => {
     for (const name of credentials) assert.match(undo, new RegExp(`^UnsetEnvironment=.*\\b${name}_FILE\\b`, 'm'));
   });
 
+  it('The chart gives the migrations of a start an hour', () => {
+    const template = read('deploy/helm/atrium/templates/deployment.yaml');
+    const probe = /startupProbe:\n.*\n +periodSeconds: (\d+)\n +failureThreshold: (\d+)/.exec(template);
+    assert.equal(Number(probe?.[1]) * Number(probe?.[2]), 3600);
+  });
+
   it('The chart gives a server that drains enough time', () => {
     const template = read('deploy/helm/atrium/templates/deployment.yaml');
     const extra = /terminationGracePeriodSeconds: \{\{ add .Values.shutdownDelaySeconds (\d+) \}\}/.exec(template)?.[1];
@@ -159,8 +165,8 @@ describe('The dashboard and the alerts', () => {
     for (const { name, labels } of series) {
       if (name === 'up') continue;
       const lines = metrics.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-      const family = name.replace(/_(?:bucket|sum|count)$/, '');
-      assert.match(metrics, new RegExp(`^# TYPE ${family} `, 'm'), `${name} is not a metric of the server`);
+      const family = new RegExp(`^# TYPE (?:${name} |${name.replace(/_(?:bucket|sum|count)$/, '')} histogram)`, 'm');
+      assert.ok(family.test(metrics), `${name} is not a metric of the server`);
       // Prometheus adds the first two. A metric that has no value yet does not show its labels.
       const own = labels.filter((label) => label !== 'job' && label !== 'instance');
       for (const label of own) {

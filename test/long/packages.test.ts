@@ -6,8 +6,10 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/db.ts';
 import { matchGolden } from '../support/golden.ts';
+import { freePort } from '../support/ports.ts';
 import { get, startServer } from '../support/process.ts';
 import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const PROGRAM = `
 import { createClient, writeJson } from '@atrium/client';
@@ -39,7 +41,8 @@ describe('The packages', () => {
   );
   const environment = { ...Object.fromEntries(ofMachine), XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
   const run = async (command: string, args: readonly string[], cwd = folder) =>
-    (await promisify(execFile)(command, args, { cwd, env: environment, maxBuffer: 64 * 1024 * 1024 })).stdout;
+    (await promisify(execFile)(command, args, { cwd, env: environment, maxBuffer: 64 * 1024 * 1024, timeout: 600_000 }))
+      .stdout;
   const pack = async (source: string): Promise<{ file: string; files: string[] }> => {
     const [packed] = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', folder], source)) as [
       { filename: string; files: { path: string }[] },
@@ -76,9 +79,14 @@ describe('The packages', () => {
     const sbom = JSON.parse(readFileSync(join(root, 'dist', 'sbom.cdx.json'), 'utf8')) as { components: unknown[] };
     assert.ok(sbom.components.length > 50);
     const { place } = await newDemoPlace('pglite');
-    const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY, NODE_ENV: 'production' };
+    const adminPort = await freePort();
+    const env = {
+      ...{ DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY, NODE_ENV: 'production' },
+      ADMIN_PORT: String(adminPort),
+    };
     const server = startServer({ main: join(root, 'dist', 'main.js'), env });
     const address = await server.listening();
+    await until(async () => (await get(`http://127.0.0.1:${adminPort}/readyz`)).status === 200);
     assert.equal((await get(`${address}/api/v1/version`)).status, 200);
     assert.match(await (await get(`${address}/`)).text(), /id="atrium"/);
     assert.match(await run('npx', ['--no-install', 'atrium', 'version']), /^program: +v\d/);

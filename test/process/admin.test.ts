@@ -31,6 +31,7 @@ describe('The admin port', () => {
       const token = world.users.ann?.token;
       assert.equal((await get(`${admin}/healthz`)).status, 200);
       assert.equal((await get(`${admin}/readyz`)).status, 200);
+      assert.match(await (await get(`${admin}/metrics`)).text(), /^atrium_ready 1$/m);
       assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
       const whole = await sendRaw(admin, [`GET ${admin}/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`]);
       assert.equal(whole.status, 200, 'scheme and host may stand before the path');
@@ -38,6 +39,7 @@ describe('The admin port', () => {
       await wire.cut();
       assert.equal((await get(`${admin}/readyz`)).status, 503);
       assert.equal((await get(`${admin}/healthz`)).status, 200, 'a restart would not help');
+      assert.match(await (await get(`${admin}/metrics`)).text(), /^atrium_ready 0$/m);
       const refused = await get(`${address}/api/v1/user`, token);
       assert.equal(refused.status, 503, 'nothing remembered is used without its revision');
       assert.ok(refused.headers.get('retry-after'));

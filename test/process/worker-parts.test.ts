@@ -172,7 +172,11 @@ describe('The metrics of several workers', () => {
     );
 
   it('Counts are added up and outlive their worker, gauges are those of running workers', async () => {
-    const metrics = createJointMetrics(() => 2);
+    let isReady = true;
+    const metrics = createJointMetrics(
+      () => 2,
+      async () => assert.ok(isReady),
+    );
     const running = async (...all: Readings[]) => {
       const { text, type } = await metrics.page(() => all.map(async (one) => one));
       assert.match(type, /^text\/plain/);
@@ -180,6 +184,7 @@ describe('The metrics of several workers', () => {
     };
     assert.deepEqual(await running(readings(3, 100, 7), readings(4, 50, 7)), {
       atrium_workers: '2',
+      atrium_ready: '1',
       atrium_worker_deaths_total: '0',
       requests_total: '7',
       memory_bytes: '150',
@@ -190,8 +195,10 @@ describe('The metrics of several workers', () => {
     metrics.keep(readings(4, 50, 7));
     metrics.keep(readings(1, 50, 9));
     metrics.deaths.inc();
+    isReady = false;
     assert.deepEqual(await running(readings(3, 100, 6)), {
       atrium_workers: '2',
+      atrium_ready: '0',
       atrium_worker_deaths_total: '1',
       requests_total: '8',
       memory_bytes: '100',

@@ -105,6 +105,10 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
     // There is one connection and one process, so its turn is the migration lock.
     migration: (work) => turn(() => inTransaction(session, work)),
     snapshot: (work) => turn(() => inSnapshot(session, work)),
+    connections() {
+      const used = Math.min(turn.count(), 1);
+      return { used, idle: 1 - used, max: 1, waiting: turn.count() - used };
+    },
     async copyTo(target) {
       // After a checkpoint, there is little left to recover, and little log to copy.
       await turn(() => session.command('CHECKPOINT'));

@@ -1,5 +1,9 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Metrics } from '../../base/metrics.ts';
+import { within } from '../../base/within.ts';
+
+/** A page that takes longer than the patience of Prometheus would not even say that the server is not ready. */
+const ANSWER_WITHIN_MS = 2000;
 
 /** How many deliveries are unfinished, and when each marketplace last sent one. */
 export interface Depth {
@@ -69,7 +73,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
 
   /** All gauges of one page share one read of the database. */
   function ask(): Promise<Depth | undefined> {
-    question ??= depth()
+    question ??= within(ANSWER_WITHIN_MS, depth(), 'no answer')
       .catch(() => undefined)
       .finally(() => {
         question = undefined;

@@ -69,10 +69,15 @@ async function migrateOn(db: Db, options: Options, print: Print): Promise<void> 
     print(applied.length === 0 ? `nothing to apply; the database is at ${version}` : `the database is at ${version}`);
 }
 
-type Status = Pick<Awaited<ReturnType<typeof migrationStatus>>, 'applied' | 'pending'>;
+type Found = Awaited<ReturnType<typeof migrationStatus>>;
+type Status = Pick<Found, 'applied' | 'pending'> & Partial<Pick<Found, 'endsOlder'>>;
 
-function describe({ applied, pending }: Status, { status }: Options): string[] {
-  if (!status) return pending.length === 0 ? ['nothing to apply'] : pending.map((name) => `would apply ${name}`);
+function describe({ applied, pending, endsOlder }: Status, { status }: Options): string[] {
+  if (!status) {
+    const advice = `stop every server of the previous release first: it cannot run after ${endsOlder}`;
+    const steps = pending.map((name) => `would apply ${name}`);
+    return pending.length === 0 ? ['nothing to apply'] : [...steps, ...(endsOlder === undefined ? [] : [advice])];
+  }
   return [
     ...applied.map(({ name, appliedAt }) => `applied  ${appliedAt.toISOString()}  ${name}`),
     ...pending.map((name) => `pending  ${'-'.padEnd(24)}  ${name}`),

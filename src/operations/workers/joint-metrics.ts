@@ -1,9 +1,11 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { countReady } from '../../base/metrics.ts';
 import type { Readings } from './messages.ts';
 
 /** How gauges of several processes become one number, where the library's choice would hide something. */
 const JOINED: Readonly<Record<string, 'min' | 'max'>> = {
   atrium_build_info: 'max',
+  atrium_ready: 'min',
   process_start_time_seconds: 'min',
   process_max_fds: 'min',
   nodejs_eventloop_lag_seconds: 'max',
@@ -19,7 +21,7 @@ export type JointMetrics = ReturnType<typeof createJointMetrics>;
  * stays in the sum after its end, because monitoring takes a smaller number for a restart and counts everything again.
  * Gauges are those of the processes that run.
  */
-export function createJointMetrics(serving: () => number) {
+export function createJointMetrics(serving: () => number, ready: () => Promise<unknown>) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -28,6 +30,14 @@ export function createJointMetrics(serving: () => number) {
     registers: [registry],
     collect() {
       this.set(serving());
+    },
+  });
+  new Gauge({
+    name: 'atrium_ready',
+    help: 'Whether /readyz is green: 1 or 0.',
+    registers: [registry],
+    async collect() {
+      this.set(await countReady(ready));
     },
   });
   const deaths = new Counter({

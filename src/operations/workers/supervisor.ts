@@ -42,7 +42,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
   }));
   const members = new Set<Member>();
   const brake = createBrakeKeeper(config.AUTH_FAILURES);
-  const metrics = createJointMetrics(() => serving().length);
+  const metrics = createJointMetrics(() => serving().length, ready);
   const ending = Promise.withResolvers<void>();
   let admin: AdminServer | undefined;
   let isStarted = false;
