@@ -77,19 +77,13 @@ export function sendError(
   const error = toAppError(thrown);
   const status = format.statusOf?.(error) ?? format.statuses[error.kind];
   if (error.kind === 'tooLarge') readOn(request, reply);
-<<<<<<< HEAD
-  if (status >= 500)
-    logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, safeText(error.message));
-  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', format.challenge ?? 'token');
-=======
   if (status >= 500) {
     const cause = error.detail.cause ?? error;
     request.isCounted = request.server.outages?.countRequest(cause) ?? false;
     const level = request.isCounted ? 'debug' : 'error';
     logOf(request)[level]({ err: cause, kind: error.kind }, safeText(error.message));
   }
-  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
->>>>>>> s3
+  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', format.challenge ?? 'token');
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
   return reply
