@@ -274,12 +274,17 @@ export function createTellers({ store, revisions, visible, cursors, onSlow, onEr
   };
 }
 
-/** The same answer for an organization that does not exist. */
-export function requireMember({ person, isLimited }: EventCaller, organization: Organization | undefined): void {
+/** The same answer for an organization that does not exist, which is one that was named and not found. */
+export function requireMember(
+  { person, isLimited }: EventCaller,
+  organization: Organization | undefined,
+  isNamed = organization !== undefined,
+): void {
   if (isLimited && person.organizations.size === 0) {
     const message = 'a token that is limited to single objects cannot follow changes';
     throw new AppError('forbidden', message, { reason: 'token_limited' });
   }
+  if (isNamed && !organization) throw noMember();
   if (!organization && person.organizations.size > MAX_ORGANIZATIONS) {
     const why = `you are in more than ${MAX_ORGANIZATIONS} organizations`;
     throw new AppError('invalid', `query parameter org is required, because ${why}`);
@@ -287,7 +292,7 @@ export function requireMember({ person, isLimited }: EventCaller, organization: 
   if (organization && !person.isAdmin && !person.organizations.has(organization.id)) throw noMember();
 }
 
-export function noMember(): AppError {
+function noMember(): AppError {
   return new AppError('forbidden', 'Must be an organization member');
 }
 

@@ -6,7 +6,7 @@ import type { Scope } from '../http/server.ts';
 import { EVENT_STREAM_HEADERS, openEventStream } from '../http/web/event-stream.ts';
 import { documented, media } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
-import { type EventCaller, noMember, requireMember } from './event-teller.ts';
+import { type EventCaller, requireMember } from './event-teller.ts';
 import type { Events } from './events.ts';
 
 const text = (description: string) => Type.Optional(documented(Type.String({ description }), { minLength: 1 }));
@@ -49,8 +49,7 @@ export function eventRoutes(scope: Scope, events: Events, organizationNamed: Fin
       const { org, last_event_id, follow = true } = request.query;
       const caller = callerFor(callerOf(request));
       const organization = org === undefined ? undefined : await organizationNamed(org);
-      if (org !== undefined && organization === undefined) throw noMember();
-      requireMember(caller, organization);
+      requireMember(caller, organization, org !== undefined);
       if (request.method === 'HEAD') return reply.headers(EVENT_STREAM_HEADERS).send();
       const header = request.headers['last-event-id'];
       await events.listen({

@@ -158,6 +158,7 @@ for (const driver of API_DRIVERS) {
       await same(onProd, '/orgs/other/clusters', '/orgs/nothing/clusters');
       await same(inAcme, '/search?q=a&org=other', '/search?q=a&org=nothing');
       await same(inAcme, '/events?follow=false&org=other', '/events?follow=false&org=nothing');
+      await same(onProd, '/events?follow=false&org=other', '/events?follow=false&org=nothing');
     });
 
     it(`A token for one cluster reaches that cluster and no other on ${driver}`, async () => {
