@@ -153,4 +153,22 @@ async function fillSignIns(atrium: TestMarketplace): Promise<void> {
     await addApp((await firstStep(atrium, login)).browser);
   }
   await provider.close();
+  await fillTokens(atrium);
+}
+
+/** This provider gives no refresh tokens, and nobody stops between the provider and the second factor. */
+async function fillTokens(atrium: TestMarketplace): Promise<void> {
+  await atrium.rows(`insert into parked_sign_in (hash, account_id, provider, issuer, subject, expires_at)
+    select sha256(t.subject::bytea), t.account_id, t.provider, t.issuer, t.subject, now() + interval '1 day'
+      from session_provider t`);
+  for (const { table, column, ownerId, identity } of SEALED_COLUMNS) {
+    if (table !== 'parked_sign_in' && column !== 'refresh_token') continue;
+    const rows = await atrium.rows<Pick<Row, 'id' | 'owner_id' | 'identity'>>(
+      `select t.id, t.${ownerId} as owner_id, ${identity} as identity from ${table} t`,
+    );
+    for (const row of rows) {
+      const sealed = await atrium.instance.vault.seal(row.owner_id, row.identity, `${column} of ${row.identity}`);
+      await atrium.rows(`update ${table} set ${column} = $2 where id = $1`, [row.id, sealed]);
+    }
+  }
 }

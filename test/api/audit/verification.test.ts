@@ -114,7 +114,8 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`A forged checkpoint, and one that contradicts the log, are named by every verification, on ${driver}`, async () => {
-      const [first, last] = await checkpoints();
+      const all = await checkpoints();
+      const [first, last] = [all[0], all.at(-1)];
       const at = (row: Record<string, bigint> | undefined) => `organization_id = ${acme} and last_id = ${row?.last_id}`;
       const told = async (query: string) => {
         const { ok, problem, first_broken_id: broken } = await verify(query);
