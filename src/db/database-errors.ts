@@ -53,7 +53,7 @@ const LOST = new WeakSet<Error>();
 
 /** The database cannot be reached, or cannot answer anything: not only this statement fails. */
 export function lostDatabase(message: string, cause?: unknown): AppError {
-  const error = new AppError('unavailable', message, { cause, retryAfter: 1 });
+  const error = new AppError('unavailable', message, { ...(cause !== undefined && { cause }), retryAfter: 1 });
   LOST.add(error);
   return error;
 }

@@ -13,6 +13,7 @@ const OTHERS = new Set([
   'fingerprint',
   'credential_id',
   'public_key',
+  'signature',
 ]);
 
 describe('Sealed columns', () => {

@@ -77,7 +77,7 @@ function useIsLastAdministrator(user: User): boolean {
   return data !== undefined && !data.some((one) => one.login !== user.login && one.active && !one.prohibit_login);
 }
 
-function flagsOf({ login, active, prohibit_login: isProhibited, is_admin: isAdmin }: User): readonly Flag[] {
+function flagsOf({ login, active = true, prohibit_login: isProhibited, is_admin: isAdmin }: User): readonly Flag[] {
   return [
     {
       key: 'active',

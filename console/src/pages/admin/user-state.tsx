@@ -1,7 +1,8 @@
-import type { Item } from '../../../../client/client.ts';
+import type { Answer } from '../../../../client/client.ts';
 import { Chip } from '../../parts/bits.tsx';
 
-export type User = Item<'GET /admin/users'>;
+/** Site administrators always see whether a user is active. */
+export type User = Answer<'GET /users/{username}'>;
 
 export const STATES = [
   { value: '', label: 'Everybody' },
@@ -18,7 +19,7 @@ export function UserChips({ user }: { user: Pick<User, 'active' | 'prohibit_logi
   return (
     <span class="line">
       {user.is_admin && <Chip tone="mark">site administrator</Chip>}
-      {!user.active && <Chip tone="warn">deactivated</Chip>}
+      {user.active === false && <Chip tone="warn">deactivated</Chip>}
       {user.prohibit_login && <Chip tone="warn">sign-in prohibited</Chip>}
     </span>
   );
