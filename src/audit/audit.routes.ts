@@ -247,7 +247,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
   ) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
     const { items, nextCursor } = await audit.page(chainId, readQuestion(query), limit);
-    const nameOf = await namesFor(items, reader);
+    const nameOf = await namesFor(reader)(items);
     const entries = items.map((row) => line(row, nameOf)).join(',');
     return reply.type(JSON_TYPE).send(`{"items":[${entries}],"next_cursor":${JSON.stringify(nextCursor)}}`);
   }
@@ -260,7 +260,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     reader: Reader,
   ) {
     const batches = await audit.rows(chainId, readQuestion(query));
-    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches, (rows) => namesFor(rows, reader))));
+    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches, namesFor(reader))));
   }
 }
 

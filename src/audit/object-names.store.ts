@@ -32,8 +32,8 @@ const PRESENT = sql(
   ).join(' union all '),
 );
 // The states are read here and not by the database, which cannot take every text out of JSON that we can. An object can
-// have very many entries that do not tell its name, such as the phases of a cluster: the newest are looked at. The object
-// is compared as a row, see audit-search.store.ts: with equations, a large organization had all its entries read for each.
+// have very many entries that do not tell its name, such as the phases of a cluster: the newest are looked at. The number
+// of the object is compared as a part of a row, see audit-search.store.ts: only one index has this order within a type.
 const MAX_ENTRIES = 200;
 const TOLD = sql(
   'objectNames.told',
@@ -41,15 +41,15 @@ const TOLD = sql(
      from unnest($1::bigint[], $2::text[], $3::bigint[]) as w (chain_id, type, id)
      cross join lateral (
        select n.before::text as before, n.after::text as after from (
-         select a.object_type, a.object_id, a.at, a.id, a.organization_id, a.action, a.before, a.after from audit a
-          where (a.object_type, a.object_id, a.at, a.id) <= (w.type, w.id, 'infinity', ${MAX_ID})
-            and (a.object_type, a.object_id, a.at, a.id) > (w.type, w.id, '-infinity', 0)
-          order by a.object_type desc, a.object_id desc, a.at desc, a.id desc limit ${MAX_ENTRIES}) n
+         select a.object_id, a.at, a.id, a.organization_id, a.action, a.before, a.after from audit a
+          where a.object_type = w.type and (a.object_id, a.at, a.id) <= (w.id, 'infinity', ${MAX_ID})
+            and (a.object_id, a.at, a.id) > (w.id, '-infinity', 0)
+          order by a.object_id desc, a.at desc, a.id desc limit ${MAX_ENTRIES}) n
         where n.organization_id = w.chain_id and n.action <> 'access.denied'
           and concat(n.before, n.after) like any (
                 case w.type when 'team' then array['%"name":%', '%"team":%']
                             when 'user' then array['%"name":%', '%"username":%'] else array['%"name":%'] end)
-        order by n.object_type desc, n.object_id desc, n.at desc, n.id desc limit 1) t`,
+        order by n.at desc, n.id desc limit 1) t`,
 );
 /** The entries about a member of a team call the team so, and those about a user say what the user is called. */
 const KEYS: Readonly<Record<string, readonly string[]>> = { team: ['name', 'team'], user: ['name', 'username'] };

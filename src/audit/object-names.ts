@@ -25,6 +25,9 @@ export interface ObjectNameStore {
 export type ObjectNames = ReturnType<typeof createObjectNames>;
 export type NameOf = (about: Pick<AuditRow, 'organizationId' | 'object'>) => string | undefined;
 
+/** Of one export, so that a long one does not fill the memory. */
+const MAX_TOLD = 20_000;
+
 /** What a reader of an organization's log must hold on the organization to see how its objects are called now. */
 const RELATIONS: Readonly<Record<string, string>> = {
   organization: 'can_view',
@@ -42,14 +45,17 @@ const RELATIONS: Readonly<Record<string, string>> = {
  * called them last. That is no news to somebody who may read the log, so a name never tells more than before.
  */
 export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'allowed'>) {
-  return async (rows: readonly AuditRow[], reader: Reader): Promise<NameOf> => {
-    const objects = objectsOf(rows);
-    if (objects.length === 0) return () => undefined;
-    const shown = await visible(objects, reader);
-    const present = shown.length === 0 ? new Map<string, string>() : await store.present(shown, ownerOf(reader));
-    const unnamed = objects.filter((object) => !present.has(keyOf(object)));
-    const told = unnamed.length === 0 ? new Map<string, string>() : await store.told(unnamed);
-    return ({ organizationId, object }) => present.get(keyOf(object)) ?? told.get(`${organizationId} ${keyOf(object)}`);
+  return (reader: Reader) => {
+    const told = createToldNames(store);
+    return async (rows: readonly AuditRow[]): Promise<NameOf> => {
+      const objects = objectsOf(rows);
+      if (objects.length === 0) return () => undefined;
+      const shown = await visible(objects, reader);
+      const present = shown.length === 0 ? new Map<string, string>() : await store.present(shown, ownerOf(reader));
+      const toldName = await told(objects.filter((object) => !present.has(keyOf(object))));
+      return ({ organizationId, object }) =>
+        present.get(keyOf(object)) ?? toldName.get(`${organizationId} ${keyOf(object)}`);
+    };
   };
 
   async function visible(objects: readonly NamedObject[], reader: Reader): Promise<readonly NamedObject[]> {
@@ -58,6 +64,22 @@ export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'al
     const [held = []] = await judge.allowed(callerId, organizationId, [{ type: 'organization', id: organizationId }]);
     return objects.filter(({ type }) => held.includes(RELATIONS[type] ?? ''));
   }
+}
+
+/** Asks about each object once: an export has many pages about the same ones. */
+function createToldNames(store: Pick<ObjectNameStore, 'told'>) {
+  const known = new Map<string, string | undefined>();
+  return async (objects: readonly NamedObject[]): Promise<ReadonlyMap<string, string | undefined>> => {
+    if (known.size > MAX_TOLD) known.clear();
+    const unknown = objects.filter((object) => !known.has(`${object.chainId} ${keyOf(object)}`));
+    if (unknown.length === 0) return known;
+    const found = await store.told(unknown);
+    for (const object of unknown) {
+      const key = `${object.chainId} ${keyOf(object)}`;
+      known.set(key, found.get(key));
+    }
+    return known;
+  };
 }
 
 function ownerOf(reader: Reader): bigint | undefined {

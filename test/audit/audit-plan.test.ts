@@ -30,6 +30,14 @@ const FILL = statement(
              from generate_series($1::integer, $2::integer) n) numbered`,
 );
 
+/** A type with many entries that tell no name, which the statistics do not know yet. */
+const FILL_NEW = statement(
+  `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, request_id,
+                      previous_hash, hash)
+   select '2025-01-01Z'::timestamptz + n * interval '1 second', ${LARGE}, 1, 'someone', 'thing.change', 'thing', n % 20,
+          '{}'::json, 'r', ''::bytea, ''::bytea from generate_series(1, 10000) n`,
+);
+
 type Part = Partial<AuditSearch>;
 const ORGANIZATIONS: readonly Part[] = [
   {},
@@ -96,6 +104,15 @@ for (const driver of DRIVERS) {
       await createObjectNameStore({ query: explaining(asked) } as unknown as Db).told(tokens);
       const [cheap] = asked;
       assert.ok(cheap && buffersOf(cheap) < tokens.length * 8, `${JSON.stringify(cheap)}`);
+    });
+
+    it('The names of objects of a type that is new to the planner cost no more', async () => {
+      await db.query(FILL_NEW);
+      const asked: Explained[] = [];
+      const objects = Array.from({ length: 20 }, (_, at) => ({ chainId: LARGE, type: 'thing', id: BigInt(at) }));
+      await createObjectNameStore({ query: explaining(asked) } as unknown as Db).told(objects);
+      const [one] = asked;
+      assert.ok(one && buffersOf(one) < 20 * 250, `${one && buffersOf(one)} buffers: ${JSON.stringify(one)}`);
     });
 
     async function costOf(search: AuditSearch, order: Order) {
