@@ -12,6 +12,8 @@ import { statement } from '../support/statement.ts';
 
 /** Of processor time, on a quiet machine. */
 const MAX_HOLD_MS = 100;
+/** The whole garbage of the process may be collected during one of them. Work that is not sliced holds every one. */
+const ATTEMPTS = 3;
 const MEMBERS = 600;
 const GUARDRAILS = 20;
 
@@ -74,12 +76,17 @@ describeLong('A request in the most crowded organization', () => {
       const { method = 'GET', path, as = 'ann', body } = shot(world);
       // The first one also compiles what it needs.
       await send(method, path, as, body);
-      const slow = Math.max(1, slowness());
-      const stop = startMeter();
-      const { status, start } = await send(method, path, as, body);
-      const { longestMs, totalMs } = await stop();
-      assert.ok(status === 200 || (status === 422 && start.includes('too_costly')), `${status} ${start}`);
-      assert.ok(longestMs < MAX_HOLD_MS * slow, `${longestMs} ms of ${totalMs}, at ${slow}`);
+      const holds: string[] = [];
+      while (holds.length < ATTEMPTS) {
+        const slow = Math.max(1, slowness());
+        const stop = startMeter();
+        const { status, start } = await send(method, path, as, body);
+        const { longestMs, totalMs } = await stop();
+        assert.ok(status === 200 || (status === 422 && start.includes('too_costly')), `${status} ${start}`);
+        if (longestMs < MAX_HOLD_MS * slow) return;
+        holds.push(`${longestMs} ms of ${totalMs}, at ${slow}`);
+      }
+      assert.fail(holds.join('; '));
     });
   }
 });

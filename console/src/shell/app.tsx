@@ -88,8 +88,8 @@ function Inside() {
     <Shell>
       <ErrorBoundary>
         <Router>
-          {PAGES.map(({ path, page }) => (
-            <Route key={path} path={path} component={page} />
+          {PAGES.map(({ path, key, page }) => (
+            <Route key={key} path={path} component={page} />
           ))}
         </Router>
         {isPageBroken.value && (

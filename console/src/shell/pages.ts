@@ -4,12 +4,15 @@ import { BrokenPage } from './broken-page.ts';
 
 export interface PageRoute {
   readonly path: string;
+  /** A page with several addresses stays as it is from one of them to the other. */
+  readonly key: string;
   readonly page: ComponentType;
 }
 
 type Load = () => Promise<ComponentType>;
 const page = (path: string, load: Load): PageRoute => ({
   path,
+  key: path,
   // Offline, or after an update of the server, the file of a page is not there.
   page: lazy(async () => ({ default: await load().catch(() => BrokenPage) })) as ComponentType,
 });
@@ -31,6 +34,8 @@ export const { page: SignInDonePage } = page(
   '/signin/done',
   async () => (await import('../pages/doors/sign-in-done.tsx')).SignInDonePage,
 );
+
+const teams = page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage);
 
 /** Every page, by its address. The server serves the same document under all of their roots. */
 export const PAGES: readonly PageRoute[] = [
@@ -69,8 +74,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/roles/:id', async () => (await import('../pages/roles/role.tsx')).RolePage),
   page('/orgs/:org/guardrails', async () => (await import('../pages/guardrails/guardrails.tsx')).GuardrailsPage),
   page('/orgs/:org/settings', async () => (await import('../pages/orgs/org-settings.tsx')).OrgSettingsPage),
-  page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage),
-  page('/orgs/:org/teams/new', async () => (await import('../pages/teams/teams.tsx')).NewTeamPage),
+  teams,
+  { ...teams, path: '/orgs/:org/teams/new' },
   page('/orgs/:org/teams/:id', async () => (await import('../pages/teams/team.tsx')).TeamPage),
   page('/orgs/:org/contracts', async () => (await import('../pages/contracts/contracts.tsx')).ContractsPage),
   page('/orgs/:org/contracts/:id', async () => (await import('../pages/contracts/contract.tsx')).ContractPage),

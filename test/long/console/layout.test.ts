@@ -56,7 +56,9 @@ const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
  * the last control, the browser hands the focus back to the first one in its own time, between two presses of the key.
  */
 const MARK_CONTROLS = `(() => {
-  const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  // While a dialog is open, the page behind it can be seen but not reached.
+  const place = document.querySelector('dialog:modal') ?? document;
+  const all = [...place.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0);
   window.tabbed = new Set();
   window.reached = new Set();
@@ -64,6 +66,8 @@ const MARK_CONTROLS = `(() => {
   window.controls = all;
   return all.length;
 })()`;
+
+const IS_IN_EDITOR = `document.activeElement?.shadowRoot?.activeElement?.closest('.cm-editor') != null`;
 
 /** What has the focus now: whether it is a new control, and whether the focus can be seen. */
 const STEP = `(async () => {
@@ -94,7 +98,7 @@ async function tabThrough({ page }: Visit): Promise<{ missed: readonly string[];
   const invisible: string[] = [];
   for (let presses = 0; presses < 2 * count + 10; presses++) {
     // In the editor, Tab indents; Escape gives it back its usual meaning.
-    await page.keyboard.press('Escape');
+    if (await page.evaluate<boolean>(IS_IN_EDITOR)) await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
     const seen = await page.evaluate<string>(STEP);
     if (seen === 'over') break;

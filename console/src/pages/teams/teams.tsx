@@ -13,18 +13,10 @@ import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { PERMISSIONS, permissionWord } from './permission-words.ts';
 
+/** The form of a new team has an address of its own. */
 export function TeamsPage() {
-  return <Teams />;
-}
-
-/** The same page with the form open, at an address of its own. */
-export function NewTeamPage() {
-  return <Teams isCreating />;
-}
-
-function Teams({ isCreating = false }: { isCreating?: boolean }) {
   const { org, whyNot, question } = useOrg();
-  const { route } = useLocation();
+  const { route, path } = useLocation();
   const form = orgPath(org, '/teams/new');
   // Also called after a team was created, whose page is open then.
   const close = () => location.pathname === form && route(orgPath(org, '/teams'));
@@ -73,7 +65,7 @@ function Teams({ isCreating = false }: { isCreating?: boolean }) {
           />
         )}
       </Show>
-      {isCreating && !cannotCreate && <NewTeam org={org} onClose={close} />}
+      {path === form && !cannotCreate && <NewTeam org={org} onClose={close} />}
     </Page>
   );
 }
