@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LOST_MS, PHASES, SILENT_MS, statusOf } from '../../../src/clusters/cluster.ts';
+import { MAX_COUNTED } from '../../../src/db/search-text.ts';
 import { assertRefused, clusterPermission, makeHolder, orgPermission, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
@@ -192,6 +193,11 @@ for (const driver of API_DRIVERS) {
   });
 }
 
+const MANY = statement(
+  `insert into cluster (owner_id, name, uid) select $1, 'many' || lpad(n::text, 5, '0'), gen_random_uuid()
+     from generate_series(1, $2::integer) n`,
+);
+
 describe('Lists of clusters', () => {
   let atrium: TestServer;
   before(async () => {
@@ -230,5 +236,24 @@ describe('Lists of clusters', () => {
     const found = await atrium.as(viewer)('GET', '/user/clusters?all=true&q=PROD&limit=1');
     assert.deepEqual([found.body[0].name, found.headers.get('x-total-count')], ['prod', '1']);
     assert.equal((await atrium.as(viewer)('GET', '/user/clusters?all=true&q=globex')).text, '[]');
+  });
+
+  it('A site administrator gets pages of very many clusters, and is told so instead of the whole list', async () => {
+    await atrium.instance.db.query(MANY, [atrium.world.orgs.acme?.id, MAX_COUNTED]);
+    const whole = 'too many clusters for this list: pass page and limit';
+    const sorted = 'too many clusters for this list: sort by ID, name or time of creation, or narrow the list';
+    const path = '/user/clusters?all=true';
+    await assertRefused(atrium, { who: 'root', send: ['GET', path], status: 400, message: whole });
+    for (const sort of ['nodes', 'heartbeat']) {
+      const send = ['GET', `${path}&page=1&limit=3&sort=${sort}`] as const;
+      await assertRefused(atrium, { who: 'root', send, status: 400, message: sorted });
+    }
+    const page = await atrium.as('root')('GET', `${path}&page=2&limit=3&sort=name`);
+    assert.deepEqual([page.status, page.body.length], [200, 3]);
+    const narrow = await atrium.as('root')('GET', `${path}&sort=nodes&q=many00001`);
+    assert.deepEqual(
+      narrow.body.map((one: { name: string }) => one.name),
+      ['many00001'],
+    );
   });
 });
