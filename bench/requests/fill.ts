@@ -40,7 +40,7 @@ export async function fillWorld(atrium: TestMarketplace): Promise<FullWorld> {
   const acme = atrium.world.orgs.acme?.id ?? 0n;
   const ann = atrium.world.users.ann?.id ?? 0n;
   const dan = atrium.world.users.dan?.id ?? 0n;
-  await fillRoles(db, acme, DEFAULT_LIMITS.membersPerOrganization);
+  await fillRoles(db, acme, DEFAULT_LIMITS.membersPerOrganization - 30);
   await fillCrowd(db, acme, atrium.world.users.bob?.id ?? 0n);
   await fillResources(db, acme, ann);
   await fillPeople(db, ann, dan);

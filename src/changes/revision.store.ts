@@ -190,12 +190,14 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
       await appendAudit(query, entries);
       if (touched.length === 0) return { result, taken: () => [] };
       if (isUnguarded(touched)) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched)) };
+      const checks = [];
+      for (const guard of guards) checks.push(await guard(query, touched));
       const taken = await take(query, touched);
       const { revision, stamp, guardrails } = only(taken);
       mayBeGuarded = guardrails !== null;
       if (guardrails !== null) {
         const written = { query, revision, stamp, guardrails, touched, actor: entries[0]?.actor, isFact };
-        for (const guard of guards) await guard(written);
+        for (const check of checks) await check(written);
       }
       return { result, taken: () => taken };
     });

@@ -53,8 +53,14 @@ export interface Written {
   readonly isFact: boolean;
 }
 
-/** Looks at what every transaction has written while there are guardrails. Throws to undo it. */
-export type WriteGuard = (written: Written) => Promise<void>;
+/**
+ * Looks at what every transaction has written while there are guardrails. Called before the row of the revision is
+ * locked, for what takes long; what it returns is called while the row is locked, and throws to undo the transaction.
+ */
+export type WriteGuard = (
+  query: Query,
+  touched: readonly Change[],
+) => Promise<(written: Written) => Promise<void>>;
 
 /** For a transaction that makes only a part of what the request is answered with. */
 export function onceFor<Part, Made>(

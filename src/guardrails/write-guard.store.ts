@@ -1,7 +1,7 @@
 import { namesOf } from '../authz/explain/explain.store.ts';
 import { readPatch, readSources, readTuples } from '../authz/graphs.store.ts';
 import type { Moment } from '../changes/revision.ts';
-import { PLATFORM, type Written } from '../changes/write.ts';
+import { PLATFORM, type Query } from '../changes/write.ts';
 import { sql } from '../db/db.ts';
 import { fromViolations, GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
 import type { WriteGuardStore } from './write-guard.ts';
@@ -42,13 +42,14 @@ export function createWriteGuardStore(): WriteGuardStore {
       return rows.map((row) => row.organization_id);
     },
 
-    load: ({ query }, organizationId) => readTuples(query, organizationId),
+    load: readTuples,
+    continues,
 
     async patch(written, organizationId, since) {
       const { query, revision, touched } = written;
       // If nobody has written since, what changed is known, and only that is asked for.
       if (since.revision !== revision - 1n) return await readPatch(query, organizationId, since);
-      if (!(await continues(written, since))) return { sources: [], tuples: [], isUseless: true };
+      if (!(await continues(query, since))) return { sources: [], tuples: [], isUseless: true };
       const changes = touched.filter((one) => one.organizationId === organizationId || one.organizationId === PLATFORM);
       return await readSources(query, organizationId, changes);
     },
@@ -70,7 +71,7 @@ export function createWriteGuardStore(): WriteGuardStore {
     names: namesOf,
   };
 
-  async function continues({ query }: Written, { revision, stamp }: Moment): Promise<boolean> {
+  async function continues(query: Query, { revision, stamp }: Moment): Promise<boolean> {
     return (await query(CONTINUES, [revision, stamp])).length > 0;
   }
 }

@@ -2,7 +2,8 @@
  * Checks the guardrails inside every transaction that changes who may do what.
  *
  * 1. It runs last in the transaction, while the row of the revision is locked. So nobody else writes, on any replica,
- *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row.
+ *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row. What
+ *    takes seconds in a large organization, loading its graph, is done before the lock, so other writes do not wait.
  * 2. It keeps its own graph of each organization, and patches it with what the transaction wrote. If the transaction is
  *    refused here, the patch is taken back. If it fails later, the graph is of a moment that the database has never been
  *    through, and the next writer loads it again.
@@ -37,7 +38,9 @@ export interface WriteGuardStore {
   guardrails(query: Query, organizationId: bigint): Promise<Guardrail[]>;
   /** Organizations with a guardrail that names one of these users, or a team that they are in. */
   organizationsNaming(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
-  load(written: Written, organizationId: bigint): Promise<{ tuples: Iterable<SourcedTuple>; count: number }>;
+  load(query: Query, organizationId: bigint): Promise<Moment & { tuples: Iterable<SourcedTuple>; count: number }>;
+  /** Whether all changes since a moment are still known. */
+  continues(query: Query, since: Moment): Promise<boolean>;
   /** What was written since a moment. */
   patch(written: Written, organizationId: bigint, since: Moment): Promise<GuardPatch>;
   violations(query: Query, organizationId: bigint): Promise<KnownViolations>;
@@ -49,24 +52,70 @@ export interface WriteGuardStore {
 /** The graph of one organization as of a moment, and what did not hold then. */
 interface Entry extends Moment {
   readonly people: PeopleGraph;
-  readonly known: KnownViolations;
+  /** Undefined right after loading. */
+  readonly known: KnownViolations | undefined;
+  /** When it was used last, in milliseconds. */
+  readonly usedAt: number;
 }
 
 const MAX_ORGANIZATIONS = 10_000;
+/** The changes since an entry that was used within this time are certainly known. */
+const FRESH_MS = 60_000;
 
 export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes: number): WriteGuard {
   const entries = new Map<bigint, Entry>();
   /** Of those organizations that were written to since a guardrail changed anywhere. */
   let guardrails = new Map<bigint, readonly Guardrail[]>();
   let guardrailsStamp = '';
+  /** Organizations whose graph a transaction is loading before its lock. */
+  const preparing = new Map<bigint, Promise<void>>();
 
-  return async (written) => {
-    if (written.guardrails !== guardrailsStamp || guardrails.size > MAX_ORGANIZATIONS) {
-      guardrails = new Map();
-      guardrailsStamp = written.guardrails;
-    }
-    for (const organizationId of await organizationsOf(written)) await inspect(written, organizationId);
+  return async (query, touched) => {
+    const prepared = await prepare(query, new Set(touched.flatMap(organizationOf)));
+    return async (written) => {
+      if (written.guardrails !== guardrailsStamp || guardrails.size > MAX_ORGANIZATIONS) {
+        guardrails = new Map();
+        guardrailsStamp = written.guardrails;
+      }
+      for (const organizationId of await organizationsOf(written)) {
+        await inspect(written, organizationId, prepared.get(organizationId));
+      }
+    };
   };
+
+  /** Loads the graphs that are not known yet. Each is of this transaction alone until it commits. */
+  async function prepare(query: Query, organizationIds: ReadonlySet<bigint>): Promise<Map<bigint, Entry>> {
+    const prepared = new Map<bigint, Entry>();
+    for (const id of organizationIds) {
+      // A transaction that comes second waits, and finds the graph of the first one under the lock: large ones are rare.
+      const first = preparing.get(id);
+      if (first) await first;
+      else if (!(await isKnown(query, id))) await prepareOne(query, id, prepared);
+    }
+    return prepared;
+  }
+
+  async function isKnown(query: Query, organizationId: bigint): Promise<boolean> {
+    const entry = entries.get(organizationId);
+    if (!entry) return guardrails.get(organizationId)?.length === 0;
+    return performance.now() - entry.usedAt < FRESH_MS || (await store.continues(query, entry));
+  }
+
+  async function prepareOne(query: Query, organizationId: bigint, prepared: Map<bigint, Entry>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    preparing.set(organizationId, promise);
+    try {
+      const rules = await store.guardrails(query, organizationId);
+      if (rules.length === 0) return;
+      const entry = await load(query, organizationId);
+      // The graph remembers what it finds, so that the same is found at once under the lock.
+      await violationsAmong(entry.people, rules);
+      prepared.set(organizationId, entry);
+    } finally {
+      preparing.delete(organizationId);
+      resolve();
+    }
+  }
 
   async function organizationsOf({ query, touched }: Written): Promise<Set<bigint>> {
     const found = new Set(touched.flatMap(organizationOf));
@@ -77,7 +126,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return found;
   }
 
-  async function inspect(written: Written, organizationId: bigint): Promise<void> {
+  async function inspect(written: Written, organizationId: bigint, prepared: Entry | undefined): Promise<void> {
     const { query, touched } = written;
     const isAboutItself = touched.some((change) => isAbout(change, organizationId));
     const stored = isAboutItself ? undefined : guardrails.get(organizationId);
@@ -90,7 +139,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       if (isAboutItself) await store.keepViolations(query, organizationId, new Map());
       return;
     }
-    const { people, undo, known } = await peopleNow(written, organizationId);
+    const { people, undo, known } = await peopleNow(written, organizationId, prepared);
     try {
       const found = await withoutTheDead(rules, await violationsAmong(people, rules), (ids) =>
         store.living(query, ids),
@@ -99,7 +148,8 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       if (!written.isFact) await refuseNew(written, people, rules, before, found);
       const after = withStatements(rules, found);
       if (!isSame(before, after)) await store.keepViolations(query, organizationId, after);
-      remember(organizationId, { people, known: after, revision: written.revision, stamp: written.stamp });
+      const { revision, stamp } = written;
+      remember(organizationId, { people, known: after, revision, stamp, usedAt: performance.now() });
     } catch (error) {
       for (const back of undo.reverse()) back();
       throw error;
@@ -107,12 +157,13 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 
   /** The graph as of this transaction, and what did not hold before it, if that is known. */
-  async function peopleNow(written: Written, organizationId: bigint) {
-    const entry = entries.get(organizationId);
+  async function peopleNow(written: Written, organizationId: bigint, prepared: Entry | undefined) {
+    const entry = prepared ?? entries.get(organizationId);
     const patch = entry && (await store.patch(written, organizationId, entry));
     if (!entry || !patch || patch.isUseless) {
       entries.delete(organizationId);
-      return { people: await loaded(written, organizationId), undo: [] as Undo[], known: undefined };
+      const { people } = await load(written.query, organizationId);
+      return { people, undo: [] as Undo[], known: undefined };
     }
     const bySource = new Map(patch.sources.map((source) => [source, [] as SourcedTuple[]]));
     for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
@@ -122,12 +173,12 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return { people: entry.people, undo, known: isNext ? entry.known : undefined };
   }
 
-  async function loaded(written: Written, organizationId: bigint): Promise<PeopleGraph> {
-    const { tuples, count } = await store.load(written, organizationId);
+  async function load(query: Query, organizationId: bigint): Promise<Entry> {
+    const { tuples, count, revision, stamp } = await store.load(query, organizationId);
     const people = new PeopleGraph(model);
     const pace = createPace();
     for (const _ of people.loadInParts(tuples, count)) await pace();
-    return people;
+    return { people, known: undefined, revision, stamp, usedAt: performance.now() };
   }
 
   async function refuseNew(

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import type { RevisionStore } from '../../src/changes/revision.ts';
-import type { Change, Written } from '../../src/changes/write.ts';
+import type { Change, WriteGuard } from '../../src/changes/write.ts';
 import { type Db, only } from '../../src/db/db.ts';
 import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
 import { statement } from '../support/statement.ts';
@@ -18,7 +18,7 @@ const GUARDRAIL: Change = { kind: 'guardrail', id: 1n, organizationId: 1n };
 /** A process with a guard that remembers what it was asked about. */
 function openProcess(db: Db) {
   const asked: bigint[] = [];
-  const guard = async ({ revision }: Written) => {
+  const guard: WriteGuard = async () => async ({ revision }) => {
     asked.push(revision);
   };
   const store = createRevisionStore(db, [guard]);
@@ -96,6 +96,27 @@ for (const driver of DRIVERS) {
     });
 
     if (driver === 'postgres') {
+      it('What a guard does before the row of the revision is locked keeps no other write waiting', async (t) => {
+        const { db } = await open();
+        t.after(() => db.close());
+        const begun = Promise.withResolvers<void>();
+        const ended = Promise.withResolvers<void>();
+        const asked: bigint[] = [];
+        const slow = createRevisionStore(db, [
+          async () => {
+            begun.resolve();
+            await ended.promise;
+            return async ({ revision }) => void asked.push(revision);
+          },
+        ]);
+        const first = put({ store: slow }, 'first', GUARDRAIL);
+        await begun.promise;
+        const second = await put(openProcess(db), 'second');
+        ended.resolve();
+        const revision = await first;
+        assert.deepEqual([revision, asked], [(second ?? 0n) + 1n, [revision]]);
+      });
+
       it('A write that asks nothing is one trip to PostgreSQL, and two if there may be guardrails', async (t) => {
         const { db } = await open();
         t.after(() => db.close());

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { listenForStatements } from '../../support/heard-statements.ts';
+import { openTestServer } from '../../support/server.ts';
+import { statement } from '../../support/statement.ts';
+
+const VIEW = clusterPermission('view clusters');
+const CONNECT = clusterPermission('connect to clusters');
+
+/** As another replica would have created it, so that this one has loaded nothing yet. */
+const CREATE = statement(
+  `insert into guardrail (organization_id, name, name_key, kind, user_ids, relation, object_type, object_id)
+   values ($1, 'prod is closed', 'prod is closed', 'never', array[$2::bigint], 'can_connect', 'cluster', $3)`,
+);
+const NOTE = statement('update revision set guardrails = gen_random_uuid()');
+
+for (const driver of DRIVERS) {
+  it(`The graph for the guardrails of an organization is loaded once, before the lock that all writes need, on ${driver}`, async (t) => {
+    const atrium = await openTestServer({ driver });
+    t.after(() => atrium.close());
+    const id = numbersOf(atrium);
+    const ann = atrium.as('ann');
+    const { body: role } = await makeRole(atrium, {
+      name: 'connecting',
+      permissions: [VIEW],
+      teams: [id.team('operators')],
+    });
+    const grant = (permissions: readonly unknown[]) => ann('PUT', `/authz/roles/${role.id}?org=acme`, { permissions });
+    const { db } = atrium.instance;
+    await db.query(CREATE, [atrium.world.orgs.acme?.id, atrium.world.users.eve?.id, id.cluster('prod')]);
+    await db.query(NOTE);
+    // The first write after the first guardrail learns of it.
+    assert.equal((await grant([VIEW, CONNECT])).status, 503);
+    const heard = listenForStatements(t, db);
+    const loads = () => heard.inside.filter((name) => name === 'graphs.load').length;
+    assert.equal((await grant([VIEW, CONNECT])).status, 200);
+    const [load, lock] = [heard.inside.indexOf('graphs.load'), heard.inside.indexOf('revision.next')];
+    assert.ok(load >= 0 && load < lock, heard.inside.join(', '));
+    assert.equal((await grant([VIEW])).status, 200);
+    assert.equal((await grant([VIEW, CONNECT])).status, 200);
+    assert.equal(loads(), 1, 'the next writes patch it');
+    const refused = await ann('PUT', `/teams/${id.team('operators')}/members/eve`);
+    assert.deepEqual([refused.status, refused.body.reason], [409, 'guardrail_violated'], refused.text);
+    assert.equal((await grant([VIEW])).status, 200);
+    assert.equal(loads(), 1, 'also after a rejected write');
+  });
+}
