@@ -57,10 +57,7 @@ export interface Written {
  * Looks at what every transaction has written while there are guardrails. Called before the row of the revision is
  * locked, for what takes long; what it returns is called while the row is locked, and throws to undo the transaction.
  */
-export type WriteGuard = (
-  query: Query,
-  touched: readonly Change[],
-) => Promise<(written: Written) => Promise<void>>;
+export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(written: Written) => Promise<void>>;
 
 /** For a transaction that makes only a part of what the request is answered with. */
 export function onceFor<Part, Made>(

@@ -8,7 +8,7 @@ import type { WriteGuardStore } from './write-guard.ts';
 
 const GUARDRAILS = sql(
   'writeGuard.guardrails',
-  `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = $1 order by g.id`,
+  `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = any ($1::bigint[]) order by g.id`,
 );
 const NAMING = sql(
   'writeGuard.naming',
@@ -33,8 +33,8 @@ type Stored = Parameters<typeof toViolations>[0];
 
 export function createWriteGuardStore(): WriteGuardStore {
   return {
-    async guardrails(query, organizationId) {
-      return (await query<GuardrailRow>(GUARDRAILS, [organizationId])).map(toGuardrail);
+    async guardrails(query, organizationIds) {
+      return (await query<GuardrailRow>(GUARDRAILS, [organizationIds])).map(toGuardrail);
     },
 
     async organizationsNaming(query, userIds) {

@@ -35,7 +35,7 @@ export type KnownViolations = ReadonlyMap<bigint, KnownViolation>;
 
 /** Every function reads or writes in the transaction of the writer. */
 export interface WriteGuardStore {
-  guardrails(query: Query, organizationId: bigint): Promise<Guardrail[]>;
+  guardrails(query: Query, organizationIds: readonly bigint[]): Promise<Guardrail[]>;
   /** Organizations with a guardrail that names one of these users, or a team that they are in. */
   organizationsNaming(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
   load(query: Query, organizationId: bigint): Promise<Moment & { tuples: Iterable<SourcedTuple>; count: number }>;
@@ -77,20 +77,39 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
         guardrails = new Map();
         guardrailsStamp = written.guardrails;
       }
-      for (const organizationId of await organizationsOf(written)) {
-        await inspect(written, organizationId, prepared.get(organizationId));
+      const organizationIds = await organizationsOf(written);
+      const changed = new Set(written.touched.flatMap(changedGuardrailsOf));
+      const rules = await rulesUnderLock(written.query, organizationIds, changed);
+      const pace = createPace();
+      for (const id of organizationIds) {
+        await inspect(written, id, rules.get(id) ?? [], changed.has(id), prepared.get(id));
+        await pace();
       }
     };
   };
 
+  /** A user can be in ten thousand organizations, so the guardrails that are not known are read together. */
+  async function rulesUnderLock(query: Query, organizationIds: ReadonlySet<bigint>, changed: ReadonlySet<bigint>) {
+    // What this transaction itself has changed counts only once it has committed.
+    for (const id of changed) guardrails.delete(id);
+    const unknown = [...organizationIds].filter((id) => !guardrails.has(id));
+    const read = unknown.length === 0 ? [] : await store.guardrails(query, unknown);
+    const found = Map.groupBy(read, ({ organizationId }) => organizationId);
+    for (const id of unknown) if (!changed.has(id)) guardrails.set(id, found.get(id) ?? []);
+    return new Map([...organizationIds].map((id) => [id, guardrails.get(id) ?? found.get(id)]));
+  }
+
   /** Loads the graphs that are not known yet. Each is of this transaction alone until it commits. */
   async function prepare(query: Query, organizationIds: ReadonlySet<bigint>): Promise<Map<bigint, Entry>> {
     const prepared = new Map<bigint, Entry>();
-    for (const id of organizationIds) {
-      // A transaction that comes second waits, and finds the graph of the first one under the lock: large ones are rare.
+    const unknown: bigint[] = [];
+    for (const id of organizationIds) if (!(await isKnown(query, id))) unknown.push(id);
+    const rules = unknown.length === 0 ? [] : await store.guardrails(query, unknown);
+    for (const [id, ofOne] of Map.groupBy(rules, ({ organizationId }) => organizationId)) {
+      // A transaction that comes second waits, and finds the graph of the first one under the lock.
       const first = preparing.get(id);
       if (first) await first;
-      else if (!(await isKnown(query, id))) await prepareOne(query, id, prepared);
+      else await prepareOne(query, id, ofOne, prepared);
     }
     return prepared;
   }
@@ -101,12 +120,15 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return performance.now() - entry.usedAt < FRESH_MS || (await store.continues(query, entry));
   }
 
-  async function prepareOne(query: Query, organizationId: bigint, prepared: Map<bigint, Entry>): Promise<void> {
+  async function prepareOne(
+    query: Query,
+    organizationId: bigint,
+    rules: readonly Guardrail[],
+    prepared: Map<bigint, Entry>,
+  ): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     preparing.set(organizationId, promise);
     try {
-      const rules = await store.guardrails(query, organizationId);
-      if (rules.length === 0) return;
       const entry = await load(query, organizationId);
       // The graph remembers what it finds, so that the same is found at once under the lock.
       await violationsAmong(entry.people, rules);
@@ -126,17 +148,17 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return found;
   }
 
-  async function inspect(written: Written, organizationId: bigint, prepared: Entry | undefined): Promise<void> {
-    const { query, touched } = written;
-    const isAboutItself = touched.some((change) => isAbout(change, organizationId));
-    const stored = isAboutItself ? undefined : guardrails.get(organizationId);
-    const rules = stored ?? (await store.guardrails(query, organizationId));
-    // What this transaction itself has changed counts only once it has committed.
-    if (isAboutItself) guardrails.delete(organizationId);
-    else guardrails.set(organizationId, rules);
+  async function inspect(
+    written: Written,
+    organizationId: bigint,
+    rules: readonly Guardrail[],
+    isChanged: boolean,
+    prepared: Entry | undefined,
+  ): Promise<void> {
+    const { query } = written;
     if (rules.length === 0) {
       entries.delete(organizationId);
-      if (isAboutItself) await store.keepViolations(query, organizationId, new Map());
+      if (isChanged) await store.keepViolations(query, organizationId, new Map());
       return;
     }
     const { people, undo, known } = await peopleNow(written, organizationId, prepared);
@@ -210,9 +232,10 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 }
 
-/** Whether its guardrails were changed, or it was created or deleted. */
-function isAbout({ kind, id, organizationId: ownerId }: Change, organizationId: bigint): boolean {
-  return (kind === 'guardrail' ? ownerId : kind === 'account' ? id : undefined) === organizationId;
+/** The organization whose guardrails were changed, or that was created or deleted. */
+function changedGuardrailsOf({ kind, id, organizationId }: Change): bigint[] {
+  if (kind === 'account') return [id];
+  return kind === 'guardrail' && organizationId != null ? [organizationId] : [];
 }
 
 function organizationOf({ organizationId }: Change): bigint[] {

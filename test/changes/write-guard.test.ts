@@ -18,9 +18,11 @@ const GUARDRAIL: Change = { kind: 'guardrail', id: 1n, organizationId: 1n };
 /** A process with a guard that remembers what it was asked about. */
 function openProcess(db: Db) {
   const asked: bigint[] = [];
-  const guard: WriteGuard = async () => async ({ revision }) => {
-    asked.push(revision);
-  };
+  const guard: WriteGuard =
+    async () =>
+    async ({ revision }) => {
+      asked.push(revision);
+    };
   const store = createRevisionStore(db, [guard]);
   return { store, asked };
 }

@@ -16,6 +16,19 @@ const CREATE = statement(
 );
 const NOTE = statement('update revision set guardrails = gen_random_uuid()');
 
+const ORGANIZATIONS = 60;
+const JOIN_MANY = statement(
+  `with made as (
+     insert into account (kind, name) select 'organization', 'many' || n from generate_series(1, $2::integer) n returning id
+   ), owners as (
+     insert into team (organization_id, name, permission, type) select id, 'Owners', 'owner', 'builtin' from made
+   ), viewers as (
+     insert into team (organization_id, name, permission, type) select id, 'Viewers', 'read', 'builtin' from made
+     returning id
+   )
+   insert into team_member (team_id, account_id) select id, $1 from viewers`,
+);
+
 for (const driver of DRIVERS) {
   it(`The graph for the guardrails of an organization is loaded once, before the lock that all writes need, on ${driver}`, async (t) => {
     const atrium = await openTestServer({ driver });
@@ -45,5 +58,19 @@ for (const driver of DRIVERS) {
     assert.deepEqual([refused.status, refused.body.reason], [409, 'guardrail_violated'], refused.text);
     assert.equal((await grant([VIEW])).status, 200);
     assert.equal(loads(), 1, 'also after a rejected write');
+  });
+
+  it(`A write that touches many organizations reads their guardrails together on ${driver}`, async (t) => {
+    const atrium = await openTestServer({ driver });
+    t.after(() => atrium.close());
+    const { db } = atrium.instance;
+    await db.query(JOIN_MANY, [atrium.world.users.dan?.id, ORGANIZATIONS]);
+    await db.query(NOTE);
+    const heard = listenForStatements(t, db);
+    const left = await atrium.as('root')('DELETE', '/admin/users/dan?orphan=true');
+    assert.equal(left.status, 204, left.text);
+    const reads = heard.inside.filter((name) => name === 'writeGuard.guardrails');
+    assert.equal(reads.length, 2, 'before the lock, and under it');
+    assert.ok(heard.inside.length < ORGANIZATIONS, heard.inside.join(', '));
   });
 }
