@@ -209,6 +209,8 @@ describe('What a migration does to the previous release', () => {
       'alter table a alter column b set not null;',
       'alter table a add column b int not null;',
       'alter table a alter column b drop default;',
+      'drop table a; create view b as select 1;',
+      'alter table a rename column b to c; create view a as select 1;',
     ];
     for (const text of taking) {
       assert.equal(contractions({ number: 2, compatibleFrom: 1, text }).length, 1, text);
@@ -219,6 +221,8 @@ describe('What a migration does to the previous release', () => {
       'alter table a add column b int;\n-- drop table a',
       'create table b (id int not null); drop index c;',
       'alter table a add constraint c check (b > 0) not valid;',
+      'alter table a rename to b; create view a as select id from b;',
+      'drop table a;\ncreate view a as select id from b;',
     ];
     for (const text of giving) assert.deepEqual(contractions({ number: 2, compatibleFrom: 1, text }), [], text);
   });

@@ -33,8 +33,8 @@ describe('atrium migrate --dry-run', () => {
   });
 
   it('Says nothing of it for a rolling upgrade', async () => {
-    const lines = await printedAt(18);
-    assert.ok(lines.length > 1);
+    const lines = await printedAt(40);
+    assert.ok(lines.length > 0);
     for (const line of lines) assert.match(line, /^would apply /);
   });
 });
