@@ -29,7 +29,7 @@ export interface RestoreOptions {
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
-/** PGlite does not write checkpoints by itself, so its log would grow with everything that is loaded. */
+/** A database that does not write checkpoints by itself would let its log grow with everything that is loaded. */
 const BYTES_PER_CHECKPOINT = 64 * 1024 * 1024;
 
 /** The migrations of the backup must be the first of ours, with identical content. */
@@ -135,7 +135,7 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
     rows += batch.length;
     unsaved += content.length;
     onProgress?.({ table: table.name, rows });
-    if (db.driver === 'pglite' && unsaved > BYTES_PER_CHECKPOINT) {
+    if (!db.capabilities.writesCheckpoints && unsaved > BYTES_PER_CHECKPOINT) {
       await script('checkpoint');
       unsaved = 0;
     }
