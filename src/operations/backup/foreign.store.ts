@@ -38,7 +38,7 @@ export async function readObjects(query: Query): Promise<string[]> {
   return (await query<{ name: string }>(OBJECTS)).map(({ name }) => name);
 }
 
-/** Tables of earlier releases: views since migration 41. */
+/** Tables of earlier releases: views since migration 0041. */
 const FORMER: readonly string[] = ['table spent_secret', 'table used_proof'];
 
 /** An object that existed before, but does not exist once all migrations have been applied, is not ours. */
