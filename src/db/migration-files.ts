@@ -30,7 +30,7 @@ export type ViewFile = Pick<MigrationFile, 'name' | 'checksum' | 'text'>;
 
 /** What all migrations together make: generated, for readers only. */
 const SCHEMA = 'schema.sql';
-const VIEW = 'tuples.sql';
+export const VIEW = 'tuples.sql';
 const NAME = /^(\d{4})_[a-z0-9][a-z0-9_-]*\.sql$/;
 
 const COMPATIBLE = /^-- compatible-from: (\d+)$/m;

@@ -5,6 +5,7 @@ import { MIGRATIONS } from '../../base/release.ts';
 import { chainHash } from '../../changes/audit-chain.store.ts';
 import type { Db } from '../../db/db.ts';
 import { migrationStatus } from '../../db/migrate.ts';
+import { VIEW } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
@@ -80,7 +81,8 @@ async function examineSchema(
       const text = `the database is at ${last}, which is newer than this release but compatible with it`;
       return { isPresent: true, findings: [warning('schema', text, 'Finish the upgrade: start the newer release.')] };
     }
-    if (pending.length === 0)
+    // A view that is missing or differs is a fault, which the comparison with the catalogue finds.
+    if (applied.length > 0 && pending.every((name) => name === VIEW))
       return {
         isPresent: true,
         isExact: true,
