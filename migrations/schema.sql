@@ -899,13 +899,13 @@ create table session_provider (
 CREATE INDEX session_provider_sid ON session_provider USING btree (issuer, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX session_provider_subject ON session_provider USING btree (issuer, subject);
 
-create table spent_secret (
+create table single_use (
   hash bytea not null,
   expires_at timestamp with time zone not null,
-  constraint spent_secret_pkey PRIMARY KEY (hash)
+  constraint single_use_pkey PRIMARY KEY (hash)
 );
 
-CREATE INDEX spent_secret_expiry ON spent_secret USING btree (expires_at);
+CREATE INDEX single_use_expiry ON single_use USING btree (expires_at);
 
 create table subscription (
   id bigint generated always as identity,
@@ -1025,14 +1025,6 @@ create table totp (
 
 CREATE UNIQUE INDEX totp_id ON totp USING btree (id);
 CREATE TRIGGER totp_noted AFTER INSERT OR DELETE ON totp FOR EACH ROW EXECUTE FUNCTION factor_note();
-
-create table used_proof (
-  hash bytea not null,
-  expires_at timestamp with time zone not null,
-  constraint used_proof_pkey PRIMARY KEY (hash)
-);
-
-CREATE INDEX used_proof_expiry ON used_proof USING btree (expires_at);
 
 CREATE OR REPLACE FUNCTION account_count_change()
  RETURNS trigger
@@ -1249,6 +1241,11 @@ AS $function$
       || regexp_replace(substr(text, 3), '(...)', E'\\1\x01', 'g'), E'\x01'), ''))
 $function$;
 
+create view spent_secret as
+ SELECT hash,
+    expires_at
+   FROM single_use;
+
 create view tuple as
  SELECT 0::bigint AS store,
     'platform'::text AS object_type,
@@ -1452,3 +1449,8 @@ UNION ALL
     c.id AS source_id
    FROM token c
      JOIN account a ON a.id = c.account_id;
+
+create view used_proof as
+ SELECT hash,
+    expires_at
+   FROM single_use;

@@ -100,7 +100,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
 
   if (migrated.isAhead) say(`the database is newer than this release (${migrated.version}), but compatible with it`);
   // The disk of the built-in database is not an outage that ends by itself.
-  if (db.driver === 'postgres') outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
+  if (!db.capabilities.isBuiltIn) outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
   const writeGuards: WriteGuard[] = [];
   const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;

@@ -94,7 +94,7 @@ async function serve(config: Config, log: Logger, demo: Demo | undefined) {
   open.warmUp();
   isListening = true;
   // No other process can open the built-in database, so its server runs commands itself.
-  if (open.db.driver === 'pglite') {
+  if (open.db.capabilities.isOnlyWriter) {
     const { listenForCommands } = await import('./operations/command-socket.ts');
     closeSocket = await listenForCommands(config.DATA_DIR, async (request, print) => {
       // Rarely needed, and much to load.

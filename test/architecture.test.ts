@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { breaches, breachesOfTree } from './support/import-rule.ts';
 import { parseSource, readSources } from './support/imports.ts';
@@ -41,6 +42,14 @@ describe('Architecture rules', () => {
       assert.match(breaches([parseSource(path, text)]).join('\n'), fault);
     });
   }
+
+  it('Only db names a driver; everything else asks for a capability', () => {
+    const named = globSync('src/**/*.ts').filter((path) => /'pglite'/.test(readFileSync(path, 'utf8')));
+    assert.deepEqual(
+      named.filter((path) => !path.startsWith('src/db/')),
+      [],
+    );
+  });
 
   it('The architecture rules allow a file that is one table to be as long as the table', () => {
     const table = parseSource('src/base/config/settings.ts', 'const line = 1;\n'.repeat(401));

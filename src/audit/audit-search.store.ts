@@ -32,7 +32,7 @@ const ACTIONS = sql(
 /** The index that a search walks over. */
 interface Walk {
   readonly columns: readonly (readonly [column: keyof typeof VALUES, isEach?: boolean])[];
-  /** The time as that index spells it, see migration 0010. */
+  /** The time as that index spells it, see `audit` in the schema. */
   readonly zone: string;
 }
 

@@ -10,7 +10,7 @@ const COUNT_IN = sql(
      select count(*)::integer as total from audit a
       where a.organization_id = $1 and a.action = k.action and a.at >= $2) c where c.total > 0`,
 );
-// Spelled as in the index of all entries by time, see migration 0010.
+// Spelled as in the index of all entries by time, see `audit` in the schema.
 const COUNT_ALL = sql(
   'audit.countAll',
   `select action, count(*)::integer as count from audit

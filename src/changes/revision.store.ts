@@ -105,7 +105,7 @@ interface Taken extends Moment {
 export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []): RevisionStore {
   /** False if there had never been a guardrail as of the last write or the latest news. */
   let mayBeGuarded = true;
-  return { onlyWriter: db.driver === 'pglite', news, write, renewExpiry, prune };
+  return { onlyWriter: db.capabilities.isOnlyWriter, news, write, renewExpiry, prune };
 
   async function news(since: Moment | undefined, expire: () => Promise<void>): Promise<News> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -87,7 +87,7 @@ const EVERYWHERE = `(c.owner_id = $1 or exists (
 function filtersOf(userId: bigint, { text, name, provider, phase, now }: ClusterSearch): Filters {
   const filters = createFilters(userId);
   filters.require('everywhere', EVERYWHERE);
-  // Spelled as in the indexes of migration 0033.
+  // Spelled as in the indexes of `cluster`.
   filters.add('name', name, (one) => `c.name collate "C" = ${one}`);
   filters.add('provider', provider, (one) => `lower(c.provider) = lower(${one})`);
   if (phase !== undefined) filters.require('phase', `${shownPhase(filters.place(now))} = ${filters.place(phase)}`);

@@ -4,9 +4,9 @@ import { sql } from './statement.ts';
 import type { Db } from './types.ts';
 
 export type { DbOptions } from './db-options.ts';
-export { hasDatabase } from './pglite/pglite-folder.ts';
+export { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
-export type { Db, Later, Query, Script, TransactionQuery } from './types.ts';
+export type { Capabilities, Db, Later, Query, Script, TransactionQuery } from './types.ts';
 
 /** Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. */
 export async function openDb(options: DbOptions): Promise<Db> {

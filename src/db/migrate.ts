@@ -1,8 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import { stateOf } from './database-errors.ts';
-import { type MigrationFile, readMigrations } from './migration-files.ts';
-import { type Applied, addCompatibility, appliedMigrations, CREATE, recordMigration } from './migration-table.ts';
+import {
+  findDifference,
+  lastNumber,
+  type MigrationFile,
+  readMigrations,
+  readView,
+  type ViewFile,
+} from './migration-files.ts';
+import {
+  type Applied,
+  addCompatibility,
+  appliedMigrations,
+  CREATE,
+  isViewApplied,
+  recordMigration,
+  recordView,
+} from './migration-table.ts';
 import { sql } from './statement.ts';
 import type { Db, Query, Script } from './types.ts';
 
@@ -35,6 +50,7 @@ export interface MigrateOptions {
 }
 
 export interface Migrated {
+  /** The names of the files that were applied: the migrations, and the view if it has changed. */
   readonly applied: string[];
   /** The number of the last migration of the database. */
   readonly version: number;
@@ -42,10 +58,16 @@ export interface Migrated {
   readonly isAhead: boolean;
 }
 
+/** The files of a release. */
+export interface Migrations {
+  readonly files: readonly MigrationFile[];
+  readonly view: ViewFile | undefined;
+}
+
 /**
- * Migrates the database to the newest of the numbered files in the folder. Each file and its row in `migration` are one
- * transaction under one lock, and the pending files are determined under that lock, so any number of replicas may start
- * at once.
+ * Migrates the database to the newest of the numbered files in the folder, then applies the view if it has changed. Each
+ * file and its row in `migration` are one transaction under one lock, and the pending files are determined under that
+ * lock, so any number of replicas may start at the same time.
  */
 export async function migrate(
   db: Db,
@@ -53,17 +75,18 @@ export async function migrate(
   say: (line: string) => void,
   { lockTimeoutMs = LOCK_TIMEOUT_MS }: MigrateOptions = {},
 ): Promise<Migrated> {
-  const files = readMigrations(folder);
+  const migrations = { files: readMigrations(folder), view: readView(folder) };
   const applied: string[] = [];
   for (;;) {
     const step = await withRetries(lockTimeoutMs, say, (onTurn) =>
       db.migration((query, script) => {
         onTurn();
-        return applyNext(files, query, script, say, TABLE_LOCK_TIMEOUT_MS);
+        return applyNext(migrations, query, script, say, TABLE_LOCK_TIMEOUT_MS);
       }, lockTimeoutMs),
     );
     if (step.name === undefined) {
-      return { applied, version: step.newest?.number ?? 0, isAhead: (step.newest?.number ?? 0) > files.length };
+      const version = step.newest?.number ?? 0;
+      return { applied, version, isAhead: version > lastNumber(migrations.files) };
     }
     applied.push(step.name);
   }
@@ -74,15 +97,19 @@ export async function migrationStatus(query: Query, folder: string) {
   const files = readMigrations(folder);
   const [there] = await query<{ there: boolean }>(IS_THERE);
   const applied = there?.there ? await appliedMigrations(query) : [];
-  refuseStrangers(applied, files);
-  const isBreaking = ({ compatibleFrom }: MigrationFile) => compatibleFrom > applied.length;
+  rejectDifference(applied, files);
+  const last = lastNumber(applied);
+  const isAhead = last > lastNumber(files);
+  const later = files.filter(({ number }) => number > last);
+  const view = isAhead ? undefined : readView(folder);
+  const isViewDue = view !== undefined && !(await isViewApplied(query, view));
   const times = there?.there ? await query<{ number: number; applied_at: Date }>(APPLIED_AT) : [];
   return {
     applied: applied.map(({ name }, index) => ({ name, appliedAt: times[index]?.applied_at ?? new Date(0) })),
-    pending: files.slice(applied.length).map(({ name }) => name),
+    pending: [...later, ...(isViewDue ? [view] : [])].map(({ name }) => name),
     /** The first pending migration that servers of the present schema cannot run after. */
-    endsOlder: applied.length === 0 ? undefined : files.slice(applied.length).find(isBreaking)?.name,
-    isAhead: applied.length > files.length,
+    endsOlder: last === 0 ? undefined : later.find(({ compatibleFrom }) => compatibleFrom > last)?.name,
+    isAhead,
   };
 }
 
@@ -92,17 +119,17 @@ export async function createSchema(files: readonly MigrationFile[], script: Scri
   for (const file of files) await runScript(file, script);
 }
 
-/** For a restore: applies all later migrations, in the transaction that is open. */
+/** For a restore: applies all later migrations and the view, in the transaction that is open. */
 export async function applyRest(
-  files: readonly MigrationFile[],
+  migrations: Migrations,
   query: Query,
   script: Script,
   say: (line: string) => void,
 ): Promise<void> {
-  while ((await applyNext(files, query, script, say, 0)).name !== undefined);
+  while ((await applyNext(migrations, query, script, say, 0)).name !== undefined);
 }
 
-async function runScript(file: MigrationFile, script: Script): Promise<void> {
+async function runScript(file: Pick<MigrationFile, 'name' | 'text'>, script: Script): Promise<void> {
   try {
     await script(file.text);
   } catch (error) {
@@ -112,14 +139,14 @@ async function runScript(file: MigrationFile, script: Script): Promise<void> {
 }
 
 interface Step {
-  /** The migration that was applied. */
+  /** The file that was applied. */
   readonly name?: string;
   /** The last migration of the database, if none was left to apply. */
   readonly newest?: Applied | undefined;
 }
 
 async function applyNext(
-  files: readonly MigrationFile[],
+  { files, view }: Migrations,
   query: Query,
   script: Script,
   say: (line: string) => void,
@@ -129,9 +156,18 @@ async function applyNext(
   await script(CREATE);
   await addCompatibility(query, script);
   const done = await appliedMigrations(query);
-  refuseStrangers(done, files);
-  const next = files[done.length];
-  if (next === undefined) return { newest: done.at(-1) };
+  rejectDifference(done, files);
+  const last = done.at(-1);
+  const next = last ? files.find(({ number }) => number === last.number + 1) : files[0];
+  if (next === undefined) {
+    // A newer release has the newer view.
+    const isAhead = lastNumber(done) > lastNumber(files);
+    if (view === undefined || isAhead || (await isViewApplied(query, view))) return { newest: last };
+    say(`migrating the database: ${view.name}`);
+    await runScript(view, script);
+    await recordView(script, view);
+    return { name: view.name };
+  }
 
   say(`migrating the database: ${next.name}`);
   const [before] = await query<{ id: string }>(TRANSACTION_ID);
@@ -147,20 +183,25 @@ async function applyNext(
   return { name: next.name };
 }
 
-/** The applied migrations must be exactly the first of the files. Later ones must declare that this release can stay. */
-export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
+/** Later migrations than those of this release must declare that this release can stay. */
+function rejectDifference(done: readonly Applied[], files: readonly MigrationFile[]): void {
+  const end = lastNumber(files);
   for (const row of done) {
-    if (row.number <= files.length || (row.compatibleFrom ?? row.number) <= files.length) continue;
-    const found = `it has migration ${row.name}, but this release ends at number ${files.length}`;
+    if (row.number <= end || (row.compatibleFrom ?? row.number) <= end) continue;
+    const found = `it has migration ${row.name}, but this release ends at number ${end}`;
     const advice = 'start the newer release or restore a backup';
     throw new AppError('unavailable', `the database is newer than this release: ${found}; ${advice}`);
   }
-  for (const [index, row] of done.entries()) {
-    const isSame = index >= files.length || files[index]?.checksum === row.checksum;
-    if (row.number === index + 1 && isSame) continue;
-    const advice = 'restore the file, and make the change in a new migration';
-    throw new AppError('unavailable', `the migration ${row.name} was changed after it was applied: ${advice}`);
+  const difference = findDifference(done, files);
+  if (difference === undefined) return;
+  if (difference.kind === 'too old') {
+    const { name, baseline } = difference;
+    const found = `its last migration is ${name}, and this release can upgrade from ${baseline.name} on`;
+    const advice = `start the server of commit ${baseline.commit} on it first, then this release`;
+    throw new AppError('unavailable', `the database is too old for this release: ${found}; ${advice}`);
   }
+  const advice = 'restore the file, and make the change in a new migration';
+  throw new AppError('unavailable', `the migration ${difference.name} was changed after it was applied: ${advice}`);
 }
 
 /** PostgreSQL counts characters from the start of the text; people look for a line. */

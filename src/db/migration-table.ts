@@ -1,4 +1,4 @@
-import type { MigrationFile } from './migration-files.ts';
+import type { MigrationFile, ViewFile } from './migration-files.ts';
 import { sql } from './statement.ts';
 import type { Query, Script } from './types.ts';
 
@@ -35,6 +35,9 @@ const RECORD = sql(
   'insert into migration (number, name, checksum, compatible_from) values ($1, $2, $3, $4)',
 );
 
+// The view itself says which text it was made from, so nothing can separate the two.
+const VIEW_NOTE = sql('migration.viewNote', `select obj_description(to_regclass('tuple'), 'pg_class') as note`);
+
 /** Asks first, because even an alteration that changes nothing locks the table. */
 export async function addCompatibility(query: Query, script: Script): Promise<void> {
   const [row] = await query<{ there: boolean }>(HAS_COMPATIBILITY);
@@ -53,4 +56,18 @@ export async function appliedMigrations(query: Query): Promise<Applied[]> {
 
 export async function recordMigration(query: Query, file: MigrationFile): Promise<void> {
   await query(RECORD, [file.number, file.name, file.checksum, file.compatibleFrom]);
+}
+
+/** Whether the view was made from this text. */
+export async function isViewApplied(query: Query, view: ViewFile): Promise<boolean> {
+  const [row] = await query<{ note: string | null }>(VIEW_NOTE);
+  return row?.note === noteOf(view);
+}
+
+export async function recordView(script: Script, view: ViewFile): Promise<void> {
+  await script(`comment on view tuple is '${noteOf(view)}'`);
+}
+
+function noteOf({ name, checksum }: ViewFile): string {
+  return `${name} ${checksum}`;
 }

@@ -146,6 +146,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   let closing: Promise<void> | undefined;
   return {
     driver: 'postgres',
+    capabilities: { isBuiltIn: false, isOnlyWriter: false, hasOneConnection: false, writesCheckpoints: true },
     async ask(statement) {
       try {
         return await asker.ask(statement);

@@ -21,7 +21,7 @@ export function searchText(text: string): SearchText {
   return { contains, begins: contains.slice(1), pieces: piecesOf([...text.toLowerCase()]) };
 }
 
-/** Cuts a text as migration 0032 does. A text that is shorter than a piece is the beginning of one. */
+/** Cuts a text as the indexes of pieces do. A text that is shorter than a piece is the beginning of one. */
 function piecesOf(characters: readonly string[]): string {
   if (characters.length < PIECE) return `${quoted(characters.join(''))}:*`;
   const starts = characters.slice(PIECE - 1).keys();

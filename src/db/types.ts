@@ -21,8 +21,22 @@ export type Later<Row> = () => readonly Row[];
 /** Runs a text with several statements, without values and without rows. */
 export type Script = (text: string) => Promise<void>;
 
+/** What distinguishes databases for their users, who never ask which driver it is. */
+export interface Capabilities {
+  /** It runs in this process, on files in the data folder: nothing between them can fail and recover by itself. */
+  readonly isBuiltIn: boolean;
+  /** No other process can open it, so what this process wrote last is the latest. */
+  readonly isOnlyWriter: boolean;
+  /** Every statement waits for the one before it, and for the end of an open transaction. */
+  readonly hasOneConnection: boolean;
+  /** It writes checkpoints by itself. Otherwise its log grows until one is requested. */
+  readonly writesCheckpoints: boolean;
+}
+
 export interface Db {
+  /** Its name, for people. Code asks for a capability instead. */
   readonly driver: 'pglite' | 'postgres';
+  readonly capabilities: Capabilities;
   /** One statement, autocommitted. A write is on disk when this resolves. */
   readonly query: Query;
   /**

@@ -3,6 +3,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { Brake } from '../http/limits/brake.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
+import { useOnce } from '../identity/single-use.store.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { SignIn } from '../users/sign-in.ts';
 import type { Users } from '../users/users.ts';
@@ -17,7 +18,6 @@ import { secondStepRoutes } from './second-step.routes.ts';
 import { createSecondStep } from './second-step.ts';
 import { createTotpStore } from './totp.store.ts';
 import { createTotps } from './totp.ts';
-import { useOnce } from './used-proofs.store.ts';
 
 interface Neighbors {
   readonly users: Users;

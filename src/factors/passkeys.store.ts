@@ -1,9 +1,9 @@
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
+import { useOnce } from '../identity/single-use.store.ts';
 import { about, welcomeFactor } from './factors.store.ts';
 import type { PasskeyStore } from './passkeys.ts';
-import { useOnce } from './used-proofs.store.ts';
 
 interface KnownRow {
   credential_id: Buffer;

@@ -1,5 +1,8 @@
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createOutboxClient } from '../outbox/outbox.client.ts';
+import { createOutboxStore } from '../outbox/outbox.store.ts';
+import { createOutbox } from '../outbox/outbox.ts';
 import { createCentral } from './claims/central.client.ts';
 import { claimRoutes } from './claims/claims.routes.ts';
 import { createBuiltInCentral, createClaimStore } from './claims/claims.store.ts';
@@ -11,9 +14,7 @@ import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
 import { createDeliveryLog } from './deliveries/delivery-log.ts';
 import { readDepth } from './deliveries/delivery-metrics.store.ts';
 import { createMeasures } from './deliveries/delivery-metrics.ts';
-import { outboxRoutes } from './deliveries/outbox.routes.ts';
-import { createOutboxStore } from './deliveries/outbox.store.ts';
-import { createOutbox, tellByWebhook } from './deliveries/outbox.ts';
+import { marketplaceEventRoutes } from './deliveries/marketplace-events.routes.ts';
 import { createRedelivery } from './deliveries/redelivery.ts';
 import { strangerRoutes } from './deliveries/strangers.routes.ts';
 import { createStrangerStore } from './deliveries/strangers.store.ts';
@@ -90,8 +91,8 @@ export function wireMarketplace({
     depth: () => readDepth(db.query),
     rangesAge: () => ranges.age(new Date()),
   });
-  const told = config.MARKETPLACE_EVENTS_URL;
-  const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: told !== undefined });
+  const receiver = config.MARKETPLACE_EVENTS_URL;
+  const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: receiver !== undefined });
   const act = createEvents({ version, baseUrl });
   const deliveries = createDeliveries({
     ...{ store, act, links, sealedOptions, observe: measures.observe },
@@ -109,10 +110,10 @@ export function wireMarketplace({
       deliveryLog.countRefusal(marketplace, reason, source, new Date());
     },
   });
-  const signature = Buffer.from((config.MARKETPLACE_EVENTS_SECRET ?? '').replace(/^whsec_/, ''), 'base64');
+  const secret = Buffer.from((config.MARKETPLACE_EVENTS_SECRET ?? '').replace(/^whsec_/, ''), 'base64');
   const outbox = createOutbox(
-    createOutboxStore(db.query),
-    told === undefined ? undefined : tellByWebhook(told, signature),
+    createOutboxStore(db.query, 'marketplace_event'),
+    receiver === undefined ? undefined : createOutboxClient({ url: receiver, secret }),
   );
   const isDownload = /^https?:/.test(config.CLOUD_A_RANGES ?? '');
   const sweep = createSweep({
@@ -125,7 +126,7 @@ export function wireMarketplace({
       { name: 'outbox', everyMs: 0, run: (_now, laterMs) => outbox.relay(laterMs) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
       { name: 'unsealed options', everyMs: 0, run: () => sealedOptions.sealOlder() },
-      { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => deliveryLog.prune(now) },
+      { name: 'pruning', everyMs: 60 * MINUTE_MS, run: prune },
     ],
   });
 
@@ -168,7 +169,7 @@ export function wireMarketplace({
     subscriptionRoutes(scope, createSubscriptions(createSubscriptionStore(db.query), installers));
     secretRoutes(scope, secrets);
     strangerRoutes(scope, createStrangers(createStrangerStore(db.query), deliveryLog));
-    outboxRoutes(scope, outbox);
+    marketplaceEventRoutes(scope, outbox);
     summaryRoutes(scope, createSummary(createSummaryStore(db.query), { secrets, ranges }));
   }
 
@@ -182,6 +183,11 @@ export function wireMarketplace({
     await secrets.refresh();
     if (isDownload) await ranges.prepare(new Date(), FIRST_DOWNLOAD_MS);
     else await ranges.refresh(new Date());
+  }
+
+  async function prune(now: Date): Promise<void> {
+    await deliveryLog.prune(now);
+    await outbox.prune(now);
   }
 
   async function stop(): Promise<void> {

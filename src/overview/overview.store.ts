@@ -40,7 +40,7 @@ const COUNT = sql(
     .map(([part, select]) => `case when '${part}' = any($2::text[]) then (${select}) end as ${part}`)
     .join(', ')}`,
 );
-// Spelled as in the index that ends with the newest entry, see migration 0010. A denied request changed nothing.
+// Spelled as in the index that ends with the newest entry, see `audit` in the schema. A denied request changed nothing.
 const LAST_CHANGE = sql(
   'overview.lastChange',
   `select at, actor_id, actor_name, action, object_type, object_id from audit

@@ -1,8 +1,8 @@
 import type { Write } from '../changes/write.ts';
 import { type Db, sql } from '../db/db.ts';
+import { useOnce } from '../identity/single-use.store.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type { ProviderLogoutStore } from './provider-logout.ts';
-import { spendSecret } from './spent-secrets.store.ts';
 
 const SESSION = sql(
   'providerLogout.session',
@@ -61,7 +61,7 @@ export function createProviderLogoutStore(db: Db, write: Write): ProviderLogoutS
 
     async end(provider, { issuer, subject = null, sid = null }, { spent, until, now }, actor) {
       return await write(async (query, touch, record) => {
-        if (!(await spendSecret(query, spent, until))) return undefined;
+        if (!(await useOnce(query, { hash: spent, expiresAt: until }))) return undefined;
         const meant = [provider.name, issuer, subject, sid];
         const rows = await query<{ account_id: bigint }>(END, meant);
         await query(END_PARKED, meant);

@@ -13,12 +13,6 @@ import type { ProviderIdentity } from './provider-identity.ts';
 import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider, Providers } from './providers.ts';
 
-/** Marks what can be used once. */
-export interface SpentStore {
-  /** False if it was spent before, on any replica. */
-  spend(hash: Buffer, expiresAt: Date): Promise<boolean>;
-}
-
 /** What a browser keeps between the request to a provider and its answer. */
 export interface PendingCookie {
   readonly name: string;
@@ -70,7 +64,8 @@ interface Parts {
   readonly client: Pick<OidcClient, 'authorizationUrl' | 'identify'>;
   readonly accounts: ProviderAccounts;
   readonly syncGroups: GroupSync;
-  readonly spent: SpentStore;
+  /** False if a state was used before, on any replica. */
+  readonly useOnce: (hash: Buffer, expiresAt: Date) => Promise<boolean>;
   readonly sealed: SealedTexts;
   /** Seals a token of a session. */
   readonly sealToken: SealToken;
@@ -103,11 +98,11 @@ const MAX_TOKEN = 8192;
  *
  * 1. What belongs to a request is sealed in a cookie, under a name of its own, so that only the browser that has begun
  *    can finish, on any replica, in as many tabs as it likes.
- * 2. A request can be finished once, within ten minutes, also if it fails: its state is spent first.
+ * 2. A request can be finished once, within ten minutes, also if it fails: its state is marked as used first.
  * 3. Everything that creates something does so in one transaction. Nothing is created for somebody who is refused.
  */
 export function createProviderSignIn(parts: Parts) {
-  const { providers, client, accounts, syncGroups, spent, sealed, sealToken, termsOf, openSession } = parts;
+  const { providers, client, accounts, syncGroups, useOnce, sealed, sealToken, termsOf, openSession } = parts;
   return { begin, finish };
 
   async function begin(request: Begin, now: Date): Promise<{ readonly url: string; readonly cookie: PendingCookie }> {
@@ -210,7 +205,7 @@ export function createProviderSignIn(parts: Parts) {
       throw signInFault('sign_in_rejected', 'the answer came from another provider than the one that was asked');
     }
     const hash = createHash('sha256').update(`state ${state}`).digest();
-    if (!(await spent.spend(hash, new Date(now.getTime() + PENDING_MS)))) {
+    if (!(await useOnce(hash, new Date(now.getTime() + PENDING_MS)))) {
       throw signInFault('sign_in_expired', 'this sign-in was finished already: please begin again');
     }
     return pending;

@@ -8,6 +8,7 @@ import { createAllowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { SessionTerms } from '../identity/sessions/session-policy.ts';
+import { useOnce } from '../identity/single-use.store.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { SignIn } from '../users/sign-in.ts';
 import type { Users } from '../users/users.ts';
@@ -39,7 +40,6 @@ import { createProviderStore } from './providers.store.ts';
 import { createProviders } from './providers.ts';
 import { createRefusalStore } from './sign-in-refusals.store.ts';
 import { createSignInRefusals } from './sign-in-refusals.ts';
-import { createSpentStore } from './spent-secrets.store.ts';
 
 /** Metadata, keys and tokens of providers have a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
@@ -99,7 +99,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
     client,
     accounts: createProviderAccounts(accountStore, isDomainAllowed),
     syncGroups: createGroupSync(groupStore),
-    spent: createSpentStore(db),
+    useOnce: (hash, expiresAt) => useOnce(db.query, { hash, expiresAt }),
     sealed,
     sealToken,
     termsOf,

@@ -35,7 +35,7 @@ const ESCALATION = async () => ({ isOwner: true, rejectEscalation: () => undefin
 
 export function wireScim({ config, db, revisions, room, baseUrl }: Infrastructure) {
   const prefix = () => `${baseUrl()}${SCIM_PREFIX}`;
-  const userStore = createScimUserStore(db.query, db.driver === 'pglite');
+  const userStore = createScimUserStore(db.query, db.capabilities.hasOneConnection);
   const users = createScimUsers(userStore, inTransaction, domainsOf(config.SCIM_DOMAINS));
   const groups = createScimGroups(createScimGroupStore(db.query), inTransaction);
   const names = createScimNames(config.SCIM_DOMAINS, createScimNameStore(db));

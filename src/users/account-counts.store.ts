@@ -18,7 +18,7 @@ interface Row {
   skip: bigint | null;
 }
 
-// Triggers keep the counts, see migration 0031. Blocks without any are left out, so that IDs may have gaps.
+// Triggers keep the counts, see `account_count` in the schema. Blocks without any are left out, so that IDs may have gaps.
 const START = Object.fromEntries(
   Object.entries(COUNTED).map(([what, count]) => [
     what,

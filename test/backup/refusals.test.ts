@@ -133,8 +133,12 @@ describe('Restoring a backup', () => {
         `newer than this release: its schema is 9999_future.sql, this release ends at ${last?.name}`,
       );
       await assert.rejects(attempt(newer), names);
-      const other = manifest.migrations.map((one) => (one.number === 3 ? { ...one, checksum: 'x' } : one));
-      await assert.rejects(attempt(other), /migration 0003_user.sql of the backup differs/);
+      const other = manifest.migrations.map((one) => (one.number === 40 ? { ...one, checksum: 'x' } : one));
+      await assert.rejects(attempt(other), /migration 0040_schema.sql of the backup differs/);
+      const old = [{ number: 1, name: '0001_house.sql', checksum: 'x' }];
+      const tooOld =
+        /too old for this release: its schema is 0001_house.sql, .*; restore it with commit f71fe67a, then/;
+      await assert.rejects(attempt(old), tooOld);
       assert.deepEqual(await contentOf(db), content);
       await db.close();
     });

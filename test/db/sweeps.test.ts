@@ -6,6 +6,7 @@ import { type Db, openDb, type Query } from '../../src/db/db.ts';
 import { createIdempotencyStore } from '../../src/idempotency/idempotency.store.ts';
 import { createSessionStore } from '../../src/identity/sessions/sessions.store.ts';
 import { createDeliveryLogStore } from '../../src/marketplace/deliveries/delivery-log.store.ts';
+import { createOutboxStore } from '../../src/outbox/outbox.store.ts';
 import { DRIVERS, migrated, newPlace } from '../support/db.ts';
 import { statement } from '../support/statement.ts';
 
@@ -57,7 +58,7 @@ const SWEEPS: readonly (readonly [table: string, fill: string, sweep: (db: Db) =
       'marketplace_event',
       `insert into marketplace_event (uid, type, payload, sent_at, dead_at)
      select 'e' || n, 't', '', case when n % 2 = 0 then ${at} end, case when n % 2 = 1 then ${at} end from ${rows}`,
-      prune,
+      ({ query }) => createOutboxStore(query, 'marketplace_event').prune(MONTH_AGO, YEAR_AGO),
     ],
     [
       'change',

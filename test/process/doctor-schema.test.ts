@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { readConfig } from '../../src/base/config/config.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
-import { examineInvariants } from '../../src/operations/doctor/inside.ts';
+import { examineInside, examineInvariants } from '../../src/operations/doctor/inside.ts';
 import { examineCatalogue } from '../../src/operations/doctor/schema-checks.ts';
-import { DRIVERS } from '../support/db.ts';
-import { newDemoPlace } from '../support/server.ts';
+import { DRIVERS, temporaryFolder } from '../support/db.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { statement } from '../support/statement.ts';
 
 /** What is broken, and what the doctor must say. Each is rolled back. */
 const BREAKS: readonly (readonly [what: string, sql: string, said: RegExp])[] = [
@@ -122,6 +124,14 @@ for (const driver of DRIVERS) {
         assert.match((await broken(text)).join('\n'), said);
       });
     }
+
+    it(`The doctor names a view that is missing as a fault of the whole deployment on ${driver}`, async () => {
+      await db.query(statement('alter view tuple rename to elsewhere'));
+      const found = await examineInside(db, readConfig({ DATA_DIR: temporaryFolder(), ATRIUM_KEY: TEST_KEY }));
+      await db.query(statement('alter view elsewhere rename to tuple'));
+      const faults = found.filter(({ level }) => level === 'fault').map(({ message }) => message);
+      assert.ok(faults.includes('the view tuple is missing'), faults.join('\n'));
+    });
 
     /** What is found after this, which is undone. */
     async function broken(text: string): Promise<string[]> {

@@ -70,7 +70,7 @@ const GUIDES: readonly Guide[] = [
   {
     file: 'docs/operating.md',
     isSlow: true,
-    said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0001_house\.sql$/m],
+    said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0040_schema\.sql$/m],
     keeps: ['before-upgrade.tar.gz'],
   },
   { file: 'docs/bus.md', isSlow: true, said: [/^user\.\d+\.hello hello from the bus$/m], skip: lacks('nats-server') },

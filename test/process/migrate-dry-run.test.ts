@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config/config.ts';
@@ -9,32 +9,33 @@ import { runMigrate } from '../../src/operations/commands/migrate-command.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { TEST_KEY } from '../support/server.ts';
 
-/** What `atrium migrate --dry-run` prints for a database that has had this many migrations. */
-async function printedAt(count: number): Promise<string[]> {
+/** What `atrium migrate --dry-run` prints for a database that has had the first of three migrations. */
+async function printed(second: string): Promise<string[]> {
   const folder = temporaryFolder();
-  const files = readdirSync('migrations').filter((name) => /^\d{4}_/.test(name));
-  for (const name of files.sort().slice(0, count)) cpSync(join('migrations', name), join(folder, name));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write('0001_one.sql', 'create table a (id int); create table ring_key (id int);');
   const place = await newPlace();
   const db = await openDb({ ...place, say: () => undefined });
   await migrate(db, folder, () => undefined).finally(() => db.close());
+  write('0002_two.sql', `${second}\nselect 1;`);
+  write('0003_three.sql', '-- compatible-from: 1\nselect 1;');
+  write('tuples.sql', 'create view tuple as select id from a;');
   const lines: string[] = [];
   const env = { DATA_DIR: place.dataDir, DATABASE_URL: place.databaseUrl ?? '', ATRIUM_KEY: TEST_KEY };
   const terminal = { say: (line: string) => void lines.push(line), complain: () => undefined, isTerminal: false };
-  await runMigrate(['--dry-run'], readConfig(env), terminal);
+  await runMigrate(['--dry-run'], readConfig(env), terminal, folder);
   return lines;
 }
 
+const STEPS = ['would apply 0002_two.sql', 'would apply 0003_three.sql', 'would apply tuples.sql'];
+
 describe('atrium migrate --dry-run', () => {
   it('Says that servers of the previous release must be stopped if they cannot run on the new schema', async () => {
-    const lines = await printedAt(17);
-    assert.match(lines[0] ?? '', /^would apply 0018_/);
-    const advice = /^stop every server of the previous release first: it cannot run after 0018_\w+\.sql$/;
-    assert.match(lines.at(-1) ?? '', advice);
+    const advice = 'stop every server of the previous release first: it cannot run after 0002_two.sql';
+    assert.deepEqual(await printed(''), [...STEPS, advice]);
   });
 
   it('Says nothing of it for a rolling upgrade', async () => {
-    const lines = await printedAt(18);
-    assert.ok(lines.length > 1);
-    for (const line of lines) assert.match(line, /^would apply /);
+    assert.deepEqual(await printed('-- compatible-from: 1'), STEPS);
   });
 });

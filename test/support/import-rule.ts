@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['db'],
   ['vault', 'rebac'],
-  ['changes'],
+  ['changes', 'outbox'],
   ['identity', 'idempotency'],
   ['http'],
   ['infrastructure'],

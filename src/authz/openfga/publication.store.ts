@@ -264,7 +264,7 @@ export function createPublicationStore(
   }
 
   async function lead<T>(patienceMs: number, work: (stay: () => Promise<void>) => Promise<T>): Promise<T> {
-    if (db.driver === 'pglite') return await inTurn(() => work(async () => undefined));
+    if (db.capabilities.isOnlyWriter) return await inTurn(() => work(async () => undefined));
     // Two that wait for the lock at once would take two connections of this process, and whoever has it needs one more.
     return await inTurn(() =>
       db.transaction(async (query) => {

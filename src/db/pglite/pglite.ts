@@ -95,6 +95,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   let closing: Promise<void> | undefined;
   return {
     driver: 'pglite',
+    capabilities: { isBuiltIn: true, isOnlyWriter: true, hasOneConnection: true, writesCheckpoints: false },
     ask: async (statement) => {
       const [row = {}] = await turn(() => query(statement));
       const [value = null] = Object.values(row);

@@ -83,18 +83,6 @@ const PRUNE_RANGES = sql(
       limit $2 for update of r skip locked))
    returning source`,
 );
-const PRUNE_EVENTS = sql(
-  'deliveryLog.pruneEvents',
-  `delete from marketplace_event where id = any (array (
-     select id from marketplace_event where sent_at < $1 order by sent_at limit $2 for update skip locked))
-   returning id`,
-);
-const PRUNE_DEAD_EVENTS = sql(
-  'deliveryLog.pruneDeadEvents',
-  `delete from marketplace_event where id = any (array (
-     select id from marketplace_event where sent_at is null and dead_at < $1 order by id limit $2 for update skip locked))
-   returning id`,
-);
 
 interface Row {
   id: bigint;
@@ -194,8 +182,6 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
       await deleteInBatches(query, PRUNE_DELIVERIES, ['dead', doneBefore]);
       await deleteInBatches(query, PRUNE_REFUSALS, [refusedBefore]);
       await deleteInBatches(query, PRUNE_RANGES, [refusedBefore]);
-      await deleteInBatches(query, PRUNE_EVENTS, [refusedBefore]);
-      await deleteInBatches(query, PRUNE_DEAD_EVENTS, [doneBefore]);
     },
   };
 }

@@ -88,7 +88,7 @@ export interface DeliveryLogStore {
   revive(id: bigint, actor: Actor): Promise<boolean>;
   /** Of each marketplace and day, at most `maxSources` are told apart. */
   addRefusals(counts: readonly RefusalCount[], maxSources: number): Promise<void>;
-  /** Forgets what was rejected or sent before the first time, and what was done or given up before the second. */
+  /** Deletes deliveries that were rejected before the first time, or done or given up before the second. */
   prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
 }
 

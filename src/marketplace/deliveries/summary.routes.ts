@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { named, timestamp } from '../../http/wire/schemas.ts';
+import { EVENT_STATES } from '../../outbox/outbox.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
 import { MarketplaceText, OrNull } from '../marketplace.view.ts';
 import { SUBSCRIPTION_STATES } from '../subscriptions/lifecycle.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
-import { EVENT_STATES } from './outbox.ts';
 import type { GetSummary } from './summary.ts';
 
 const counts = <State extends string>(states: readonly State[]) =>

@@ -1,11 +1,11 @@
 import { only, type Query, sql } from '../../db/db.ts';
+import { EVENT_CONDITIONS } from '../../outbox/outbox.store.ts';
+import { EVENT_STATES } from '../../outbox/outbox.ts';
 import { INSTALLER_CONDITIONS } from '../installers/installers.store.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
 import { SUBSCRIPTION_STATES } from '../subscriptions/lifecycle.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
 import { readLastDeliveries } from './last-deliveries.store.ts';
-import { EVENT_CONDITIONS } from './outbox.store.ts';
-import { EVENT_STATES } from './outbox.ts';
 import type { Counted, SummaryStore } from './summary.ts';
 
 const byState = (table: string) =>

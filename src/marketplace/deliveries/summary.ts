@@ -1,9 +1,9 @@
+import type { EventState } from '../../outbox/outbox.ts';
 import type { InstallerState } from '../installers/installers.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 import type { Secrets } from '../notifications/secrets.ts';
 import type { SubscriptionState } from '../subscriptions/lifecycle.ts';
 import type { Delivery } from './deliveries.ts';
-import type { EventState } from './outbox.ts';
 
 type Counts<State extends string> = Readonly<Record<State, number>>;
 

@@ -1,5 +1,6 @@
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { databaseFolder } from '../../db/db.ts';
 import { lockFolder } from '../../db/lock.ts';
 
 const PREFIX = '.atrium-backup-copy-';
@@ -18,9 +19,9 @@ export async function newCopy<T>(
   const folder = mkdtempSync(join(resolve(dataDir), PREFIX));
   try {
     writeFileSync(join(folder, MARKER), WORDS, { mode: 0o600 });
-    const lock = lockFolder(join(folder, 'pglite'));
+    const lock = lockFolder(databaseFolder(folder));
     try {
-      return { folder, result: await write(join(folder, 'pglite')) };
+      return { folder, result: await write(databaseFolder(folder)) };
     } finally {
       lock.release();
     }
@@ -35,9 +36,9 @@ export function removeAbandonedCopies(dataDir: string, now: number): void {
     const folder = join(dataDir, name);
     try {
       if (!isOurs(folder) || now - lstatSync(folder).mtimeMs < ABANDONED_MS) continue;
-      const lock = lockFolder(join(folder, 'pglite'));
+      const lock = lockFolder(databaseFolder(folder));
       try {
-        rmSync(join(folder, 'pglite'), { recursive: true, force: true });
+        rmSync(databaseFolder(folder), { recursive: true, force: true });
       } finally {
         lock.release();
       }

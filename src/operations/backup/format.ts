@@ -1,3 +1,5 @@
+import type { Db } from '../../db/db.ts';
+
 /**
  * A backup is one tar.gz. `backup.json` comes first and says what the file is. `tables/NAME/000001.ndjson` and so on
  * contain the rows; each line has the fields of one row as PostgreSQL writes them (a JSON array of texts and nulls).
@@ -17,7 +19,7 @@ export interface Head {
   /** The release that wrote it. */
   readonly version: string;
   readonly createdAt: string;
-  readonly driver: 'pglite' | 'postgres';
+  readonly driver: Db['driver'];
   /** The migrations that had been applied to the database, oldest first. */
   readonly migrations: readonly Migration[];
 }

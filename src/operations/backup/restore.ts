@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../changes/audit-entry.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import type { Db, Query, Script } from '../../db/db.ts';
 import { applyRest, createSchema } from '../../db/migrate.ts';
-import { type MigrationFile, readMigrations } from '../../db/migration-files.ts';
+import { findDifference, lastNumber, type MigrationFile, readMigrations, readView } from '../../db/migration-files.ts';
 import { LATER_COLUMNS } from '../../db/migration-table.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
@@ -29,28 +29,33 @@ export interface RestoreOptions {
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
-/** PGlite does not write checkpoints by itself, so its log would grow with everything that is loaded. */
+/** A database that does not write checkpoints by itself would let its log grow with everything that is loaded. */
 const BYTES_PER_CHECKPOINT = 64 * 1024 * 1024;
 
-/** The migrations of the backup must be the first of ours, with identical content. */
+/** The migrations of the backup must be the first of ours, or those that the baseline replaces, with identical content. */
 export function refuseOtherSchema({ migrations, version }: Manifest, files: readonly MigrationFile[]): void {
   const newest = files.at(-1);
-  const stranger = migrations.find(({ number, checksum }, index) => {
-    const file = files[index];
-    return file !== undefined && (file.number !== number || file.checksum !== checksum);
-  });
-  if (stranger) {
+  const difference = findDifference(migrations, files);
+  if (difference?.kind === 'too old') {
+    const { name, baseline } = difference;
     throw new AppError(
       'conflict',
-      `migration ${stranger.name} of the backup differs from that of this release; ` +
-        `restore it with the release that wrote it (${version})`,
+      `the backup is too old for this release: its schema is ${name}, and this release can restore from ` +
+        `${baseline.name} on; restore it with commit ${baseline.commit}, then upgrade`,
     );
   }
-  if (migrations.length > files.length) {
+  if (lastNumber(migrations) > lastNumber(files)) {
     throw new AppError(
       'conflict',
       `the backup is newer than this release: its schema is ${schemaOf({ migrations })}, ` +
         `this release ends at ${newest?.name}; restore it with ${version} or newer`,
+    );
+  }
+  if (difference) {
+    throw new AppError(
+      'conflict',
+      `migration ${difference.name} of the backup differs from that of this release; ` +
+        `restore it with the release that wrote it (${version})`,
     );
   }
 }
@@ -63,6 +68,7 @@ export function refuseOtherSchema({ migrations, version }: Manifest, files: read
 export async function restore(options: RestoreOptions): Promise<void> {
   const { db, manifest, replace, beforeCommit } = options;
   const files = readMigrations(options.migrationsFolder);
+  const view = readView(options.migrationsFolder);
   refuseOtherSchema(manifest, files);
   await db.migration(async (query, script) => {
     await refuseServers(query);
@@ -78,12 +84,16 @@ export async function restore(options: RestoreOptions): Promise<void> {
     await script(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await target.dropEverything(query, script);
     await script('set local lock_timeout = 0');
-    await createSchema(files.slice(0, manifest.migrations.length), script);
+    const last = lastNumber(manifest.migrations);
+    await createSchema(
+      files.filter(({ number }) => number <= last),
+      script,
+    );
     await loadAll(options, query, script);
     // Set before the remaining migrations, because one of them may add rows, and again after them, for what they
     // created.
     await target.setSequences(query, manifest.sequences, sequences);
-    await applyRest(files, query, script, options.say);
+    await applyRest({ files, view }, query, script, options.say);
     refuseForeign(before, await readObjects(query));
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision, new Date());
@@ -135,7 +145,7 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
     rows += batch.length;
     unsaved += content.length;
     onProgress?.({ table: table.name, rows });
-    if (db.driver === 'pglite' && unsaved > BYTES_PER_CHECKPOINT) {
+    if (!db.capabilities.writesCheckpoints && unsaved > BYTES_PER_CHECKPOINT) {
       await script('checkpoint');
       unsaved = 0;
     }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { type Db, hasDatabase, openDb } from '../../db/db.ts';
+import { type Db, databaseFolder, hasDatabase, openDb } from '../../db/db.ts';
 import { askServer, type Print } from '../command-socket.ts';
 import { newCopy, removeAbandonedCopies } from './copies.ts';
 
@@ -68,9 +68,10 @@ export async function copyForBackup(db: Db, dataDir: string, print: Print): Prom
 
 async function refuseFullDisk(dataDir: string): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir);
-  const entries = await readdir(join(dataDir, 'pglite'), { recursive: true });
+  const entries = await readdir(databaseFolder(dataDir), { recursive: true });
   let size = 0;
-  for (const entry of entries) size += (await stat(join(dataDir, 'pglite', entry)).catch(() => undefined))?.size ?? 0;
+  for (const entry of entries)
+    size += (await stat(join(databaseFolder(dataDir), entry)).catch(() => undefined))?.size ?? 0;
   if (bavail * bsize > size * 1.1) return;
   const needed = Math.ceil((size * 1.1) / 2 ** 20);
   throw new AppError(

@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
-import { hasDatabase, openDb } from '../../db/db.ts';
-import { refuseLostDatabase } from '../../db/pglite/pglite-folder.ts';
+import { databaseFolder, hasDatabase, openDb, refuseLostDatabase } from '../../db/db.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
@@ -52,7 +51,7 @@ async function examineAll(config: Config, isNew: boolean): Promise<Finding[]> {
 /** Runs in the server that has the built-in database open, otherwise in this process. */
 async function examineDatabase(config: Config, isNew: boolean): Promise<Finding[]> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
-  const folder = resolve(dataDir, 'pglite');
+  const folder = databaseFolder(dataDir);
   if (databaseUrl === undefined) {
     try {
       refuseLostDatabase(dataDir);

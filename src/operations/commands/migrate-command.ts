@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { MIGRATIONS } from '../../base/release.ts';
 import { type Db, hasDatabase, openDb } from '../../db/db.ts';
 import { migrate, migrationStatus } from '../../db/migrate.ts';
-import { readMigrations } from '../../db/migration-files.ts';
+import { readMigrations, readView } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import type { RunInServer } from '../command-socket.ts';
@@ -24,14 +24,20 @@ function readOptions(args: readonly string[]): Options {
 }
 
 /** `atrium migrate`: on the database itself, or through its server if the folder is in use. */
-export async function runMigrate(args: readonly string[], config: Config, { say, complain }: Terminal): Promise<void> {
+export async function runMigrate(
+  args: readonly string[],
+  config: Config,
+  { say, complain }: Terminal,
+  folder = MIGRATIONS,
+): Promise<void> {
   const options = readOptions(args);
   const isBuiltIn = config.DATABASE_URL === undefined;
   if (isBuiltIn && (await askServer(config.DATA_DIR, { argv: ['migrate', ...args] }, say))) return;
   if (isBuiltIn && (options.dryRun || options.status) && !hasDatabase(config.DATA_DIR)) {
     // A look at the status must not create a database.
-    for (const line of describe({ applied: [], pending: readMigrations(MIGRATIONS).map(({ name }) => name) }, options))
-      say(line);
+    const files = [...readMigrations(folder), readView(folder)];
+    const pending = files.flatMap((file) => (file ? [file.name] : []));
+    for (const line of describe({ applied: [], pending }, options)) say(line);
     return;
   }
   const db = await openDb({
@@ -43,7 +49,7 @@ export async function runMigrate(args: readonly string[], config: Config, { say,
   });
   try {
     if (config.ATRIUM_KEY === undefined) await refuseEmptyDatabase(createRingStore(db), config.DATA_DIR);
-    await migrateOn(db, options, say);
+    await migrateOn(db, options, say, folder);
   } finally {
     await db.close();
   }
@@ -51,17 +57,17 @@ export async function runMigrate(args: readonly string[], config: Config, { say,
 
 export function migrateIn(args: readonly string[]): RunInServer {
   const options = readOptions(args);
-  return ({ db }, print) => migrateOn(db, options, print);
+  return ({ db }, print) => migrateOn(db, options, print, MIGRATIONS);
 }
 
 /** Migrates a database that is open. */
-async function migrateOn(db: Db, options: Options, print: Print): Promise<void> {
+async function migrateOn(db: Db, options: Options, print: Print, folder: string): Promise<void> {
   if (options.dryRun || options.status) {
-    const status = await db.transaction((query) => migrationStatus(query, MIGRATIONS));
+    const status = await db.transaction((query) => migrationStatus(query, folder));
     for (const line of describe(status, options)) print(line);
     return;
   }
-  const { applied, version, isAhead } = await migrate(db, MIGRATIONS, () => undefined);
+  const { applied, version, isAhead } = await migrate(db, folder, () => undefined);
   for (const name of applied) print(`applied ${name}`);
   if (isAhead)
     print(`nothing to apply; the database is at ${version}, which is newer than this release but compatible`);

@@ -46,6 +46,7 @@ const CATALOGUE = sql(
 );
 const SCHEMA = sql('doctor.schemaName', 'select quote_ident(current_schema()) as name');
 const RESPELLED = sql('doctor.respelled', `select pg_get_viewdef('pg_temp.doctor_view'::regclass) as definition`);
+const DROP = sql('doctor.dropView', 'drop view pg_temp.doctor_view');
 
 /** The schema as it is in this database. */
 export async function readCatalogue(query: Query): Promise<Catalogue> {
@@ -61,5 +62,7 @@ export async function readCatalogue(query: Query): Promise<Catalogue> {
  */
 export async function respellView(query: Query, definition: string): Promise<string | undefined> {
   await query(oneOff('doctor.view', `create temporary view doctor_view as ${definition}`));
-  return (await query<{ definition: string }>(RESPELLED))[0]?.definition;
+  const [row] = await query<{ definition: string }>(RESPELLED);
+  await query(DROP);
+  return row?.definition;
 }

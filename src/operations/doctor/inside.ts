@@ -5,6 +5,7 @@ import { MIGRATIONS } from '../../base/release.ts';
 import { chainHash } from '../../changes/audit-chain.store.ts';
 import type { Db } from '../../db/db.ts';
 import { migrationStatus } from '../../db/migrate.ts';
+import { VIEW } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
@@ -57,11 +58,12 @@ export async function examineInside(db: Db, config: Config, isNew = false): Prom
 }
 
 function examineServer(
-  { driver }: Db,
+  { capabilities }: Db,
   { version, number, isStandby }: Awaited<ReturnType<Store['server']>>,
 ): Finding[] {
-  const text =
-    driver === 'pglite' ? `the built-in database answers (PostgreSQL ${version})` : `PostgreSQL ${version} answers`;
+  const text = capabilities.isBuiltIn
+    ? `the built-in database answers (PostgreSQL ${version})`
+    : `PostgreSQL ${version} answers`;
   if (isStandby) return [fault('database', `${text}, but it is a standby`, 'Point DATABASE_URL at the primary.')];
   if (number < OLDEST_POSTGRES) return [fault('database', text, 'Use PostgreSQL 15 or newer.')];
   return [ok('database', text)];
@@ -79,7 +81,8 @@ async function examineSchema(
       const text = `the database is at ${last}, which is newer than this release but compatible with it`;
       return { isPresent: true, findings: [warning('schema', text, 'Finish the upgrade: start the newer release.')] };
     }
-    if (pending.length === 0)
+    // A view that is missing or differs is a fault, which the comparison with the catalogue finds.
+    if (applied.length > 0 && pending.every((name) => name === VIEW))
       return {
         isPresent: true,
         isExact: true,
@@ -108,12 +111,12 @@ export async function examineInvariants({ query }: Db): Promise<Finding[]> {
 }
 
 /** In the process that has the database open, which is the server if one runs. */
-function examineOpenFiles({ driver }: Db): Finding[] {
+function examineOpenFiles({ capabilities }: Db): Finding[] {
   const limit = openFilesLimit();
   const text = limit === undefined ? 'there is no limit' : `this process may open ${limit} files`;
   if (limit === undefined || limit >= WANTED_OPEN_FILES) return [ok('open files', text)];
   const advice = `${OPEN_FILES_ADVICE[0]?.toUpperCase()}${OPEN_FILES_ADVICE.slice(1)}.`;
-  if (driver === 'pglite' && limit < FILES_OF_PGLITE) {
+  if (capabilities.isBuiltIn && limit < FILES_OF_PGLITE) {
     return [fault('open files', `${text}, and the built-in database alone needs ${FILES_OF_PGLITE}`, advice)];
   }
   return [warning('open files', `${text}; each connection of a client needs one`, advice)];
@@ -162,8 +165,8 @@ async function examineRevision(store: Store): Promise<Finding[]> {
   return [ok('revisions', `the revision is ${value}, ${changes} changes are kept`)];
 }
 
-async function examineLocks({ driver }: Db, store: Store): Promise<Finding[]> {
-  if (driver === 'pglite') return [];
+async function examineLocks({ capabilities }: Db, store: Store): Promise<Finding[]> {
+  if (capabilities.hasOneConnection) return [];
   const { connections, waiting, idle } = await store.activity();
   const advice = 'Find the session that blocks in pg_stat_activity, and terminate it.';
   const findings: Finding[] = [];

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
-
-const LIMITS_MIGRATION = 'migrations/0018_limits.sql';
 
 for (const driver of API_DRIVERS) {
   describe(`Follows on ${driver}`, () => {
@@ -128,30 +125,9 @@ for (const driver of API_DRIVERS) {
         }
         assert.deepEqual(await list(name, 'following'), before);
       }
-      // As a server of an older version would, in the same database.
+      // Also without the rules of the server.
       const follow = 'insert into follow (follower_id, followed_id, seq) values ($1, $2, 0) returning id';
       assert.deepEqual(await atrium.instance.db.query(statement(follow), [atrium.world.users.eve?.id, id]), []);
-    });
-
-    it(`A migration removes organizations from the followed users, and keeps the counters, on ${driver}`, async () => {
-      const query = async (text: string) => await atrium.instance.db.query(statement(text));
-      await query('alter table follow disable trigger follow_place');
-      await query(`insert into follow (follower_id, followed_id, seq)
-        select a.id, o.id, row_number() over () from account a, account o
-         where a.name in ('eve', 'dan') and o.name in ('acme', 'globex')`);
-      await query('alter table follow enable trigger follow_place');
-      await query(`update account set followings = followings + 2 where name in ('eve', 'dan')`);
-      await query(`update account set followers = followers + 2 where name in ('acme', 'globex')`);
-      const counts = `select name from account a where followers <> (select count(*) from follow where followed_id = a.id)
-        or followings <> (select count(*) from follow where follower_id = a.id)`;
-      assert.deepEqual(await query(counts), []);
-      const [, follows] = /^(-- Only users.*?)^create or replace/ms.exec(readFileSync(LIMITS_MIGRATION, 'utf8')) ?? [];
-      await atrium.instance.db.migration((_query, script) => script(follows ?? assert.fail('no such part')), 1000);
-      assert.deepEqual(await query(counts), []);
-      assert.deepEqual(
-        await query(`select 1 from follow f join account o on o.id = f.followed_id and o.kind <> 'user'`),
-        [],
-      );
     });
 
     it(`Follow requests accept a JSON content type without a body on ${driver}`, async () => {

@@ -1,11 +1,14 @@
 -- Relation tuples are not stored beside the rows that they describe, they are read from them: a tuple and its row can
 -- never fall out of step. The first columns have the shape of OpenFGA's own table, so that moving out is a copy.
---   store        the account whose graph the tuple belongs to; 0: the graph of everybody
+--   store        the account whose graph the tuple belongs to; 0: the graph of the whole deployment
 --   source_kind  with source_id, the row that the tuple comes from: what a change names and a reader replaces
--- A reader names the store, and perhaps the source, by values: so each part finds its rows by an index. Where an account is
--- joined, the store is its own id, or the planner would read all accounts.
-create index account_admin on account (id) where is_admin;
-create view tuple (store, object_type, object_id, relation, subject, source_kind, source_id) as
+-- A reader names the store, and perhaps the source, by values: so each part finds its rows by an index. Where an account
+-- is joined, the store is its own id, or the planner would read all accounts. "offset 0" keeps it from turning a look for
+-- each team or role into a join, for which it would read all memberships and all permissions of a large deployment.
+--
+-- This file is applied after the migrations whenever its text has changed. A change comes with a migration, if only an
+-- empty one: then replicas of the previous release, which start meanwhile, leave the view alone.
+create or replace view tuple (store, object_type, object_id, relation, subject, source_kind, source_id) as
   select 0::bigint, 'platform', 'atrium', 'admin', 'user:' || a.id, 'platform', 0::bigint
     from account a where a.is_admin and a.kind = 'user'
 union all
@@ -28,23 +31,26 @@ union all
     from team t where t.type = 'builtin' and t.permission = 'read'
 union all
   select t.organization_id, 'team', t.id::text, 'member', 'user:' || m.account_id, 'team', t.id
-    from team t join team_member m on m.team_id = t.id
+    from team t cross join lateral (select m.account_id from team_member m where m.team_id = t.id offset 0) m
+union all
+  select t.organization_id, 'team', t.id::text, 'built_in', 'user:*', 'team', t.id
+    from team t where t.type = 'builtin'
 union all
   select t.organization_id, 'team', t.id::text, 'kept', 'user:*', 'team', t.id
     from team t where t.permission = 'owner' and (select count(*) from team_member m where m.team_id = t.id) = 1
 union all
   select t.organization_id, 'organization', t.organization_id::text, 'last_owner', 'user:' || m.account_id, 'team', t.id
-    from team t join team_member m on m.team_id = t.id
+    from team t cross join lateral (select m.account_id from team_member m where m.team_id = t.id offset 0) m
    where t.permission = 'owner' and (select count(*) from team_member o where o.team_id = t.id) = 1
 union all
   select r.organization_id, 'role', r.id::text, 'organization', 'organization:' || r.organization_id, 'role', r.id
     from role r
 union all
   select r.organization_id, 'organization', r.organization_id::text, p.relation, 'role:' || r.id || '#assignee', 'role', r.id
-    from role r join role_permission p on p.role_id = r.id
+    from role r cross join lateral (select p.relation from role_permission p where p.role_id = r.id offset 0) p
 union all
   select r.organization_id, 'role', r.id::text, 'assignee', 'team:' || t.team_id || '#member', 'role', r.id
-    from role r join role_team t on t.role_id = r.id
+    from role r cross join lateral (select t.team_id from role_team t where t.role_id = r.id offset 0) t
 union all
   select a.id, 'cluster', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'cluster', c.id
@@ -61,23 +67,3 @@ union all
   select a.id, 'token', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'token', c.id
     from token c join account a on a.id = c.account_id;
-
--- Who changed what. The rows of one organization are chained: each holds the hash of the one before.
-create table audit (
-  id              bigint generated always as identity primary key,
-  at              timestamptz not null,
-  organization_id bigint not null,
-  actor_id        bigint not null,
-  actor_name      text not null,
-  action          text not null,
-  object_type     text not null,
-  object_id       bigint not null,
-  before          json,
-  after           json,
-  request_id      text not null,
-  previous_hash   bytea not null,
-  hash            bytea not null
-);
-create index audit_organization on audit (organization_id, id);
-create index audit_actor on audit (actor_id, id);
-create index audit_object on audit (object_type, object_id, id);

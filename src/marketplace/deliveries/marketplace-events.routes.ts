@@ -3,9 +3,9 @@ import { siteAdmin } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { choice } from '../../http/wire/paging.ts';
 import { Int64, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
+import { EVENT_STATES, type Outbox, type OutboxEntry, stateOfEvent } from '../../outbox/outbox.ts';
 import { OrNull, PlaceQuery, pageOf, readNumber, showPlaces, text } from '../marketplace.view.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
-import { EVENT_STATES, type Outbox, type OutboxEntry, stateOfEvent } from './outbox.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ListQuery = Type.Object({
@@ -34,8 +34,8 @@ const Entry = named(
 );
 const PLACES = { kind: 'event', write: ({ id }: OutboxEntry) => String(id), read: readNumber };
 
-/** The outbox, for site administrators: what the receiver was told, and what it still has to be told. */
-export function outboxRoutes(scope: Scope, outbox: Pick<Outbox, 'list'>): void {
+/** The outbox of the marketplace, for site administrators: events that were sent, that wait, and that were given up. */
+export function marketplaceEventRoutes(scope: Scope, outbox: Pick<Outbox, 'list'>): void {
   scope.get(
     '/admin/marketplace/events',
     {
