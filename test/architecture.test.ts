@@ -5,7 +5,7 @@ import { parseSource, readSources } from './support/imports.ts';
 
 describe('Architecture rules', () => {
   it('The whole source tree follows the architecture rules', () => {
-    const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,mjs}');
+    const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,tsx,mjs}');
     assert.ok(files.length > 60, 'the tree was found');
     assert.ok(files.flatMap((file) => file.imports).length > 200, 'imports were found');
     assert.deepEqual([...breaches(files), ...breachesOfTree(files)], []);
