@@ -7,7 +7,7 @@ import { findRoot } from './base/keys.ts';
 import { countReady, createMetrics } from './base/metrics.ts';
 import { createOutages, type Outages } from './base/outages.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
-import { createSpanExporter } from './base/tracing/span-exporter.ts';
+import { createSpanExporter } from './base/tracing/span-exporter.client.ts';
 import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';

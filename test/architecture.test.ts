@@ -34,6 +34,7 @@ describe('Architecture rules', () => {
     ['client/index.ts', `import type { User } from '../src/users/user.view.ts';`, /talks HTTP only/],
     ['src/http/thing.ts', `export default function thing() {}`, /default export/],
     ['src/http/thing.ts', `${'const line = 1;\n'.repeat(401)}`, /401 lines/],
+    ['src/roles/roles.ts', `const answer = await fetch(url);`, /only clients do/],
     ['src/stuff/thing.ts', '', /in no layer/],
   ];
   for (const [path, text, fault] of WRONG) {
@@ -45,6 +46,12 @@ describe('Architecture rules', () => {
   it('The architecture rules allow a file that is one table to be as long as the table', () => {
     const table = parseSource('src/base/config/settings.ts', 'const line = 1;\n'.repeat(401));
     assert.deepEqual(breaches([table]), []);
+  });
+
+  it('The architecture rules allow clients, guarded calls and server commands to call fetch', () => {
+    for (const path of ['roles/roles.client.ts', 'base/outbound/guarded-fetch.ts', 'operations/doctor/ports.ts'])
+      assert.deepEqual(breaches([parseSource(`src/${path}`, 'const answer = await fetch(url);')]), []);
+    assert.deepEqual(breaches([parseSource('src/roles/roles.ts', '// A fetch(url) is slow.')]), []);
   });
 
   it('The architecture rules reject import cycles, those of types included', () => {

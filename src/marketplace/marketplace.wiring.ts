@@ -36,7 +36,7 @@ import { secretRoutes } from './notifications/secrets.routes.ts';
 import { createSecretStore } from './notifications/secrets.store.ts';
 import { createSecrets } from './notifications/secrets.ts';
 import { createSenderCheck } from './notifications/sender-check.ts';
-import { fetchRanges } from './ranges/range-source.ts';
+import { fetchRanges } from './ranges/range-source.client.ts';
 import { createRangeStore } from './ranges/ranges.store.ts';
 import { createRanges } from './ranges/ranges.ts';
 import { createEvents } from './subscriptions/apply.ts';

@@ -37,6 +37,11 @@ const TABLES = new Set(['src/base/config/settings.ts', 'src/base/config/limits.t
 const MAX_FILES_IN_FOLDER = 30;
 const MAX_LOOSE_FILES = 9;
 
+/** Other files than clients that call `fetch`: guarded calls, and commands that look at a deployment from outside. */
+const FETCHING = ['src/base/outbound/', 'src/operations/'];
+/** Until it is a client. */
+const NOT_YET_CLIENTS = new Set(['src/marketplace/deliveries/outbox.ts']);
+
 /** A transaction passes its query function to a store without using it, so its type names the type of the function. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([['src/changes/write.ts', 'src/db/db.ts']]);
 
@@ -73,7 +78,7 @@ export function breachesOfTree(files: readonly SourceFile[]): string[] {
   ];
 }
 
-function sizeAndShape({ path, lines, hasDefaultExport }: SourceFile): string[] {
+function sizeAndShape({ path, lines, hasDefaultExport, hasFetch }: SourceFile): string[] {
   const faults: string[] = [];
   if (lines > MAX_LINES && !path.endsWith('.gen.ts') && !TABLES.has(path))
     faults.push(`${path} has ${lines} lines: look for the second noun`);
@@ -82,6 +87,8 @@ function sizeAndShape({ path, lines, hasDefaultExport }: SourceFile): string[] {
   if (layerOf(path) < 0) faults.push(`${path} is in no layer`);
   const suffix = suffixOf(path);
   if (suffix !== '' && !SUFFIXES.has(suffix)) faults.push(`${path} has a suffix that says nothing: .${suffix}`);
+  const mayFetch = suffix === 'client' || FETCHING.some((folder) => path.startsWith(folder));
+  if (hasFetch && !mayFetch && !NOT_YET_CLIENTS.has(path)) faults.push(`${path} calls fetch: only clients do`);
   return faults;
 }
 
