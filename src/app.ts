@@ -13,9 +13,9 @@ import type { Brake } from './http/limits/brake.ts';
 import { createBudget } from './http/limits/budget.ts';
 import { createRateLimit, type Share } from './http/limits/rate-limit.ts';
 import { takeSearchTurns } from './http/limits/search-turns.ts';
-import { createWatch } from './http/observe.ts';
+import { createObserver } from './http/observe.ts';
 import { createServer, type Scope } from './http/server.ts';
-import { originForm } from './http/target.ts';
+import { originFormTarget } from './http/target.ts';
 import { type Tracing, traceRequests } from './http/traces.ts';
 import { versionRoutes } from './http/version.routes.ts';
 import { consoleRoutes } from './http/web/console.routes.ts';
@@ -81,7 +81,7 @@ export function createApp(parts: AppParts) {
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
   const formatOf = (url: string = LISTENER_PREFIX) => {
-    const path = originForm(url);
+    const path = originFormTarget(url);
     if (path.startsWith(SCIM_PREFIX)) return scimFormat;
     return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   };
@@ -92,7 +92,7 @@ export function createApp(parts: AppParts) {
     outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps,
-    watch: createWatch(parts.log, metrics),
+    watch: createObserver(parts.log, metrics),
     refuse: (error, request, reply) => void sendError(formatOf(request.url), error, request, reply),
     cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
@@ -170,7 +170,7 @@ export function createListenerApp(parts: AppParts) {
     outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
-    watch: createWatch(parts.log, metrics),
+    watch: createObserver(parts.log, metrics),
     refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });

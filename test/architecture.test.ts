@@ -54,6 +54,19 @@ describe('Architecture rules', () => {
     assert.deepEqual(breaches([parseSource('src/roles/roles.ts', '// A fetch(url) is slow.')]), []);
   });
 
+  it('The architecture rules reject a file none of whose exports carries its name', () => {
+    const found = (path: string, text: string) => breaches([parseSource(path, text)]).join('\n');
+    assert.match(found('src/db/revision-query.ts', 'export class Question {}'), /carries its name: Question/);
+    for (const [path, text] of [
+      ['src/db/revision-query.ts', 'export class RevisionRead {}'],
+      ['src/vault/sealing.ts', 'export function sealWith() {}\nexport interface Other {}'],
+      ['src/http/wire/paging.ts', 'const NumberedPage = 1;\nexport { NumberedPage };'],
+      ['src/authz/openfga/openfga.client.ts', 'export function createOpenFga() {}'],
+      ['src/main.ts', 'await start();'],
+    ] as const)
+      assert.equal(found(path, text), '');
+  });
+
   it('The architecture rules reject import cycles, those of types included', () => {
     const there = parseSource('src/http/a.ts', `import { b } from './b.ts';`);
     for (const back of [`import { a } from './a.ts';`, `import type { a } from './a.ts';`]) {

@@ -57,7 +57,7 @@ function prefix(groups: readonly number[], length: number): string {
 }
 
 /** A list of addresses and CIDR ranges. They must be well-formed. */
-export function blockList(networks: readonly string[]): BlockList {
+export function ipBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');

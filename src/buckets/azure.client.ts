@@ -1,4 +1,4 @@
-import { sharedKeyHeaders } from './azure-signature.ts';
+import { azureSignatureHeaders } from './azure-signature.ts';
 import { CloudRefusal } from './buckets.ts';
 import { type Asking, callServiceTwice, isSuccess, limitPages, type ServiceCall } from './service-call.client.ts';
 import type { AzureAccount } from './storage-account.ts';
@@ -32,5 +32,5 @@ function signed({ endpoint, account, key }: AzureAccount, next: string): Service
   url.searchParams.set('comp', 'list');
   url.searchParams.set('maxresults', String(PAGE));
   if (next) url.searchParams.set('marker', next);
-  return { url: url.href, headers: sharedKeyHeaders({ account, key }, 'GET', url, new Date()) };
+  return { url: url.href, headers: azureSignatureHeaders({ account, key }, 'GET', url, new Date()) };
 }

@@ -1,4 +1,9 @@
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress, JSON_LIMITS } from '../base/outbound/outbound.ts';
+import {
+  createAddressGuard,
+  createGuardedAgents,
+  ForbiddenAddress,
+  JSON_LIMITS,
+} from '../base/outbound/guarded-agents.ts';
 import { UnacceptableResponse } from '../base/outbound/response-meter.ts';
 import { listAzure } from './azure.client.ts';
 import { type BucketLister, CloudRefusal } from './buckets.ts';

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Agents } from '../base/outbound/outbound.ts';
+import type { Agents } from '../base/outbound/guarded-agents.ts';
 import { traced } from '../base/tracing/trace.ts';
 import { CloudRefusal } from './buckets.ts';
 

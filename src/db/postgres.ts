@@ -14,7 +14,7 @@ import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
 import { PostgresTrip } from './postgres-trip.ts';
 import { createPulse, type Pulse } from './pulse.ts';
-import { createAsker } from './revision-connection.ts';
+import { createRevisionConnection } from './revision-connection.ts';
 import { createStallWatch } from './stall-watch.ts';
 import { type Done, inSnapshot, inTransaction, isCommit, queryOn, type Session, type Step } from './transaction.ts';
 import type { Db } from './types.ts';
@@ -55,7 +55,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   const renew = () => {
     for (const client of live) outdated.add(client);
   };
-  const asker = createAsker(config, pulse, report, renew);
+  const asker = createRevisionConnection(config, pulse, report, renew);
   /** Connections in the middle of work that a pause of the server must not end. */
   const patient = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {

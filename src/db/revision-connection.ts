@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { isLost, isTimeout } from './database-errors.ts';
 import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import type { Pulse } from './pulse.ts';
-import { messageOf, Question, unpreparedMessageOf } from './revision-query.ts';
+import { queryMessage, RevisionQuery, unpreparedQueryMessage } from './revision-query.ts';
 import type { Statement } from './statement.ts';
 
 interface Line {
@@ -23,7 +23,12 @@ const SECOND_LINE_AFTER_MS = 1000;
  * @param onMove called when a later connection takes the place of the first, before anything is asked over it: the
  *   address may lead to another server by now
  */
-export function createAsker(config: PostgresConfig, pulse: Pulse, report: (error: Error) => void, onMove: () => void) {
+export function createRevisionConnection(
+  config: PostgresConfig,
+  pulse: Pulse,
+  report: (error: Error) => void,
+  onMove: () => void,
+) {
   const isPooled = config.atBegin !== undefined;
   let line: Line | undefined;
   /** The line that was asked last. */
@@ -101,7 +106,9 @@ export function createAsker(config: PostgresConfig, pulse: Pulse, report: (error
       asked = mine;
       const message = mine.prepared.get(statement.name) ?? (await prepare(mine, statement));
       const answer = await new Promise<string | null>((resolve, reject) => {
-        mine.client.query(new Question(message, (error, value = null) => (error ? reject(error) : resolve(value))));
+        mine.client.query(
+          new RevisionQuery(message, (error, value = null) => (error ? reject(error) : resolve(value))),
+        );
       });
       pulse.heard();
       return answer;
@@ -113,7 +120,7 @@ export function createAsker(config: PostgresConfig, pulse: Pulse, report: (error
 
   async function prepare({ client, prepared }: Line, statement: Statement): Promise<Buffer> {
     if (!isPooled) await client.query({ name: statement.name, text: statement.text });
-    const message = isPooled ? unpreparedMessageOf(statement) : messageOf(statement);
+    const message = isPooled ? unpreparedQueryMessage(statement) : queryMessage(statement);
     prepared.set(statement.name, message);
     return message;
   }

@@ -4,7 +4,7 @@ import type { Db, Query, TransactionQuery } from './types.ts';
 const ATTRIBUTES = { 'db.system.name': 'postgresql' };
 
 /** The same database, whose statements and transactions are spans of the request that waits for them. */
-export function withSpans(db: Db): Db {
+export function createTracedDb(db: Db): Db {
   return {
     ...db,
     query: spanned(db.query),

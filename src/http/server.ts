@@ -7,7 +7,7 @@ import { bodyText, readJsonInSteps } from '../base/json.ts';
 import type { Outages } from '../base/outages.ts';
 import { readTraceparent, type Trace } from '../base/tracing/trace.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
-import { createTrust } from './proxies.ts';
+import { createProxyTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 import { validatorOf, writerOf } from './schema-compiler.ts';
 import type { Cors } from './web/cors.ts';
@@ -85,7 +85,7 @@ export function createServer({ log, outages, trustedProxies, isHttps, watch, ref
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     },
-    trustProxy: trustedProxies.length > 0 ? createTrust(trustedProxies) : false,
+    trustProxy: trustedProxies.length > 0 ? createProxyTrust(trustedProxies) : false,
     bodyLimit: MIB,
     // A whole request within 30 s, its headers within 10 s. Idle connections outlive a load balancer's usual minute.
     requestTimeout: 30 * SECONDS,

@@ -9,8 +9,8 @@ import { createDeliveries } from './deliveries/deliveries.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.routes.ts';
 import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
 import { createDeliveryLog } from './deliveries/delivery-log.ts';
-import { readDepth } from './deliveries/delivery-metrics.store.ts';
-import { createMeasures } from './deliveries/delivery-metrics.ts';
+import { readDeliveryDepth } from './deliveries/delivery-metrics.store.ts';
+import { createDeliveryMetrics } from './deliveries/delivery-metrics.ts';
 import { outboxRoutes } from './deliveries/outbox.routes.ts';
 import { createOutboxStore } from './deliveries/outbox.store.ts';
 import { createOutbox, tellByWebhook } from './deliveries/outbox.ts';
@@ -39,7 +39,7 @@ import { createSenderCheck } from './notifications/sender-check.ts';
 import { fetchRanges } from './ranges/range-source.client.ts';
 import { createRangeStore } from './ranges/ranges.store.ts';
 import { createRanges } from './ranges/ranges.ts';
-import { createEvents } from './subscriptions/apply.ts';
+import { createApply } from './subscriptions/apply.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.routes.ts';
 import { createSubscriptionStore } from './subscriptions/subscriptions.store.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
@@ -86,13 +86,13 @@ export function wireMarketplace({
   const central = config.CENTRAL_MARKETPLACE_URL;
   const claimStore = createClaimStore(db.query);
   const claims = createClaims(claimStore, central === undefined ? builtIn.ask : createCentral(central));
-  const measures = createMeasures(metrics, {
-    depth: () => readDepth(db.query),
+  const measures = createDeliveryMetrics(metrics, {
+    depth: () => readDeliveryDepth(db.query),
     rangesAge: () => ranges.age(new Date()),
   });
   const told = config.MARKETPLACE_EVENTS_URL;
   const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: told !== undefined });
-  const act = createEvents({ version, baseUrl });
+  const act = createApply({ version, baseUrl });
   const deliveries = createDeliveries({
     ...{ store, act, links, sealedOptions, observe: measures.observe },
     countUnkept: (marketplace, reason, source) => {

@@ -6,7 +6,7 @@ import type { Once } from '../changes/write.ts';
 import { type NameConflict, nameKey } from '../identity/account-names.ts';
 import type { IsAssigned } from '../identity/assigned-names.ts';
 import type { Person } from '../identity/callers.ts';
-import { nameUnavailable, requireName } from '../users/user-fields.ts';
+import { nameUnavailable, requireNameField } from '../users/user-fields.ts';
 import { BUILT_IN_TEAMS, type TeamDraft } from './built-in-teams.ts';
 
 /** An organization as its members see it. */
@@ -117,7 +117,7 @@ export function createOrganizations(
   }
 
   async function create(organization: NewOrganization, actor?: Actor, once?: Once<Organization>) {
-    requireName(organization.name);
+    requireNameField(organization.name);
     if (organization.askedBy) requireUnassigned(organization.name, organization.askedBy);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
     const draft = { ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS };
@@ -150,7 +150,7 @@ export function createOrganizations(
           // An organization keeps its own name in any letter case, even if the name is reserved by now.
           const key = nameKey(name);
           if (key === '' || key !== nameKey(current.name)) {
-            requireName(name);
+            requireNameField(name);
             requireUnassigned(name, askedBy);
             // A name that it takes back is no longer a former one.
             const kept = current.formerNames.filter((former) => nameKey(former) !== key);

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { Int64, NoBody, named } from '../http/wire/schemas.ts';
 import type { ProviderStates } from './checks/provider-state.ts';
 import { type ProviderTester, TEST_RESULTS, TEST_STEPS } from './checks/provider-test.ts';
@@ -130,7 +130,7 @@ export function adminProviderRoutes(
         reply.code(201),
         (once) => providers.create(input, actorOf(request), once),
         (provider: Provider) => {
-          showVersion(reply, provider);
+          showEtag(reply, provider);
           return presentProvider(provider, found, stateOf(provider.name), addresses);
         },
       );
@@ -235,7 +235,7 @@ export function adminProviderRoutes(
   );
 
   async function show(reply: FastifyReply, provider: Provider) {
-    showVersion(reply, provider);
+    showEtag(reply, provider);
     return await shown(provider, await states.of());
   }
 

@@ -3,9 +3,9 @@ import type { SealedTexts } from '../base/sealed-text.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { LinkTicket, ProviderAccountStore } from './provider-accounts.ts';
-import { signInFault } from './provider-refusal.ts';
 import { linkRequestGone } from './provider-sign-in.ts';
 import type { Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** A link as its user sees it. */
 export interface LinkedAccount {

@@ -3,10 +3,10 @@ import * as oidc from 'openid-client';
 import { isStorable } from '../base/fields.ts';
 import type { Asking, AuthorizationRequest, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts';
 import { CLOCK_TOLERANCE_S, type OidcConnection, type OidcConnections } from './oidc-connections.client.ts';
-import { inTheirWords, inWords, refusalIn } from './oidc-fault.client.ts';
+import { explainOidcFaults, oidcRejectionIn, quoteOidcError } from './oidc-fault.client.ts';
 import { type Claims, identityOf, isComplete } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 interface Options {
   readonly connections: Pick<OidcConnections, 'connect'>;
@@ -50,7 +50,7 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
 
   async function authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string> {
     const { provider } = known;
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const { config } = await connect(known);
       const url = oidc.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri(provider.name),
@@ -69,7 +69,7 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
 
   async function identify(known: KnownProvider, query: string, checks: SignInChecks) {
     const { provider } = known;
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const connection = await connect(known);
       const { config } = connection;
       const tokens = await oidc.authorizationCodeGrant(config, new URL(`${redirectUri(provider.name)}?${query}`), {
@@ -101,8 +101,8 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
       if (claims && claims.sub !== subject) return { kind: 'rejected', why: 'it now names another person' } as const;
       return { kind: 'confirmed', ...refreshIn(tokens) } as const;
     } catch (error) {
-      const refusal = await refusalIn(error);
-      const why = refusal ? inTheirWords(refusal.error, refusal.description) : 'it cannot be reached';
+      const refusal = await oidcRejectionIn(error);
+      const why = refusal ? quoteOidcError(refusal.error, refusal.description) : 'it cannot be reached';
       const isRejected = refusal !== undefined && REJECTIONS.has(refusal.error);
       return isRejected ? ({ kind: 'rejected', why } as const) : ({ kind: 'unknown', why, cause: error } as const);
     }
@@ -140,7 +140,7 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
 
   /** OpenID Connect Back-Channel Logout, section 2.6. */
   async function readLogoutToken(known: KnownProvider, text: string, now: Date) {
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const { config, keys } = await connect(known);
       const { payload, protectedHeader } = await jwtVerify(text, keys, {
         issuer: config.serverMetadata().issuer,

@@ -6,7 +6,7 @@ import { isAddress } from '../users/emails/email-address.ts';
 import { createDomainRule } from '../users/emails/email-domains.ts';
 import type { Provider } from './provider.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** A local account, as far as a sign-in looks at it. */
 export interface LocalAccount {

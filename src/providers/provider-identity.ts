@@ -1,6 +1,6 @@
 import { isStorable } from '../base/fields.ts';
 import type { Provider } from './provider.ts';
-import { signInFault } from './provider-refusal.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** Who somebody is at a provider, as the provider has proven just now. */
 export interface ProviderIdentity {

@@ -3,8 +3,8 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { SERVER } from '../changes/audit-entry.ts';
 import type { LogoutNotice, OidcClient } from './oidc.ts';
 import type { Provider } from './provider.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** The sign-in at a provider that a session was opened with. */
 export interface ProviderSession {

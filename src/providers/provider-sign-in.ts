@@ -10,8 +10,8 @@ import type { Asking, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts
 import type { Provider } from './provider.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider, Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** Marks what can be used once. */
 export interface SpentStore {

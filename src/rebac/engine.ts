@@ -18,7 +18,7 @@
  */
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
-import { choiceOf, placeOf, validObject, validUser, walkOf } from './query.ts';
+import { choiceOf, queryTargetOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
 import { YES } from './steps.ts';
 import type { Walk } from './walk.ts';
@@ -46,7 +46,7 @@ export function check(graph: Graph, question: Question): boolean {
     throw new RebacError('validation', `${read.type.name} has no relation ${question.relation}`);
   validUser(graph.model, user);
   return contextually(graph, question, () => {
-    const { plan, node, slot } = placeOf(graph, object, read, relation);
+    const { plan, node, slot } = queryTargetOf(graph, object, read, relation);
     const walk = walkOf(graph);
     const quick = walk.quick(user, node, plan);
     if (quick !== undefined) return quick.cells[slot] === YES;

@@ -4,7 +4,7 @@ import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-
 import { proofOf, type Step } from './explain-proof.ts';
 import { type Ways, waysOf } from './explain-ways.ts';
 import type { Graph } from './graph.ts';
-import { type Place, placeOf, validObject, validUser, walkOf } from './query.ts';
+import { type QueryTarget, queryTargetOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
 import type { Tuple } from './tuple.ts';
 
@@ -42,7 +42,7 @@ export function explainAll(graph: Graph, question: ExplainQuestion, max: number)
 function explained<T>(
   graph: Graph,
   question: ExplainQuestion,
-  tell: (allowed: boolean, evidence: Evidence, place: Place) => T,
+  tell: (allowed: boolean, evidence: Evidence, place: QueryTarget) => T,
 ): T {
   const { user, object } = question;
   const read = validObject(graph.model, object);
@@ -51,7 +51,7 @@ function explained<T>(
     throw new RebacError('validation', `${read.type.name} has no relation ${question.relation}`);
   validUser(graph.model, user);
   return contextually(graph, question, () => {
-    const place = placeOf(graph, object, read, relation);
+    const place = queryTargetOf(graph, object, read, relation);
     const walk = walkOf(graph);
     walk.run(user, object, place.node, place.plan, question.context, true);
     const answer = walk.answer(place.slot);
@@ -70,7 +70,7 @@ const MAX_SUGGESTIONS = 8;
 function missingLink(
   graph: Graph,
   { user, object, context }: ExplainQuestion,
-  place: Place,
+  place: QueryTarget,
   found: Evidence,
 ): MissingLink | undefined {
   const walk = walkOf(graph);

@@ -68,7 +68,7 @@ interface LanguageFault {
 }
 
 /** Converts text to JSON. Rejects it with the line of every syntax error. What the text means is not checked here. */
-export async function parseText(text: string): Promise<ModelJson> {
+export async function parseSyntax(text: string): Promise<ModelJson> {
   const { transformer } = await language();
   return refusing(() => restored(transformer.transformDSLToJSONObject(disguised(text))));
 }

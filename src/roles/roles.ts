@@ -3,7 +3,7 @@ import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { endsBefore } from '../base/expiry.ts';
-import { readLine } from '../base/fields.ts';
+import { readLineField } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
@@ -139,7 +139,7 @@ export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleD
   const teamIds = input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds);
   const ends = teamIds.map((team) => [team, input.terms?.get(team) ?? endOf(current, team, input)] as const);
   return {
-    name: input.name === undefined ? (current?.name ?? '') : readLine('name', input.name, MAX_NAME, 1),
+    name: input.name === undefined ? (current?.name ?? '') : readLineField('name', input.name, MAX_NAME, 1),
     description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
     permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
     teamIds,

@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createAddressGuard, createGuardedAgents } from '../../src/base/outbound/outbound.ts';
+import { createAddressGuard, createGuardedAgents } from '../../src/base/outbound/guarded-agents.ts';
 import { listAzure } from '../../src/buckets/azure.client.ts';
 import { listGoogle } from '../../src/buckets/google.client.ts';
 import { listS3 } from '../../src/buckets/s3.client.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Db, openDb } from '../../src/db/db.ts';
 import { examineInvariants } from '../../src/operations/doctor/inside.ts';
-import { examineCatalogue } from '../../src/operations/doctor/schema-checks.ts';
+import { examineSchemaCatalogue } from '../../src/operations/doctor/schema-checks.ts';
 import { DRIVERS } from '../support/db.ts';
 import { newDemoPlace } from '../support/server.ts';
 
@@ -97,7 +97,7 @@ for (const driver of DRIVERS) {
     after(() => db?.close());
 
     const examined = async (one: Db) =>
-      [...(await examineCatalogue(one)), ...(await examineInvariants(one))].map(
+      [...(await examineSchemaCatalogue(one)), ...(await examineInvariants(one))].map(
         ({ level, message }) => `${level} ${message}`,
       );
 

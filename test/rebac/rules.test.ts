@@ -11,7 +11,7 @@ import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { listObjects, possibleObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers, possibleUsers } from '../../src/rebac/list-users.ts';
 import { type Model, readModel, readModelJson } from '../../src/rebac/model.ts';
-import { parseText } from '../../src/rebac/syntax.ts';
+import { parseSyntax } from '../../src/rebac/syntax.ts';
 import { admit, readObject, type Tuple } from '../../src/rebac/tuple.ts';
 import {
   CIRCLE_CASES,
@@ -156,7 +156,7 @@ test('Of two contextual tuples about the same user and relation, the first count
 
 /** `never: v but not [user with cb]`, which only JSON can say. */
 async function reversed(): Promise<Model> {
-  const json = JSON.parse(JSON.stringify(await parseText(FAULT_MODEL)));
+  const json = JSON.parse(JSON.stringify(await parseSyntax(FAULT_MODEL)));
   const { relations } = json.type_definitions.at(-1);
   const { base, subtract } = relations.never.difference;
   relations.never.difference = { base: subtract, subtract: base };

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { traced } from '../tracing/trace.ts';
-import { createAddressGuard, createGuardedAgents } from './outbound.ts';
+import { createAddressGuard, createGuardedAgents } from './guarded-agents.ts';
 import { UnacceptableResponse } from './response-meter.ts';
 
 interface Options {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import type { Backend, BackendOptions, Watch } from './pglite-backend.ts';
-import { type Call, movedWith, type Report } from './pglite-messages.ts';
+import { type PgliteCall, type PgliteReport, transferables } from './pglite-messages.ts';
 
 /** TypeScript in the sources, JavaScript in a build. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
@@ -53,9 +53,9 @@ export async function startInThread(
     if (before !== undefined) finish(before);
   };
   const fail = (error: Error) => settle(({ reject }) => reject(error));
-  const call = (message: Call) => thread.postMessage(message, movedWith(message));
+  const call = (message: PgliteCall) => thread.postMessage(message, transferables(message));
 
-  thread.on('message', (report: Report) => {
+  thread.on('message', (report: PgliteReport) => {
     if (report instanceof Uint8Array) settle(({ resolve }) => resolve(report));
     else if (report.kind === 'segment') watch.onSegment();
     else if (report.kind === 'words') watch.onLastWords(report.text);

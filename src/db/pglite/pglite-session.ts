@@ -6,7 +6,7 @@ import { type Done, isBegin, isCommit, type Session, type Step } from '../transa
 import { readerOf } from '../values.ts';
 import { type Fields, type Reader, readAnswer } from './pglite-answer.ts';
 import type { Backend } from './pglite-backend.ts';
-import { joined } from './pglite-messages.ts';
+import { joinBytes } from './pglite-messages.ts';
 
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
@@ -41,7 +41,7 @@ export function createSession(backend: Backend, health: Health): Session {
 
   async function exchange(parts: readonly Uint8Array[], reader: Reader) {
     if (health.stopped !== undefined) throw health.stopped;
-    const bytes = await backend.exchange(joined(parts)).catch((error: unknown) => {
+    const bytes = await backend.exchange(joinBytes(parts)).catch((error: unknown) => {
       // What the server says is in the answer. An exception means that WebAssembly itself gave up.
       throw health.panic(error);
     });

@@ -5,7 +5,7 @@ import { lacksOpenFiles, OPEN_FILES_ADVICE } from '../../base/open-files.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from '../db-options.ts';
 import { copyFolder } from '../folder-copy.ts';
 import { type Lock, lockFolder } from '../lock.ts';
-import { takeTurns } from '../mutex.ts';
+import { createMutex } from '../mutex.ts';
 import { inSnapshot, inTransaction, queryOn } from '../transaction.ts';
 import type { Db } from '../types.ts';
 import { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite-folder.ts';
@@ -78,7 +78,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   );
   const session = createSession(backend, health);
   const query = queryOn(session);
-  const turn = takeTurns(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
+  const turn = createMutex(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
   upkeep = createUpkeep(session, turn, (error) => options.onError?.(error));
 
   async function close(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { onRequestHookHandler, RouteOptions } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { Budget } from '../limits/budget.ts';
-import { covers, patternOf } from '../route-shape.ts';
+import { covers, routePattern } from '../route-shape.ts';
 import type { Scope } from '../server.ts';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 import type { Access } from './access.ts';
 
 export interface BookedRoute {
@@ -92,7 +92,7 @@ export function createRouteBook(
 
   function book(method: string, route: RouteOptions, access: Access): void {
     const path = route.url.replace(/\/+$/, '');
-    const place = places.get(path) ?? { pattern: patternOf(path), parts: path.split('/'), methods: new Set() };
+    const place = places.get(path) ?? { pattern: routePattern(path), parts: path.split('/'), methods: new Set() };
     places.set(path, place);
     place.methods.add(method);
     if (method === 'HEAD') return;
@@ -150,7 +150,7 @@ function wrongMethod(allow: readonly string[]): AppError {
 
 /** The path as the router reads it: without scheme and host, query and one trailing slash, and percent-decoded. */
 function pathOf(url: string): string {
-  const [path = ''] = originForm(url).split(/[?#]/, 1);
+  const [path = ''] = originFormTarget(url).split(/[?#]/, 1);
   const bare = path.endsWith('/') ? path.slice(0, -1) : path;
   try {
     return decodeURI(bare);

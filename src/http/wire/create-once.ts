@@ -4,7 +4,7 @@ import type { Once } from '../../changes/write.ts';
 import type { Idempotency, KeyedRequest, StoredResponse } from '../../idempotency/idempotency.ts';
 import { callerOf } from '../admission/access.ts';
 import type { Scope } from '../server.ts';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -98,7 +98,7 @@ function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequ
     now: new Date(),
     name: [String(person.id), String(sudoBy?.id ?? ''), `${method} ${routeOptions.url}`, key],
     content: [
-      originForm(url),
+      originFormTarget(url),
       bodyHash,
       String(person.isAdmin),
       [...scopes].sort().join(),

@@ -7,11 +7,11 @@ import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers
 import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { canonicalJson, type Json } from '../notifications/canonical-json.ts';
 import { digest, type Notification, naturalKeyOf, type Reading, subjectOf } from '../notifications/notification.ts';
-import { outlineOf } from '../notifications/redaction.ts';
+import { redact } from '../notifications/redaction.ts';
 import { Rejection, type RejectionReason } from '../notifications/rejection.ts';
-import type { Act, Outcome } from '../subscriptions/apply.ts';
+import type { Apply, Outcome } from '../subscriptions/apply.ts';
 import type { DeliveryTransaction } from '../subscriptions/delivery-transaction.ts';
-import { createTurns } from './subject-queue.ts';
+import { createSubjectQueue } from './subject-queue.ts';
 
 export interface Answer {
   readonly link: string | undefined;
@@ -109,7 +109,7 @@ export interface Refusal {
 
 interface Parts {
   readonly store: DeliveryStore;
-  readonly act: Act;
+  readonly act: Apply;
   readonly links: Links;
   readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
   /** Called with every outcome of a delivery, for the metrics. */
@@ -130,7 +130,7 @@ const MAX_KEPT_BODY = 16 * 1024;
  * whatever happens in between, the delivery is neither lost nor done twice.
  */
 export function createDeliveries({ store, act, links, sealedOptions, observe, countUnkept }: Parts) {
-  const inTurn = createTurns(PATIENCE_MS);
+  const inTurn = createSubjectQueue(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
   return { receive, refuseUnread, finish };
 
@@ -269,7 +269,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
 /** The body may have a megabyte, so each step is a slice of its own. */
 async function outlineText(body: Json): Promise<string> {
   await breath();
-  const outline = outlineOf(body);
+  const outline = redact(body);
   await breath();
   const text = canonicalJson(outline);
   await breath();

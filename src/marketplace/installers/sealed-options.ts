@@ -1,7 +1,7 @@
 import { PLATFORM } from '../../changes/write.ts';
 import type { Sealed, Vault } from '../../vault/vault.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseExact } from '../notifications/canonical-json.ts';
-import { outlineOf } from '../notifications/redaction.ts';
+import { redact } from '../notifications/redaction.ts';
 
 /** The options of an installer, as they arrive in a delivery. */
 export interface BroughtOptions {
@@ -73,7 +73,7 @@ export function createSealedOptions(store: SealedOptionsStore, vault: Pick<Vault
 
   async function sealDelivery(older: OlderDelivery): Promise<void> {
     const said = parseExact(older.notification) as Json;
-    if (!older.isRead) return await store.sealDelivery(older, canonicalJson(outlineOf(said)), null);
+    if (!older.isRead) return await store.sealDelivery(older, canonicalJson(redact(said)), null);
     const binding = isObject(said) && isObject(said.binding) ? said.binding : {};
     const { options, ...rest } = binding;
     if (!isObject(options)) return;

@@ -10,8 +10,8 @@ import { askServer } from '../command-socket.ts';
 import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
 import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
 import { examineInside } from '../doctor/inside.ts';
-import { examineCentral, examineMail } from '../doctor/outside.ts';
 import { examinePorts } from '../doctor/ports.ts';
+import { examineCentralService, examineMailService } from '../doctor/service-checks.ts';
 import { examineSettings } from '../doctor/setting-checks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -43,8 +43,8 @@ async function examineAll(config: Config, isNew: boolean): Promise<Finding[]> {
     look('key file', async () => examineKeyFile(config.DATA_DIR, config.ATRIUM_KEY !== undefined)),
     look('database', () => examineDatabase(config, isNew)),
     look('ports', async () => (await examinePorts(config)).findings),
-    look('mail', () => examineMail(config)),
-    look('central server', () => examineCentral(config)),
+    look('mail', () => examineMailService(config)),
+    look('central server', () => examineCentralService(config)),
   ];
   return (await Promise.all(outside)).flat();
 }

@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client';
 import type { GuardedFetch } from '../../base/outbound/guarded-fetch.ts';
 import type { OidcConnection, OidcConnections } from '../oidc-connections.client.ts';
-import { inTheirWords, plainly, refusalIn } from '../oidc-fault.client.ts';
+import { oidcRejectionIn, plainMessage, quoteOidcError } from '../oidc-fault.client.ts';
 import type { KnownProvider } from '../providers.ts';
 import type { ProviderTester, TestStep } from './provider-test.ts';
 
@@ -52,9 +52,9 @@ export function createProviderTester({ fetch, connections, redirectUri }: Option
       await oidc.authorizationCodeGrant(config, url, { expectedState: 'test', pkceCodeVerifier: 'v'.repeat(43) });
       return { step: 'client', result: 'unknown', message: 'the provider accepts a code that it has not given' };
     } catch (error) {
-      const refusal = await refusalIn(error);
+      const refusal = await oidcRejectionIn(error);
       if (!refusal) return failed('client', `the token endpoint cannot be used: ${chainOf(error)}`);
-      const words = inTheirWords(refusal.error, refusal.description);
+      const words = quoteOidcError(refusal.error, refusal.description);
       if (refusal.error === 'invalid_grant') return ok('client', `the provider accepts ${what}`);
       const isRejected = refusal.status === 401 || /^(?:invalid|unauthorized)_client$/.test(refusal.error);
       if (isRejected) return failed('client', `the provider does not accept ${what}: ${words}`);
@@ -80,7 +80,7 @@ function chainOf(error: unknown): string {
   const said: string[] = [];
   for (let one = error; one instanceof Error && said.length < MAX_CAUSES; one = one.cause) {
     const { code } = one as { code?: unknown };
-    said.push(plainly(one) || String(code ?? one.name));
+    said.push(plainMessage(one) || String(code ?? one.name));
   }
   return said.length === 0 ? 'for a reason that it does not tell' : said.join(': ');
 }

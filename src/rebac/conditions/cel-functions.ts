@@ -1,4 +1,4 @@
-import { calculate, negate } from './cel-arithmetic.ts';
+import { computeArithmetic, negate } from './cel-arithmetic.ts';
 import { compare, equal, noOverload } from './cel-compare.ts';
 import { CONVERSIONS } from './cel-conversions.ts';
 import { CelRefusal } from './cel-syntax.ts';
@@ -38,7 +38,10 @@ export const FUNCTIONS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['_<=_', ordered((order) => order <= 0)],
   ['_>_', ordered((order) => order > 0)],
   ['_>=_', ordered((order) => order >= 0)],
-  ...(['+', '-', '*', '/', '%'] as const).map((sign): [string, Call] => [`_${sign}_`, (a, b) => calculate(sign, a, b)]),
+  ...(['+', '-', '*', '/', '%'] as const).map((sign): [string, Call] => [
+    `_${sign}_`,
+    (a, b) => computeArithmetic(sign, a, b),
+  ]),
   ['@in', contains],
   ['size', sizeOf],
   ['contains', textual((text, part) => text.includes(part))],

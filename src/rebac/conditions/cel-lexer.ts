@@ -1,7 +1,7 @@
 import { CelRefusal } from './cel-syntax.ts';
 import { Bytes, isInt, MAX_UINT, Uint, type Value } from './cel-values.ts';
 
-export interface Token {
+export interface CelToken {
   readonly kind: 'end' | 'operator' | 'name' | 'int' | 'literal';
   /** Of an operator, a name or an int. Signs are not part of an int, because `-9223372036854775808` is one literal. */
   readonly text: string;
@@ -50,8 +50,8 @@ const CONTROLS: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-export function tokenize(source: string): Token[] {
-  const tokens: Token[] = [];
+export function tokenize(source: string): CelToken[] {
+  const tokens: CelToken[] = [];
   for (let at = 0; at < source.length; ) {
     const [kind, text] = longest(source, at);
     const token = readToken(kind, text, at);
@@ -75,7 +75,7 @@ function longest(source: string, at: number): readonly [Kind, string] {
   return found;
 }
 
-function readToken(kind: Kind, text: string, at: number): Token | undefined {
+function readToken(kind: Kind, text: string, at: number): CelToken | undefined {
   if (kind === 'space') return;
   if (kind === 'operator' || kind === 'int') return { kind, text, value: null, at };
   if (kind === 'name') {

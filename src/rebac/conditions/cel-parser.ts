@@ -1,4 +1,4 @@
-import { readInt, type Token, tokenize } from './cel-lexer.ts';
+import { type CelToken, readInt, tokenize } from './cel-lexer.ts';
 import { expandMacro } from './cel-macros.ts';
 import { CelRefusal, call, type Expr, literal, name } from './cel-syntax.ts';
 import { lengthOf } from './cel-values.ts';
@@ -21,12 +21,12 @@ export function parseCel(source: string): Expr {
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly CelToken[];
   readonly #depths = new WeakMap<Expr, number>();
   #next = 0;
   #nesting = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly CelToken[]) {
     this.#tokens = tokens;
   }
 
@@ -186,8 +186,8 @@ class Parser {
     return text;
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#next] as Token;
+  #peek(): CelToken {
+    return this.#tokens[this.#next] as CelToken;
   }
 
   #take(operator: string): boolean {

@@ -25,9 +25,9 @@ export async function compileConditions(all: readonly ConditionJson[]): Promise<
 
 type Cel = typeof import('./cel.ts');
 
-function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Condition {
+function compile(json: ConditionJson, { cast, compileCelExpression, Run }: Cel): Condition {
   const parameters = Object.entries(json.parameters ?? {});
-  const program = compiled(json, compileExpression);
+  const program = compiled(json, compileCelExpression);
 
   /** A declared parameter without a value is an error even if the other parameters would decide, as in OpenFGA. */
   function holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean {
@@ -77,9 +77,9 @@ function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Co
   return { name: json.name, holds, refuses };
 }
 
-function compiled(json: ConditionJson, compileExpression: Cel['compileExpression']): Program {
+function compiled(json: ConditionJson, compileCelExpression: Cel['compileCelExpression']): Program {
   try {
-    return compileExpression(json.expression, Object.entries(json.parameters ?? {}));
+    return compileCelExpression(json.expression, Object.entries(json.parameters ?? {}));
   } catch (error) {
     throw new RebacError('invalidModel', `condition ${json.name}: ${(error as Error).message}`, error);
   }

@@ -6,7 +6,7 @@ import { type Fault, tableOf } from './model-faults.ts';
 import { shapeFaults } from './model-shape.ts';
 import type { Locate } from './model-source.ts';
 import { moduleFaults, nameFaults, repeatedTypeFaults, schemaFaults } from './name-rules.ts';
-import { definitionFaults, duplicateFaults } from './relation-rules.ts';
+import { duplicateFaults, relationFaults } from './relation-rules.ts';
 
 /**
  * Rejects a model that OpenFGA's server or the checker of its language rejects, with the place of everything that is
@@ -32,7 +32,7 @@ function faultsOf(json: ModelJson): readonly Fault[] {
   const faults = [...nameFaults(table.types), ...schemaFaults(json)];
   if (faults.length > 0) return faults;
   const repeated = [...repeatedTypeFaults(table.types)];
-  if (repeated.length === 0) faults.push(...definitionFaults(table));
+  if (repeated.length === 0) faults.push(...relationFaults(table));
   if (faults.length === 0) faults.push(...repeated, ...duplicateFaults(table));
   if (faults.length === 0) faults.push(...entrypointFaults(table));
   faults.push(...conditionFaults(json), ...moduleFaults(json));
