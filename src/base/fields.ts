@@ -23,11 +23,11 @@ export function readResourceName(text: string): string {
 }
 
 /** One line of text: names are parts of sentences, tables and log lines, and must not look like two of them. */
-export function readLineField(field: string, text: string, most: number, least = 0): string {
+export function readLineField(field: string, text: string, max: number, min = 0): string {
   const line = text.normalize('NFC').trim();
   const length = [...line].length;
-  if (length < least || length > most) {
-    throw invalidField(field, `${field} must have ${least > 0 ? `${least} to` : 'at most'} ${most} characters`);
+  if (length < min || length > max) {
+    throw invalidField(field, `${field} must have ${min > 0 ? `${min} to` : 'at most'} ${max} characters`);
   }
   requireLineField(field, line);
   return line;

@@ -74,7 +74,7 @@ export async function migrationStatus(query: Query, folder: string) {
   const files = readMigrations(folder);
   const [there] = await query<{ there: boolean }>(IS_THERE);
   const applied = there?.there ? await appliedMigrations(query) : [];
-  refuseStrangers(applied, files);
+  rejectUnknownMigrations(applied, files);
   const isBreaking = ({ compatibleFrom }: MigrationFile) => compatibleFrom > applied.length;
   const times = there?.there ? await query<{ number: number; applied_at: Date }>(APPLIED_AT) : [];
   return {
@@ -129,7 +129,7 @@ async function applyNext(
   await script(CREATE);
   await addCompatibility(query, script);
   const done = await appliedMigrations(query);
-  refuseStrangers(done, files);
+  rejectUnknownMigrations(done, files);
   const next = files[done.length];
   if (next === undefined) return { newest: done.at(-1) };
 
@@ -148,7 +148,7 @@ async function applyNext(
 }
 
 /** The applied migrations must be exactly the first of the files. Later ones must declare that this release can stay. */
-export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
+export function rejectUnknownMigrations(done: readonly Applied[], files: readonly MigrationFile[]): void {
   for (const row of done) {
     if (row.number <= files.length || (row.compatibleFrom ?? row.number) <= files.length) continue;
     const found = `it has migration ${row.name}, but this release ends at number ${files.length}`;

@@ -13,7 +13,7 @@ export function createTracedDb(db: Db): Db {
   };
 }
 
-/** The names of statements are ours. Their values are the client's and are nobody's business. */
+/** The names of statements are ours. Their values belong to the client and are not recorded. */
 function spanned(query: Query): Query {
   return <Row extends object>(...[statement, values]: Parameters<Query>) =>
     traced(statement.name, ATTRIBUTES, () => query<Row>(statement, values));

@@ -4,7 +4,7 @@ import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { requireExpiryTerm } from '../base/expiry.ts';
-import { breath, mapInSlices } from '../base/slices.ts';
+import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import {
   entryOf,
@@ -116,7 +116,7 @@ export function createRoleFile(
       requireRelations(plan, held);
       rejectEscalations(plan, held);
       requireRoom(plan, now, limits);
-      await breath();
+      await yieldToEventLoop();
       return { plan, rules, report: reportOn(plan, rules, now) };
     };
     if (options.isDryRun) {

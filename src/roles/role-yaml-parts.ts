@@ -1,5 +1,5 @@
 import { CST } from 'yaml';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 
 /**
  * Cuts a file of roles into parts that are small enough to be composed in one go each: the document with the last of its
@@ -83,7 +83,7 @@ async function cut(list: List, all: readonly Item[], refuse: (offset: number) =>
     sinceBreath += own;
     if (sinceBreath > TOKENS_A_BREATH) {
       sinceBreath = 0;
-      await breath();
+      await yieldToEventLoop();
     }
   }
   if (items.length > 0) lists.push(withItems(list, items));

@@ -1,6 +1,6 @@
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, Lexer, LineCounter, Parser, visit } from 'yaml';
 import { AppError } from '../base/errors.ts';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import { partsOf } from './role-yaml-parts.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -29,7 +29,7 @@ export async function readYaml(body: Buffer): Promise<unknown> {
   if (key === undefined) return document;
   const items: unknown[] = [];
   for (const list of lists) {
-    await breath();
+    await yieldToEventLoop();
     items.push(...(compose([list], text.length, refuse) as unknown[]));
   }
   const last = (document as Record<string, unknown[]>)[key] ?? [];
@@ -66,7 +66,7 @@ async function tokensOf(text: string, lines: LineCounter, refuse: Refuse): Promi
     keep(parser.next(sign));
     if (parser.stack.length > MAX_DEPTH) refuse('the document is nested too deeply', parser.offset);
     if (++count > MAX_SIGNS) refuse('the document has too many tokens', parser.offset);
-    if (count % SIGNS_A_BREATH === 0) await breath();
+    if (count % SIGNS_A_BREATH === 0) await yieldToEventLoop();
   }
   keep(parser.end());
   return tokens;

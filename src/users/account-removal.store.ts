@@ -1,4 +1,4 @@
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Change } from '../changes/write.ts';
 import { only, type Query, type Statement, sql } from '../db/db.ts';
@@ -87,7 +87,7 @@ export async function deleteAccount(query: Query, touch: (change: Change) => voi
   await query(DELETE_KEYS, [id]);
   await query(DELETE_RESPONSES, [id]);
   for (const statement of MANY) {
-    while (only(await query<{ count: number }>(statement, [id, AT_ONCE])).count === AT_ONCE) await breath();
+    while (only(await query<{ count: number }>(statement, [id, AT_ONCE])).count === AT_ONCE) await yieldToEventLoop();
   }
   await query(DELETE, [id]);
   touch({ kind: 'account', id, organizationId: id });

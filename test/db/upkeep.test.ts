@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { breath } from '../../src/base/slices.ts';
+import { yieldToEventLoop } from '../../src/base/slices.ts';
 import { oneOff, sql } from '../../src/db/db.ts';
 import { createMutex, createSerialQueue } from '../../src/db/mutex.ts';
 import { createUpkeep } from '../../src/db/pglite/upkeep.ts';
@@ -82,7 +82,7 @@ describe('The upkeep of the built-in database', () => {
       for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
       await until(() => errors.length > 0 || (looks > looksBefore && (last === '' || steps.includes(last))));
       // A step that follows begins in the next turn of the event loop.
-      for (let turn = 0; turn < 3; turn++) await breath();
+      for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
       upkeep.stop();
       return steps.filter((text) => text.includes('worn'));
     };

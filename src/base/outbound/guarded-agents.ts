@@ -25,7 +25,7 @@ export interface Agents {
   readonly https: https.Agent;
   /** Rejects with an UnacceptableResponse if a response is not accepted, and never resolves. */
   readonly failed: Promise<never>;
-  /** Closes every connection at once. */
+  /** Closes every connection immediately. */
   destroy(): void;
 }
 

@@ -38,7 +38,7 @@ export async function startInThread(
   let isInUse = false;
   let gone: Error | undefined;
 
-  /** The thread keeps the process alive only while somebody waits for it. */
+  /** The thread keeps the process alive only while a query waits for it. */
   const wait = (begin: () => void) =>
     new Promise<Uint8Array<ArrayBuffer>>((resolve, reject) => {
       if (gone !== undefined) return reject(gone);
@@ -61,7 +61,7 @@ export async function startInThread(
     else if (report.kind === 'words') watch.onLastWords(report.text);
     else if (report.kind === 'fault') watch.onFault(new Error(report.text));
     else if (report.kind === 'panic') fail(new Error(report.text));
-    else if (report.kind === 'refused') fail(refusal(report));
+    else if (report.kind === 'refused') fail(startFault(report));
     else settle(({ resolve }) => resolve(new Uint8Array()));
   });
   /** Out of memory, for example. Nobody may be waiting at that moment. */
@@ -90,6 +90,6 @@ export async function startInThread(
   };
 }
 
-function refusal({ text, isOurs }: { readonly text: string; readonly isOurs: boolean }): Error {
+function startFault({ text, isOurs }: { readonly text: string; readonly isOurs: boolean }): Error {
   return isOurs ? new AppError('unavailable', text) : new Error(text);
 }

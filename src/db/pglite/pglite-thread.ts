@@ -21,7 +21,7 @@ function serve(backend: Backend): void {
   });
 }
 
-/** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server answers others. */
+/** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server handles other requests. */
 try {
   serve(
     await startBackend(workerData as BackendOptions, {

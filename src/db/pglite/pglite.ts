@@ -8,7 +8,7 @@ import { type Lock, lockFolder } from '../lock.ts';
 import { createMutex } from '../mutex.ts';
 import { inSnapshot, inTransaction, queryOn } from '../transaction.ts';
 import type { Db } from '../types.ts';
-import { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite-folder.ts';
+import { databaseFolder, hasDatabase, rejectLostDatabase } from './pglite-folder.ts';
 import { startInThread } from './pglite-in-thread.ts';
 import { createSession, type Health } from './pglite-session.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
@@ -28,7 +28,7 @@ function prepare({ dataDir, isRestore }: DbOptions, folder: string): Lock {
   try {
     // Before anything is written, the lock included.
     hasDatabase(dataDir);
-    if (!isRestore) refuseLostDatabase(dataDir);
+    if (!isRestore) rejectLostDatabase(dataDir);
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     return lockFolder(folder);
   } catch (error) {
@@ -95,7 +95,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   let closing: Promise<void> | undefined;
   return {
     driver: 'pglite',
-    ask: async (statement) => {
+    queryRevision: async (statement) => {
       const [row = {}] = await turn(() => query(statement));
       const [value = null] = Object.values(row);
       return value === null ? null : String(value);

@@ -1,4 +1,4 @@
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import type { RunExclusive } from '../mutex.ts';
 import { sql } from '../statement.ts';
 import { queryOn, type Session } from '../transaction.ts';
@@ -68,7 +68,7 @@ export function createUpkeep(session: Session, turn: RunExclusive, report: (erro
 
   /** Requests get through before each step: they take their turns, and the event loop takes one too. */
   const step = async (text: string) => {
-    await breath();
+    await yieldToEventLoop();
     await turn(async () => void (stopped || (await session.command(text))));
   };
   const firstLook = setTimeout(() => void tidy(), FIRST_LOOK_MS).unref();

@@ -46,7 +46,7 @@ const INSERT = sql(
  * While two batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
  * that another replica has locked.
  */
-const BATCHES = { most: 50, atOnce: 2, slow: { afterMs: 100, atOnce: 3 } };
+const BATCHES = { maxSize: 50, concurrency: 2, slow: { afterMs: 100, concurrency: 3 } };
 
 interface Order {
   readonly arrival: Arrival;

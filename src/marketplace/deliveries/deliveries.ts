@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import { hashPassword } from '../../identity/passwords/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
@@ -268,11 +268,11 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
 
 /** The body may have a megabyte, so each step is a slice of its own. */
 async function outlineText(body: Json): Promise<string> {
-  await breath();
+  await yieldToEventLoop();
   const outline = redact(body);
-  await breath();
+  await yieldToEventLoop();
   const text = canonicalJson(outline);
-  await breath();
+  await yieldToEventLoop();
   return text;
 }
 

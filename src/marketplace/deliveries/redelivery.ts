@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import { Rejection } from '../notifications/rejection.ts';
 import type { Deliveries, Delivery, DeliveryStore } from './deliveries.ts';
@@ -58,7 +58,7 @@ export function createRedelivery({ deliveryLog, deliveries, finish, report, cloc
       if (underWay.has(id) || !(await retry(id, actor))) continue;
       const entry = await deliveryLog.get(id);
       if (entry) tried.push({ id, state: entry.state, reason: entry.reason });
-      await breath();
+      await yieldToEventLoop();
     }
     return { deliveries: tried, left: await deliveryLog.countUnfinished({ ...search, after }) };
   }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { hasDatabase, openDb } from '../../db/db.ts';
-import { refuseLostDatabase } from '../../db/pglite/pglite-folder.ts';
+import { rejectLostDatabase } from '../../db/pglite/pglite-folder.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
@@ -55,7 +55,7 @@ async function examineDatabase(config: Config, isNew: boolean): Promise<Finding[
   const folder = resolve(dataDir, 'pglite');
   if (databaseUrl === undefined) {
     try {
-      refuseLostDatabase(dataDir);
+      rejectLostDatabase(dataDir);
       if (!hasDatabase(dataDir)) {
         return [examineAbsence('database', `there is no database in ${resolve(dataDir)}`, isNew)];
       }
