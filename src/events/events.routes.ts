@@ -6,7 +6,7 @@ import type { Scope } from '../http/server.ts';
 import { EVENT_STREAM_HEADERS, openEventStream } from '../http/web/event-stream.ts';
 import { documentedSchema, media } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
-import { type EventCaller, requireMember } from './event-teller.ts';
+import { type EventCaller, requireMember } from './event-listener.ts';
 import type { Events } from './events.ts';
 
 const text = (description: string) => Type.Optional(documentedSchema(Type.String({ description }), { minLength: 1 }));

@@ -17,7 +17,7 @@ declare module 'fastify' {
 export function createObserver(log: FastifyBaseLogger, metrics: Metrics) {
   const unknown = metrics.requests.of('unknown');
   const logsEvery = log.level === 'debug';
-  return function watch(request: FastifyRequest, reply: FastifyReply): void {
+  return function observe(request: FastifyRequest, reply: FastifyReply): void {
     const began = performance.now();
     reply.raw.on('finish', () => note(request, reply.statusCode, performance.now() - began));
   };

@@ -67,7 +67,7 @@ function shown(values: unknown, known: ReadonlyMap<string, RegExp>, areNamesOurs
   );
 }
 
-/** Of a path that does not exist, or that was rejected before it was looked up, only what it shares with all others. */
+/** Of a path that does not exist, or that was rejected before it was looked up, only what it shares with all other paths. */
 function prefixOf(url: string): string {
   const path = originFormTarget(url);
   const prefix = PREFIXES.find((one) => path.startsWith(`${one}/`));
