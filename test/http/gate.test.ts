@@ -84,7 +84,7 @@ describe('Unknown paths', () => {
   it('A request to an unknown path is counted and rejected, and one to a known path passes', () => {
     const hooks: Hook[] = [];
     const app = { addHook: (_name: string, hook: Hook) => hooks.push(hook) } as unknown as Scope;
-    const book = { refuseUnknown: (method: string, url: string) => new Error(`no ${method} ${url}`) };
+    const book = { unknownPath: (method: string, url: string) => new Error(`no ${method} ${url}`) };
     let counted = 0;
     rejectUnknownPaths(app, book as unknown as Parameters<typeof rejectUnknownPaths>[1], () => {
       counted += 1;

@@ -111,7 +111,7 @@ export function createAdmission(options: AdmissionOptions) {
 
   /**
    * The fast path: a remembered token on a route that needs no relation. Returns false for everything else, including
-   * every rejection, which the full path handles (invariant 3).
+   * every rejection, which the slow path handles (invariant 3).
    */
   function admitFast(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
