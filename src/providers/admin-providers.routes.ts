@@ -78,7 +78,7 @@ const TestInfo = named(
   }),
 );
 
-interface Parts {
+interface AdminProvidersRoutesOptions {
   readonly providers: Providers;
   readonly states: Pick<ProviderStates, 'of'>;
   readonly test: ProviderTester['test'];
@@ -90,10 +90,10 @@ interface Parts {
 
 export function adminProviderRoutes(
   scope: Scope,
-  { providers, states, test, preview, resolve, addresses }: Parts,
+  { providers, states, test, preview, resolve, addresses }: AdminProvidersRoutesOptions,
 ): void {
   const config = { access: siteAdmin('admin') };
-  // A provider is a way to sign in as others, and a stolen token must not become one.
+  // A provider is a way to sign in as other users, and a stolen token must not become one.
   const change = { access: siteAdmin('admin', { proven: 'in person' }) };
   const common = { tags: ['providers'], extension: true };
 

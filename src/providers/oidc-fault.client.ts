@@ -31,7 +31,7 @@ export interface OidcRejection {
   readonly description: string;
 }
 
-/** Says what is wrong to whoever tries to sign in. The cause is for the log. */
+/** Says what is wrong to the user who tries to sign in. The cause is for the log. */
 export async function explainOidcFaults<T>({ provider }: KnownProvider, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -46,8 +46,8 @@ async function wording(name: string, error: unknown): Promise<unknown> {
     const words = quoteOidcError(error.error, error.error_description);
     return signInFault('provider_refused', `${name} did not sign you in: ${words}`, error);
   }
-  const refusal = await oidcRejectionIn(error);
-  if (refusal) return refused(name, refusal, error);
+  const rejection = await oidcRejectionIn(error);
+  if (rejection) return faultOf(name, rejection, error);
   const isRejected =
     error instanceof errors.JOSEError ? !KEY_FAULTS.has(error.code) : REJECTED.has(String((error as Coded).code));
   if (isRejected) {
@@ -56,7 +56,7 @@ async function wording(name: string, error: unknown): Promise<unknown> {
   return signInFault('provider_failed', `${name} cannot be reached, or its answer makes no sense`, error);
 }
 
-function refused(name: string, { status, error, description }: OidcRejection, cause: Error): AppError {
+function faultOf(name: string, { status, error, description }: OidcRejection, cause: Error): AppError {
   const words = quoteOidcError(error, description);
   if (status >= 500) return signInFault('provider_failed', `${name} answers with an error: ${words}`, cause);
   if (CLIENT_FAULTS.has(error) || status === 401) {

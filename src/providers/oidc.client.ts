@@ -8,7 +8,7 @@ import { type Claims, identityOf, isComplete } from './provider-identity.ts';
 import type { KnownProvider } from './providers.ts';
 import { signInFault } from './sign-in-fault.ts';
 
-interface Options {
+interface OidcClientOptions {
   readonly connections: Pick<OidcConnections, 'connect'>;
   readonly redirectUri: (name: string) => string;
 }
@@ -45,7 +45,7 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const MAX_LOGOUT_AGE_S = 300;
 
 /** OpenID Connect: everything that is said between us and a provider. */
-export function createOidcClient({ connections: { connect }, redirectUri }: Options): OidcClient {
+export function createOidcClient({ connections: { connect }, redirectUri }: OidcClientOptions): OidcClient {
   return { authorizationUrl, identify, ask, endSessionUrl, readLogoutToken };
 
   async function authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string> {
@@ -101,9 +101,9 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
       if (claims && claims.sub !== subject) return { kind: 'rejected', why: 'it now names another person' } as const;
       return { kind: 'confirmed', ...refreshIn(tokens) } as const;
     } catch (error) {
-      const refusal = await oidcRejectionIn(error);
-      const why = refusal ? quoteOidcError(refusal.error, refusal.description) : 'it cannot be reached';
-      const isRejected = refusal !== undefined && REJECTIONS.has(refusal.error);
+      const rejection = await oidcRejectionIn(error);
+      const why = rejection ? quoteOidcError(rejection.error, rejection.description) : 'it cannot be reached';
+      const isRejected = rejection !== undefined && REJECTIONS.has(rejection.error);
       return isRejected ? ({ kind: 'rejected', why } as const) : ({ kind: 'unknown', why, cause: error } as const);
     }
   }
@@ -176,7 +176,7 @@ function wrongToken(why: string): Error {
   return signInFault('sign_in_rejected', `the logout token is not accepted: ${why}`);
 }
 
-/** Providers that let people choose say so, except for two that do not. The others ask for the password again. */
+/** Providers that let people choose say so, except for two that do not. Other providers ask for the password again. */
 const CHOOSING = new Set(['accounts.google.com', 'login.microsoftonline.com']);
 
 function promptFor(asking: Asking | undefined, metadata: oidc.ServerMetadata) {

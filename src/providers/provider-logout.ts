@@ -27,7 +27,7 @@ interface Once {
   readonly now: Date;
 }
 
-interface Parts {
+interface ProviderLogoutOptions {
   readonly store: ProviderLogoutStore;
   readonly providers: Pick<Providers, 'known'>;
   readonly client: Pick<OidcClient, 'endSessionUrl' | 'readLogoutToken'>;
@@ -43,7 +43,14 @@ export type ProviderLogout = ReturnType<typeof createProviderLogout>;
 const REMEMBERED_MS = 3_600_000;
 
 /** Signing out at the provider as well, and being signed out by it. */
-export function createProviderLogout({ store, providers, client, openIdToken, returnTo, onFailure }: Parts) {
+export function createProviderLogout({
+  store,
+  providers,
+  client,
+  openIdToken,
+  returnTo,
+  onFailure,
+}: ProviderLogoutOptions) {
   return { urlFor, receive };
 
   /**

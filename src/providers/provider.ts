@@ -2,13 +2,13 @@ import { invalidField } from '../base/errors.ts';
 import { readLineField, readSet } from '../base/fields.ts';
 
 /**
- * What happens when somebody whom nobody knows yet has a verified address that a local account has verified, too.
+ * What happens when a user who is not linked yet has a verified address that a local account has verified, too.
  * `consent`: they sign in to that account and confirm. `automatic`: they are linked, unless it is a site administrator.
  */
 export const LINKING = ['off', 'consent', 'automatic'] as const;
 export type Linking = (typeof LINKING)[number];
 
-/** Whoever is in the group at the provider is in the team here. */
+/** A user who is in the group at the provider is in the team here. */
 export interface GroupMapping {
   readonly group: string;
   readonly organization: string;

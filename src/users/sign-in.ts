@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
-import { type Callers, type Person, refuseUnusable, wrongCredential } from '../identity/callers.ts';
+import { type Callers, type Person, rejectUnusable, wrongCredential } from '../identity/callers.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import { waysOf } from '../identity/sessions/proof-kinds.ts';
+import { signInMethods } from '../identity/sessions/proof-kinds.ts';
 import type { Browser, Opening, Session, SessionProvider, Sessions } from '../identity/sessions/sessions.ts';
 import type { HalfSignedIn, SignInTickets } from '../identity/sign-in-ticket.ts';
 import type { Users } from './users.ts';
@@ -58,7 +58,7 @@ export function createSignIn(
 
   async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
-    refuseUnusable(person);
+    rejectUnusable(person);
     const { remember, browser } = request;
     if (person.secondFactors.length > 0) return tickets.make(person, 'password', remember, now);
     return await enter(person, remember, { passwordHash: person.passwordHash ?? '', browser }, now);
@@ -68,7 +68,7 @@ export function createSignIn(
     const { accountId, provider, askedAt, remember, browser } = request;
     const person = await callers.personWithId(accountId);
     if (!person) throw wrongCredential();
-    refuseUnusable(person);
+    rejectUnusable(person);
     const hasFactors = person.secondFactors.length > 0;
     // Whoever runs the provider could claim the address of anybody, and with it get past the factor that is here.
     const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
@@ -86,7 +86,7 @@ export function createSignIn(
 
   /** Where every sign-in ends, after its second step if there is one: opens the session. */
   async function enter(person: Person, remember: boolean, opening: Opening, now: Date): Promise<Opened> {
-    refuseUnusable(person);
+    rejectUnusable(person);
     const session = await sessions.open(person.id, remember, now, opening);
     await users.signedIn(person.id, now);
     return { person: { ...person, lastLoginAt: now }, session };
@@ -96,7 +96,7 @@ export function createSignIn(
   async function openWithToken({ token: text, remember, browser }: TokenSignIn, now: Date): Promise<Opened> {
     const { person, tokenId, robotId, scopes, limits, expiresAt } = await callers.byToken(text, now);
     if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
-    refuseUnusable(person);
+    rejectUnusable(person);
     if (!scopesAllow(scopes, 'all')) {
       throw new AppError(
         'forbidden',
@@ -114,7 +114,7 @@ export function createSignIn(
 export function secondFactorNeeded({ factors }: HalfSignedIn): AppError {
   return new AppError('unauthenticated', 'a second factor is needed: finish with POST /user/signin/factor', {
     reason: 'second_factor_required',
-    secondFactor: waysOf(factors),
+    secondFactor: signInMethods(factors),
   });
 }
 

@@ -18,12 +18,12 @@ import {
   type Organization,
   type Person,
   personWithin,
-  refuseUnusable,
+  rejectUnusable,
   type TokenGrant,
 } from '../../identity/callers.ts';
 import { includesScope, scopesAllow } from '../../identity/scopes.ts';
 import type { SecondFactors } from '../../identity/second-factor.ts';
-import { waysOf } from '../../identity/sessions/proof-kinds.ts';
+import { signInMethods } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
 import type { SessionUsage } from '../../identity/sessions/session-usage.ts';
 import { reachesInto, reachesObject, reachesOrganization } from '../../identity/tokens/token-limits.ts';
@@ -160,7 +160,7 @@ export function createAdmission(options: AdmissionOptions) {
     }
     const shown = await identify(credential, request, access);
     request.identified = shown;
-    refuseUnusable(shown.person);
+    rejectUnusable(shown.person);
     rejectNarrowToken(shown, access, request);
     rejectLimitedToken(shown, access);
     if (access.robots === 'only' && shown.robotId === undefined) {
@@ -329,7 +329,7 @@ function passwordIsNotEnough({ login, secondFactors }: Person): AppError {
   const message = `the password of ${login} is not enough, because there is a second factor: use an access token`;
   return new AppError('unauthenticated', message, {
     reason: 'second_factor_required',
-    secondFactor: waysOf(secondFactors),
+    secondFactor: signInMethods(secondFactors),
   });
 }
 
