@@ -66,7 +66,7 @@ export interface OrganizationStore {
     actor?: Actor,
     once?: Once<Organization>,
   ): Promise<{ id: bigint; teamIds: readonly bigint[] } | NameConflict | 'no founder'>;
-  /** `decide` sees the organization as it is while nobody else can change it. */
+  /** `decide` sees the organization as it is while no other request can change it. */
   update(
     id: bigint,
     decide: (current: RenamedOrganization) => OrganizationFields,
@@ -81,7 +81,7 @@ export type Precondition<T> = (current: T) => void;
 
 export type Organizations = ReturnType<typeof createOrganizations>;
 
-/** Each former name is kept from everybody else, so nobody can collect names by renaming one organization. */
+/** Each former name is kept from all other accounts, so a user cannot collect names by renaming one organization. */
 const MAX_FORMER_NAMES = 10;
 
 export const NO_FIELDS: Omit<OrganizationFields, 'name'> = {
@@ -129,7 +129,7 @@ export function createOrganizations(
   }
 
   /**
-   * Whoever may edit an organization may change everything but its name: all requests name the organization, so a new
+   * A caller who may edit an organization may change everything but its name: all requests name the organization, so a new
    * name is for its owners to decide.
    */
   async function update(

@@ -29,13 +29,13 @@ const NewPassword = named(
   }),
 );
 
-interface Parts {
+interface AccountRoutesOptions {
   readonly users: Pick<Users, 'person' | 'updateOwn'>;
   readonly changePassword: PasswordChange;
   readonly baseUrl: () => string;
 }
 
-export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: Parts): void {
+export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: AccountRoutesOptions): void {
   // The most frequent of all calls. A Person is never changed, only replaced, so the response is valid as long as the
   // Person.
   const texts = new WeakMap<Person, string>();

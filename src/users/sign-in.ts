@@ -19,7 +19,7 @@ export interface TokenSignIn {
   readonly browser: Browser;
 }
 
-/** Somebody whom a provider has proven to be the owner of an account. */
+/** A user whom a provider has proven to be the owner of an account. */
 export interface ProviderSignIn {
   readonly accountId: bigint;
   readonly provider: SessionProvider;
@@ -27,7 +27,7 @@ export interface ProviderSignIn {
   readonly hasSecondFactor: boolean;
   /** The account was found by an address, and its user has not used a second factor since. */
   readonly isByAddress: boolean;
-  /** When the provider last asked who it is. Undefined if it has not told. */
+  /** When the provider last authenticated the user. Undefined if it does not say so. */
   readonly askedAt: Date | undefined;
   readonly remember: boolean;
   readonly browser: Browser;
@@ -70,7 +70,7 @@ export function createSignIn(
     if (!person) throw wrongCredential();
     rejectUnusable(person);
     const hasFactors = person.secondFactors.length > 0;
-    // Whoever runs the provider could claim the address of anybody, and with it get past the factor that is here.
+    // The operator of the provider could claim the address of any user, and with it get past the factor that is here.
     const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
     if (hasFactors && !hasSecondFactor) {
       const half = tickets.make(person, provider, remember, now);
@@ -78,7 +78,7 @@ export function createSignIn(
       return half;
     }
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
-    // Whoever comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
+    // A user who comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
     // does not say when it last asked may not have asked at all.
     const provenAt = askedAt === undefined ? NEVER : askedAt < now ? askedAt : now;
     return await enter(person, remember, { provider, method, provenAt, browser }, now);

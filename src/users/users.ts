@@ -82,7 +82,7 @@ export interface UserStore {
   anyAccount(): Promise<boolean>;
   create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint | NameConflict | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;
-  /** `decide` sees the user as they are while nobody else can change them. */
+  /** `decide` sees the user as they are while no other request can change them. */
   update(
     id: bigint,
     decide: (current: StoredUser) => UserUpdate,
