@@ -104,7 +104,7 @@ export function wireMarketplace({
     secrets,
     ranges,
     isDev: config.RUN_MODE === 'dev',
-    refused: (marketplace, reason, source) => {
+    onRejection: (marketplace, reason, source) => {
       measures.observe(marketplace, reason);
       deliveryLog.countRefusal(marketplace, reason, source, new Date());
     },

@@ -39,7 +39,7 @@ export interface RoleInput {
   readonly description?: string | undefined;
   readonly permissions?: readonly PermissionPair[] | undefined;
   readonly teamIds?: readonly bigint[] | undefined;
-  /** When the assignments to some of the teams end; null for never. Those to others end as before. */
+  /** When the assignments to some of the teams end; null for never. Assignments to other teams end as before. */
   readonly terms?: ReadonlyMap<bigint, Date | null> | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface RoleStore {
     actor: Actor,
     once?: Once<Role>,
   ): Promise<Role | Rejection | undefined>;
-  /** `decide` sees the role as it is while nobody else can change it. */
+  /** `decide` sees the role as it is while no other request can change it. */
   update(
     organizationId: bigint,
     id: bigint,
@@ -110,7 +110,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, lim
     return settled(await store.create(organizationId, draft, actor, once));
   }
 
-  /** The input may depend on the role as it is while nobody else can change it. */
+  /** The input may depend on the role as it is while no other request can change it. */
   async function update(
     setting: Setting,
     id: bigint,

@@ -20,10 +20,10 @@ export interface OlderDelivery {
 export interface SealedOptionsStore {
   /** The options of a bound installer; `clear` is what older versions wrote. */
   get(installerId: string): Promise<{ readonly sealed: Sealed | null; readonly clear: string | null } | undefined>;
-  olderInstallers(most: number): Promise<{ readonly id: string; readonly clear: string }[]>;
+  olderInstallers(max: number): Promise<{ readonly id: string; readonly clear: string }[]>;
   /** When it resolves, nothing is in clear text. `sealed` is null if the options were empty. */
   sealInstaller(id: string, clear: string, sealed: Sealed | null): Promise<void>;
-  olderDeliveries(after: bigint, most: number): Promise<OlderDelivery[]>;
+  olderDeliveries(after: bigint, max: number): Promise<OlderDelivery[]>;
   /** The same for a delivery. Its options are kept only until it is done. */
   sealDelivery(older: OlderDelivery, notification: string, options: BroughtOptions | null): Promise<void>;
 }
