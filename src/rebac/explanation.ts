@@ -1,4 +1,4 @@
-import { contextually, type Surroundings } from './contextual.ts';
+import { contextually, type QueryContext } from './contextual.ts';
 import { Evidence } from './evidence.ts';
 import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-missing.ts';
 import { proofOf, type Step } from './explain-proof.ts';
@@ -8,7 +8,7 @@ import { type QueryTarget, queryTargetOf, validObject, validUser, walkOf } from 
 import { RebacError } from './rebac-error.ts';
 import type { Tuple } from './tuple.ts';
 
-export interface ExplainQuestion extends Surroundings {
+export interface ExplainQuery extends QueryContext {
   readonly user: string;
   readonly relation: string;
   readonly object: string;
@@ -23,7 +23,7 @@ export interface Explanation {
 }
 
 /** The same walk as `check`, but wide so that every hop is visible, and then the way back through what it found. */
-export function explain(graph: Graph, question: ExplainQuestion): Explanation {
+export function explain(graph: Graph, question: ExplainQuery): Explanation {
   return explained(graph, question, (allowed, evidence, place) =>
     allowed
       ? { allowed, steps: proofOf(evidence, 0, place.relation), missing: undefined }
@@ -32,7 +32,7 @@ export function explain(graph: Graph, question: ExplainQuestion): Explanation {
 }
 
 /** All minimal ways in which a relation holds, at most this many. There are none if it does not hold. */
-export function explainAll(graph: Graph, question: ExplainQuestion, max: number): Ways {
+export function explainAll(graph: Graph, question: ExplainQuery, max: number): Ways {
   return explained(graph, question, (allowed, evidence, place) =>
     allowed ? waysOf(evidence, 0, place.relation, max) : { ways: [], hasMore: false },
   );
@@ -41,7 +41,7 @@ export function explainAll(graph: Graph, question: ExplainQuestion, max: number)
 /** The evidence is void after the next walk over the graph. */
 function explained<T>(
   graph: Graph,
-  question: ExplainQuestion,
+  question: ExplainQuery,
   tell: (allowed: boolean, evidence: Evidence, place: QueryTarget) => T,
 ): T {
   const { user, object } = question;
@@ -69,7 +69,7 @@ const MAX_SUGGESTIONS = 8;
  */
 function missingLink(
   graph: Graph,
-  { user, object, context }: ExplainQuestion,
+  { user, object, context }: ExplainQuery,
   place: QueryTarget,
   found: Evidence,
 ): MissingLink | undefined {

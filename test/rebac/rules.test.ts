@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Surroundings } from '../../src/rebac/contextual.ts';
+import type { QueryContext } from '../../src/rebac/contextual.ts';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
 import { explain } from '../../src/rebac/explanation.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
@@ -25,7 +25,7 @@ import {
 } from './rule-cases.ts';
 
 /** The answer of every kind of question. They must agree. */
-function answer(graph: Graph, line: string, surroundings: Surroundings = {}): boolean | number {
+function answer(graph: Graph, line: string, surroundings: QueryContext = {}): boolean | number {
   const [question] = tuplesOf([line]) as [Tuple];
   const { user, relation, object } = question;
   const attempt = <T>(ask: () => T): T | number => {

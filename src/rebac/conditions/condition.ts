@@ -10,7 +10,7 @@ export type Context = Readonly<Record<string, unknown>>;
 export interface Condition {
   readonly name: string;
   /** Why this context cannot be stored on a tuple, or `undefined` if it can. */
-  refuses(context: Context): string | undefined;
+  faultOf(context: Context): string | undefined;
   holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean;
 }
 
@@ -58,7 +58,7 @@ function compile(json: ConditionJson, { cast, compileCelExpression, Run }: Cel):
     throw failed(json.name, (answer as { message?: string } | null)?.message ?? 'the expression did not return a bool');
   }
 
-  function refuses(context: Context): string | undefined {
+  function faultOf(context: Context): string | undefined {
     const fault = contextFault(context);
     if (fault !== undefined) return fault;
     const types = new Map(parameters);
@@ -74,7 +74,7 @@ function compile(json: ConditionJson, { cast, compileCelExpression, Run }: Cel):
     return;
   }
 
-  return { name: json.name, holds, refuses };
+  return { name: json.name, holds, faultOf };
 }
 
 function compiled(json: ConditionJson, compileCelExpression: Cel['compileCelExpression']): Program {

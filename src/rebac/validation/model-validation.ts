@@ -15,10 +15,10 @@ import { duplicateFaults, relationFaults } from './relation-rules.ts';
  */
 export function validateModel(json: ModelJson, locate: Locate = () => undefined): void {
   const malformed = [...shapeFaults(json)];
-  if (malformed.length > 0) throw refusal(malformed);
+  if (malformed.length > 0) throw invalidModel(malformed);
   const faults = faultsOf({ ...json, type_definitions: json.type_definitions ?? [] });
   if (faults.length === 0) return;
-  throw refusal(
+  throw invalidModel(
     faults.map((fault) => {
       const typeName = fault.type === undefined ? undefined : json.type_definitions[fault.type]?.type;
       return `${locate({ ...fault, ...(typeName === undefined ? {} : { typeName }) }) ?? nameOf(fault, typeName)}${fault.message}`;
@@ -46,6 +46,6 @@ function nameOf({ relation, condition }: Fault, typeName: string | undefined): s
   return relation === undefined ? `type ${typeName}: ` : `${typeName}#${relation}: `;
 }
 
-function refusal(faults: readonly string[]): RebacError {
+function invalidModel(faults: readonly string[]): RebacError {
   return new RebacError('invalidModel', faults.join('; '));
 }
