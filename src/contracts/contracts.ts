@@ -101,7 +101,7 @@ export function createContracts(store: ContractStore) {
   ): Promise<Contract> {
     const decide = (current: Contract) => {
       precondition(current);
-      if (current.isSold && !isAdmin) refuseTerms(input);
+      if (current.isSold && !isAdmin) rejectTerms(input);
       return draftOf(current, input, now);
     };
     return found(await store.update(ownerId, id, decide, actor));
@@ -119,7 +119,7 @@ export function createContracts(store: ContractStore) {
 }
 
 /** The customer cannot change the terms of what was sold. */
-function refuseTerms({ name: _name, ...terms }: ContractInput): void {
+function rejectTerms({ name: _name, ...terms }: ContractInput): void {
   if (Object.values(terms).every((term) => term === undefined)) return;
   throw new AppError(
     'forbidden',

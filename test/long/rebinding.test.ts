@@ -102,7 +102,7 @@ describe('A resolver that changes its mind', () => {
     issuesTokens = name === 'Google Storage';
     const agents = createGuardedAgents(createAddressGuard([PUBLIC]));
     agents.failed.catch(() => undefined);
-    const asking = { agents, most: 10, signal: AbortSignal.timeout(20_000) };
+    const asking = { agents, max: 10, signal: AbortSignal.timeout(20_000) };
     const client = CLIENTS[name] ?? assert.fail();
     await assert.rejects(client(`http://${HOST}:${port}`, asking), name);
     agents.destroy();
@@ -133,7 +133,7 @@ describe('A resolver that changes its mind', () => {
     prepare([[PUBLIC], [PRIVATE]], (response) => void response.writeHead(503).end());
     const agents = createGuardedAgents(() => true);
     agents.failed.catch(() => undefined);
-    const asking = { agents, most: 10, signal: AbortSignal.timeout(20_000) };
+    const asking = { agents, max: 10, signal: AbortSignal.timeout(20_000) };
     await CLIENTS.S3?.(`http://${HOST}:${port}`, asking).catch(() => undefined);
     agents.destroy();
     assert.ok(lookups.length > 1 && reached > 0, `${lookups.length} lookups, ${reached} connections`);
