@@ -11,7 +11,7 @@ import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { credentialsFile } from '../src/bus/credentials-file.ts';
 import { userJwt } from '../src/bus/jwt-claims.ts';
-import { createKeyPair } from '../src/bus/nkeys.ts';
+import { createNkeyPair } from '../src/bus/nkeys.ts';
 import { openInstance } from '../src/instance.ts';
 import { buildWorld } from '../src/operations/demo/world.ts';
 import { newPlace } from '../test/support/db.ts';
@@ -35,8 +35,8 @@ async function rate(name: string, work: () => Promise<unknown> | unknown): Promi
   write(`${name.padEnd(46)} ${(1000 / each).toFixed(0).padStart(8)} a second ${each.toFixed(3).padStart(9)} ms each`);
 }
 
-const account = createKeyPair('account');
-const user = createKeyPair('user');
+const account = createNkeyPair('account');
+const user = createNkeyPair('user');
 const issuedAt = Math.floor(Date.now() / 1000);
 await rate('a file by the libraries of NATS, new key', async () => {
   const key = createUser();
@@ -44,7 +44,7 @@ await rate('a file by the libraries of NATS, new key', async () => {
   return fmtCreds(jwt, key);
 });
 await rate('a file by ours, new key', () => {
-  const key = createKeyPair('user');
+  const key = createNkeyPair('user');
   return credentialsFile(userJwt(account, { name: 'ann', user: key.publicKey, issuedAt, ...subjects }), key.seed());
 });
 await rate('a file by ours, known key', () =>

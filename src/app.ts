@@ -6,16 +6,16 @@ import type { Metrics } from './base/metrics.ts';
 import type { Outages } from './base/outages.ts';
 import type { Relations } from './http/admission/access.ts';
 import { createAdmission } from './http/admission/admission.ts';
-import { createGate, refuseUnknown } from './http/admission/gate.ts';
+import { createGate, rejectUnknownPaths } from './http/admission/gate.ts';
 import { createRouteBook } from './http/admission/route-book.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import type { Brake } from './http/limits/brake.ts';
 import { createBudget } from './http/limits/budget.ts';
 import { createRateLimit, type Share } from './http/limits/rate-limit.ts';
 import { takeSearchTurns } from './http/limits/search-turns.ts';
-import { createWatch } from './http/observe.ts';
+import { createObserver } from './http/observe.ts';
 import { createServer, type Scope } from './http/server.ts';
-import { originForm } from './http/target.ts';
+import { originFormTarget } from './http/target.ts';
 import { type Tracing, traceRequests } from './http/traces.ts';
 import { versionRoutes } from './http/version.routes.ts';
 import { consoleRoutes } from './http/web/console.routes.ts';
@@ -81,7 +81,7 @@ export function createApp(parts: AppParts) {
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
   const formatOf = (url: string = LISTENER_PREFIX) => {
-    const path = originForm(url);
+    const path = originFormTarget(url);
     if (path.startsWith(SCIM_PREFIX)) return scimFormat;
     return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   };
@@ -92,8 +92,8 @@ export function createApp(parts: AppParts) {
     outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps,
-    watch: createWatch(parts.log, metrics),
-    refuse: (error, request, reply) => void sendError(formatOf(request.url), error, request, reply),
+    watch: createObserver(parts.log, metrics),
+    reject: (error, request, reply) => void sendError(formatOf(request.url), error, request, reply),
     cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
@@ -111,7 +111,7 @@ export function createApp(parts: AppParts) {
     ({ path, access }) => createGate(access, admission(access), count, metrics.requests.of(path), noticeMs),
     createBudget(config.REQUEST_CPU_MS),
   );
-  refuseUnknown(app, book, count);
+  rejectUnknownPaths(app, book, count);
   honorKeys(app, parts.idempotency);
   takeSearchTurns(app);
   setErrorFormat(app, platform, book);
@@ -150,7 +150,7 @@ export function createApp(parts: AppParts) {
   async function scimScope(scope: Scope): Promise<void> {
     setErrorFormat(scope, scimFormat, book, parts.noteRejection);
     for (const mount of mounts.scim) mount(scope);
-    scope.register(async (last) => book.refuseCovered(last));
+    scope.register(async (last) => book.rejectCovered(last));
   }
 
   async function platformScope(scope: Scope): Promise<void> {
@@ -158,7 +158,7 @@ export function createApp(parts: AppParts) {
     versionRoutes(scope, parts.version);
     docsRoutes(scope);
     for (const mount of mounts.platform) mount(scope);
-    scope.register(async (last) => book.refuseCovered(last));
+    scope.register(async (last) => book.rejectCovered(last));
   }
 }
 
@@ -170,8 +170,8 @@ export function createListenerApp(parts: AppParts) {
     outages: parts.outages,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
-    watch: createWatch(parts.log, metrics),
-    refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
+    watch: createObserver(parts.log, metrics),
+    reject: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
   if (parts.tracing) traceRequests(app, parts.tracing);
@@ -180,7 +180,7 @@ export function createListenerApp(parts: AppParts) {
   const book = createRouteBook(app, ({ path, access }) =>
     createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
   );
-  refuseUnknown(app, book, count);
+  rejectUnknownPaths(app, book, count);
   setErrorFormat(app, marketplaceFormat, book);
   app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
   return app;
@@ -198,7 +198,7 @@ function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version'
   if (!parts) return;
   versionRoutes(scope, parts.version);
   for (const mount of parts.mounts.listener) mount(scope);
-  scope.register(async (last) => book.refuseCovered(last));
+  scope.register(async (last) => book.rejectCovered(last));
 }
 
 function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book, note?: AppParts['noteRejection']): void {
@@ -207,6 +207,6 @@ function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book, note?: Ap
     return sendError(format, error, request, reply);
   });
   scope.setNotFoundHandler((request, reply) =>
-    sendError(format, book.refuseUnknown(request.method, request.url), request, reply),
+    sendError(format, book.unknownPath(request.method, request.url), request, reply),
   );
 }

@@ -6,8 +6,8 @@ import { AppError } from './base/errors.ts';
 import { findRoot } from './base/keys.ts';
 import { countReady, createMetrics } from './base/metrics.ts';
 import { createOutages, type Outages } from './base/outages.ts';
-import { MIGRATIONS, VERSION } from './base/release.ts';
-import { createSpanExporter } from './base/tracing/span-exporter.ts';
+import { MIGRATIONS, RELEASE_VERSION } from './base/release.ts';
+import { createSpanExporter } from './base/tracing/span-exporter.client.ts';
 import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
@@ -16,7 +16,7 @@ import type { WriteGuard } from './changes/write.ts';
 import { isDatabaseLost } from './db/database-errors.ts';
 import { type DbOptions, loadDriver, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
-import { withSpans } from './db/traced-db.ts';
+import { createTracedDb } from './db/traced-db.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { createDrain } from './http/drain.ts';
 import { type Brake, createBrake } from './http/limits/brake.ts';
@@ -83,7 +83,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   ]);
   const opened = await (opening ?? open());
   const collector = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const db = collector === undefined ? opened : withSpans(opened);
+  const db = collector === undefined ? opened : createTracedDb(opened);
   const ringStore = createRingStore(db);
   let root: RootKey;
   let ring: Ring;
@@ -131,7 +131,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
           endpoint: collector,
           headers: config.OTEL_EXPORTER_OTLP_HEADERS,
           serviceName: config.OTEL_SERVICE_NAME,
-          version: VERSION,
+          version: RELEASE_VERSION,
           registry: metrics.registry,
           onFailure: (error) => log.warn({ err: error }, 'the collector takes no traces; they are dropped'),
         });
@@ -141,7 +141,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
   const infrastructure = {
     ...{ config, keys, vault, db, revisions, writeGuards, room, log, metrics },
-    version: VERSION,
+    version: RELEASE_VERSION,
     share: common?.share ?? unshared,
     baseUrl: () => baseUrl,
   } satisfies Infrastructure;
@@ -155,7 +155,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     tokenUsage: identity.tokenUsage,
     sessionUsage: identity.sessionUsage,
     tracing: spans && { ratio: config.OTEL_TRACES_SAMPLER_ARG, note: spans.add },
-    version: VERSION,
+    version: RELEASE_VERSION,
     baseUrl: () => baseUrl,
     share: common?.share,
   };
@@ -189,7 +189,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
   }, UPKEEP_EVERY_MS).unref();
 
   return {
-    version: VERSION,
+    version: RELEASE_VERSION,
     config,
     db,
     revisions,

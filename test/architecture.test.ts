@@ -6,7 +6,7 @@ import { parseSource, readSources } from './support/imports.ts';
 
 describe('Architecture rules', () => {
   it('The whole source tree follows the architecture rules', () => {
-    const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,mjs}');
+    const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,tsx,mjs}');
     assert.ok(files.length > 60, 'the tree was found');
     assert.ok(files.flatMap((file) => file.imports).length > 200, 'imports were found');
     assert.deepEqual([...breaches(files), ...breachesOfTree(files)], []);
@@ -35,6 +35,7 @@ describe('Architecture rules', () => {
     ['client/index.ts', `import type { User } from '../src/users/user.view.ts';`, /talks HTTP only/],
     ['src/http/thing.ts', `export default function thing() {}`, /default export/],
     ['src/http/thing.ts', `${'const line = 1;\n'.repeat(401)}`, /401 lines/],
+    ['src/roles/roles.ts', `const answer = await fetch(url);`, /only clients do/],
     ['src/stuff/thing.ts', '', /in no layer/],
   ];
   for (const [path, text, fault] of WRONG) {
@@ -54,6 +55,25 @@ describe('Architecture rules', () => {
   it('The architecture rules allow a file that is one table to be as long as the table', () => {
     const table = parseSource('src/base/config/settings.ts', 'const line = 1;\n'.repeat(401));
     assert.deepEqual(breaches([table]), []);
+  });
+
+  it('The architecture rules allow clients, guarded calls and server commands to call fetch', () => {
+    for (const path of ['roles/roles.client.ts', 'base/outbound/guarded-fetch.ts', 'operations/doctor/ports.ts'])
+      assert.deepEqual(breaches([parseSource(`src/${path}`, 'const answer = await fetch(url);')]), []);
+    assert.deepEqual(breaches([parseSource('src/roles/roles.ts', '// A fetch(url) is slow.')]), []);
+  });
+
+  it('The architecture rules reject a file none of whose exports carries its name', () => {
+    const found = (path: string, text: string) => breaches([parseSource(path, text)]).join('\n');
+    assert.match(found('src/db/revision-query.ts', 'export class Question {}'), /carries its name: Question/);
+    for (const [path, text] of [
+      ['src/db/revision-query.ts', 'export class RevisionRead {}'],
+      ['src/vault/sealing.ts', 'export function sealWith() {}\nexport interface Other {}'],
+      ['src/http/wire/paging.ts', 'const NumberedPage = 1;\nexport { NumberedPage };'],
+      ['src/authz/openfga/openfga.client.ts', 'export function createOpenFga() {}'],
+      ['src/main.ts', 'await start();'],
+    ] as const)
+      assert.equal(found(path, text), '');
   });
 
   it('The architecture rules reject import cycles, those of types included', () => {

@@ -11,7 +11,7 @@ export async function serveInserts(insert: (db: Db, request: FastifyRequest) => 
     trustedProxies: [],
     isHttps: () => false,
     watch: () => {},
-    refuse: (_error, _request, reply) => void reply.code(500).send(),
+    reject: (_error, _request, reply) => void reply.code(500).send(),
     word: () => ({}),
   });
   app.post('/', async (request, reply) => {

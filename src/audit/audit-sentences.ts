@@ -101,7 +101,7 @@ const MAX_LISTED = 5;
 const MAX_TEXT = 100;
 
 /** Who did what to whom, in one line. */
-export function summaryOf(row: AuditRow, nameOf: NameOf): string {
+export function auditSentence(row: AuditRow, nameOf: NameOf): string {
   const [before, after] = [readState(row.before), readState(row.after)];
   const said = (field: string) => after[field] ?? before[field];
   const user = text(said('username')) || `user #${text(said('userId'))}`;

@@ -5,9 +5,9 @@ import { AppError } from '../base/errors.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
-import { documented, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
-import { summaryOf } from './audit-sentences.ts';
+import { auditSentence } from './audit-sentences.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -15,7 +15,7 @@ const MAX_LIMIT = 200;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8';
 
-const text = (description: string) => Type.Optional(documented(Type.String({ description }), { minLength: 1 }));
+const text = (description: string) => Type.Optional(documentedSchema(Type.String({ description }), { minLength: 1 }));
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
 const Filters = {
@@ -295,7 +295,7 @@ function line(row: AuditRow, nameOf: NameOf): string {
     ...(behalf === null ? [] : [behalf]),
     `"action":${JSON.stringify(row.action)}`,
     `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,
-    `"summary":${JSON.stringify(summaryOf(row, nameOf))},"before":${state(row.before)}`,
+    `"summary":${JSON.stringify(auditSentence(row, nameOf))},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');

@@ -7,7 +7,7 @@ import { writeJson } from '../base/json.ts';
 import type { SignedTexts } from '../base/signed-text.ts';
 import { callerIn, holdsIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { alsoAs, documented, Int64, named, Timestamp } from '../http/wire/schemas.ts';
+import { alsoAs, documentedSchema, Int64, named, Timestamp } from '../http/wire/schemas.ts';
 import type { Audit } from './audit.ts';
 import type { From, Progress, Verdict, Verification, Walk } from './verification.ts';
 
@@ -19,7 +19,7 @@ const CURSOR_DAYS = 7;
 /** The deployment's own chain. */
 const DEPLOYMENT = 0n;
 
-const text = (description: string) => Type.Optional(documented(Type.String({ description }), { minLength: 1 }));
+const text = (description: string) => Type.Optional(documentedSchema(Type.String({ description }), { minLength: 1 }));
 const Query = Type.Object({
   from: Type.Optional(
     Type.Enum(['checkpoint', 'beginning'], {

@@ -24,7 +24,7 @@ import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
-import { createOwnerStore } from './relations.store.ts';
+import { createRelationStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { createRemedies, type GuardrailAdvice } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
@@ -57,7 +57,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
   const judge = openFga?.judge ?? createJudge(graphs);
   const names = createExplainStore(db);
-  const owners = createOwnerStore(db);
+  const owners = createRelationStore(db);
   const past = createPast({ store: createPastStore(db), present: graphs, model, relationOf, maxBytes: PAST_BYTES });
   const explain = createExplain(graphs, names, judge);
   const timeMachine = createTimeMachine(past, graphs, judge);

@@ -13,7 +13,7 @@
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
 import { AppError } from '../base/errors.ts';
-import { apart, breath, createPace } from '../base/slices.ts';
+import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
@@ -187,7 +187,7 @@ export function createGraphs(
       tuples instanceof TupleLines
         ? graph.loadLines(tuples.text, count, TUPLES_IN_SLICE)
         : graph.loadInParts(tuples, count, TUPLES_IN_SLICE);
-    for (const _ of parts) await breath();
+    for (const _ of parts) await yieldToEventLoop();
     return graph;
   }
 

@@ -12,7 +12,7 @@ const OWNER_OF = new Map<OwnedType | 'token', typeof TOKEN_OWNER>([
   ['token', TOKEN_OWNER],
 ]);
 
-export function createOwnerStore(db: Db): OwnerStore & ReachStore {
+export function createRelationStore(db: Db): OwnerStore & ReachStore {
   return { ownerOf };
 
   async function ownerOf(type: OwnedType | 'token', id: bigint): Promise<bigint | undefined> {

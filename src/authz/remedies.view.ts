@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
-import { documented, Int64, named } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64, named } from '../http/wire/schemas.ts';
 import type { Remedy, WireChange } from './remedies.ts';
 
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
@@ -12,8 +12,8 @@ const SuggestedChange = named(
       enum: ['role.create', 'role.update', 'role.assign', 'team.add_member'],
       description: 'What to do.',
     }),
-    id: Type.Optional(documented(Int64, { description: 'The role, or the team of team.add_member.' })),
-    team: Type.Optional(documented(Int64, { description: 'The team that a role is assigned to.' })),
+    id: Type.Optional(documentedSchema(Int64, { description: 'The role, or the team of team.add_member.' })),
+    team: Type.Optional(documentedSchema(Int64, { description: 'The team that a role is assigned to.' })),
     username: Type.Optional(Type.String({ description: 'The user who joins the team.' })),
     role: Type.Optional(
       Type.Object(

@@ -1,5 +1,5 @@
 import type { NowGraphs } from '../history/past.ts';
-import type { Surroundings } from '../rebac/contextual.ts';
+import type { QueryContext } from '../rebac/contextual.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { mayBeOwn } from './judge.ts';
@@ -18,7 +18,7 @@ export interface Viewpoint {
   /** Whether the object is the caller's own, and belongs to no organization. */
   readonly isOwn: boolean;
   /** Facts that are in no graph. */
-  readonly facts: Surroundings;
+  readonly facts: QueryContext;
   /** Whether the caller may know of an object such as `team:4`. */
   sees(object: string): boolean;
   /** If this is the viewpoint of a past moment: that of the present. */

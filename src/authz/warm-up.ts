@@ -1,4 +1,4 @@
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import { allowed } from '../rebac/engine.ts';
 import { createGraph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
@@ -37,11 +37,11 @@ async function compile(model: Model, permissions: Permissions): Promise<void> {
   const { lines, count } = imaginaryOrganization(permissions);
   for (let round = 0; round < ROUNDS; round++) {
     const graph = createGraph(model);
-    for (const _ of graph.loadLines(lines, count, IN_SLICE)) await breath();
+    for (const _ of graph.loadLines(lines, count, IN_SLICE)) await yieldToEventLoop();
     for (let member = 0; member < MEMBERS; member++) {
       allowed(graph, `user:${1000 + member}`, `cluster:${3000 + member}`, { prefix: 'can_' });
     }
-    await breath();
+    await yieldToEventLoop();
   }
 }
 

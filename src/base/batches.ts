@@ -5,22 +5,22 @@ interface Waiting<In, Out> {
 }
 
 export interface BatchOptions {
-  /** The most inputs of one batch. */
-  readonly most?: number;
-  /** The most batches that run at the same time. What arrives meanwhile waits, and shares the next one. */
-  readonly atOnce?: number;
-  /** A batch that takes longer than this waits for something, and does not hold up the others; but few of them may wait. */
-  readonly slow?: { readonly afterMs: number; readonly atOnce: number };
+  /** Maximum batch size. */
+  readonly maxSize?: number;
+  /** Maximum number of batches that run at the same time. Calls that arrive meanwhile wait, and share the next batch. */
+  readonly concurrency?: number;
+  /** A batch that takes longer than this waits for something, and does not hold up other batches; but few of them may wait. */
+  readonly slow?: { readonly afterMs: number; readonly concurrency: number };
 }
 
 /**
- * Calls that are made in one turn of the event loop, or while others run, become one call with all their inputs: a
- * database does many things at once for little more than one. The outputs are in the order of the inputs. A call that is
- * alone does not wait for others.
+ * Calls in one turn of the event loop, or while other batches run, become one call with all their inputs: a
+ * database handles many inputs for little more than the cost of one. The outputs are in the order of the inputs. A call that is
+ * alone does not wait.
  */
 export function inBatches<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,
-  { most = Number.POSITIVE_INFINITY, atOnce = Number.POSITIVE_INFINITY, slow }: BatchOptions = {},
+  { maxSize = Number.POSITIVE_INFINITY, concurrency = Number.POSITIVE_INFINITY, slow }: BatchOptions = {},
 ): (input: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = [];
   let running = 0;
@@ -34,7 +34,7 @@ export function inBatches<In, Out>(
     });
 
   function schedule(): void {
-    const isFull = running - Math.min(waitingLong, slow?.atOnce ?? 0) >= atOnce;
+    const isFull = running - Math.min(waitingLong, slow?.concurrency ?? 0) >= concurrency;
     if (isScheduled || isFull || waiting.length === 0) return;
     isScheduled = true;
     setImmediate(begin);
@@ -42,7 +42,7 @@ export function inBatches<In, Out>(
 
   function begin(): void {
     isScheduled = false;
-    const batch = waiting.splice(0, most);
+    const batch = waiting.splice(0, maxSize);
     running += 1;
     void finish(batch);
     schedule();

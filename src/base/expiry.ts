@@ -5,8 +5,8 @@ export type Term = Date | null | undefined;
 
 const MAX_YEARS = 10;
 
-/** Ending is for later, and for a time that somebody can have meant. */
-export function requireTerm(term: Term, now: Date, field = 'expires_at'): Term {
+/** An expiry is in the future, and at a time that a caller can have meant. */
+export function requireExpiryTerm(term: Term, now: Date, field = 'expires_at'): Term {
   if (!term) return term;
   const last = new Date(now);
   last.setUTCFullYear(last.getUTCFullYear() + MAX_YEARS);

@@ -23,18 +23,18 @@ export function readResourceName(text: string): string {
 }
 
 /** One line of text: names are parts of sentences, tables and log lines, and must not look like two of them. */
-export function readLine(field: string, text: string, most: number, least = 0): string {
+export function readLineField(field: string, text: string, max: number, min = 0): string {
   const line = text.normalize('NFC').trim();
   const length = [...line].length;
-  if (length < least || length > most) {
-    throw invalidField(field, `${field} must have ${least > 0 ? `${least} to` : 'at most'} ${most} characters`);
+  if (length < min || length > max) {
+    throw invalidField(field, `${field} must have ${min > 0 ? `${min} to` : 'at most'} ${max} characters`);
   }
-  requireLine(field, line);
+  requireLineField(field, line);
   return line;
 }
 
 /** Throws if the text has control characters or line breaks. */
-export function requireLine(field: string, text: string): void {
+export function requireLineField(field: string, text: string): void {
   if (CONTROL.test(text)) throw invalidField(field, `${field} must not contain control characters`);
 }
 

@@ -15,7 +15,7 @@ const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
 
 /**
  * The network that is counted as one client: an IPv4 address in any of its spellings, or the /64 of an IPv6 address,
- * because whoever has one address of it has them all. Whatever is not an address is counted together.
+ * because a client that has one address of it has them all. Whatever is not an address is counted together.
  */
 export function networkOf(source: string | undefined): string {
   if (source === undefined) return NOWHERE;
@@ -57,7 +57,7 @@ function prefix(groups: readonly number[], length: number): string {
 }
 
 /** A list of addresses and CIDR ranges. They must be well-formed. */
-export function blockList(networks: readonly string[]): BlockList {
+export function ipBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');

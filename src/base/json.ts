@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { breath, createPace, mapInSlices } from './slices.ts';
+import { createPace, mapInSlices, yieldToEventLoop } from './slices.ts';
 
 // Node 24 has both; the type library does not declare them yet.
 declare global {
@@ -42,7 +42,7 @@ export async function readJsonInSteps(body: Buffer, numbers: Numbers = 'exact'):
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (body.length > LONG_BODY) await breath();
+    if (body.length > LONG_BODY) await yieldToEventLoop();
   }
 }
 

@@ -39,7 +39,7 @@ export function placeRoot(root: Buffer, dataDir: string): void {
  */
 export function proposeRoot(dataDir: string): Buffer {
   const path = proposalPath(dataDir);
-  // Two first starts at once end with one key.
+  // Two first starts at the same time end with one key.
   if (proposedRoot(dataDir) === undefined) place(randomBytes(32), dataDir, path);
   const root = proposedRoot(dataDir);
   if (root === undefined) throw new AppError('internal', `the key file ${path} could not be created`);

@@ -87,7 +87,7 @@ function cleanMessage(error: Error): string {
 
 const URL_TEXT = /([a-z][a-z\d+.-]*:\/\/)(?:[^\s/?#"'<>]*@)?([^\s/?#"'<>@]*)([^\s"'<>]*)/gi;
 
-/** Text that others have a part in, as it may be logged: of a URL, only where it leads. */
+/** Text that a client has a part in, as it may be logged: of a URL, only where it leads. */
 export function safeText(text: string): string {
   return text
     .slice(0, MAX_TEXT)

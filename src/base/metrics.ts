@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import { API_VERSION, VERSION } from './release.ts';
+import { API_VERSION, RELEASE_VERSION } from './release.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -23,7 +23,7 @@ export function createMetrics(reads: () => number) {
     help: 'Always 1; the labels are the version of the release and of its API.',
     labelNames: ['version', 'api_version'],
     registers: [registry],
-  }).set({ version: VERSION, api_version: API_VERSION }, 1);
+  }).set({ version: RELEASE_VERSION, api_version: API_VERSION }, 1);
   const vaultFaults = new Counter({
     name: 'atrium_vault_faults_total',
     help: 'Sealed values that could not be opened: damaged, moved, or without their key.',

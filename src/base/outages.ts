@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 export type Outages = ReturnType<typeof createOutages>;
 
-interface Parts {
+interface OutagesOptions {
   readonly log: Logger;
   /** Whether a request failed because the database cannot be reached. */
   readonly isLost: (error: unknown) => boolean;
@@ -24,7 +24,7 @@ const LOOK_EVERY_MS = 1000;
  * The log of an outage of the database: one line when it begins, with its cause, and one when it is over, with what
  * failed in between. It is over when the database answers, and nothing has failed for a second.
  */
-export function createOutages({ log, isLost, answers }: Parts) {
+export function createOutages({ log, isLost, answers }: OutagesOptions) {
   let outage: Outage | undefined;
   let isLooking = false;
   const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref();

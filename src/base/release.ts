@@ -9,6 +9,6 @@ const PACKAGE = JSON.parse(readFileSync(new URL('../../package.json', import.met
  */
 export const API_VERSION = 'v1.27.0';
 /** This release: its version, the folder of its migrations, and the folder of its OpenAPI document. */
-export const VERSION = `v${PACKAGE.version}`;
+export const RELEASE_VERSION = `v${PACKAGE.version}`;
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 export const API_DOCUMENTS = fileURLToPath(new URL('../../openapi', import.meta.url));

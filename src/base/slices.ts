@@ -10,10 +10,10 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Lets others work if the slice has lasted long enough; usually it does nothing. */
+/** Lets other requests run if the slice has lasted long enough; usually it does nothing. */
 export type Pace = () => Promise<void> | undefined;
 
-/** Throws to end the work. Time during which others work, or the work waits for the database, does not count. */
+/** Throws to end the work. Time during which other requests run, or the work waits for the database, does not count. */
 export type Overseer = (usedMs: number) => void;
 
 const SLICE_MS = 10;
@@ -53,7 +53,7 @@ export async function mapInSlices<T, R>(items: readonly T[], map: (item: T, plac
 const waiting: (() => void)[] = [];
 
 /** Waits for a turn of the event loop of its own. */
-export function breath(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(takeTurn);
   });
@@ -90,12 +90,12 @@ class Slices {
 
   async rest(): Promise<void> {
     this.#overseer?.(this.#usedMs + threadMs() - this.#began);
-    await breath();
+    await yieldToEventLoop();
     this.#open();
     this.#overseer?.(this.#usedMs);
   }
 
-  /** The slice ends when the work waits for anything: then this thread does the work of others. */
+  /** The slice ends when the work waits for anything: then this thread serves other requests. */
   #open(): void {
     this.#isOpen = true;
     this.#since = performance.now();

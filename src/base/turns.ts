@@ -2,7 +2,7 @@ import { AppError } from './errors.ts';
 
 export interface TurnLimits {
   /** How much is under way at the same time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** How much of that can be of one caller. */
   readonly perCaller: number;
   /** How much more of one caller can wait. */
@@ -11,24 +11,24 @@ export interface TurnLimits {
 
 export type Turns = <T>(caller: string, work: () => Promise<T>) => Promise<T>;
 
-interface Line {
+interface CallerQueue {
   running: number;
   readonly waiting: (() => void)[];
 }
 
 /**
- * For expensive work that must not take everything that others need, such as all connections to the database. Callers
+ * For expensive work that must not take everything that other work needs, such as all connections to the database. Callers
  * who wait take turns, so a caller who asks for much waits for it, and delays another caller by one piece of work only.
  */
-export function createTurns({ atOnce, perCaller, waiting: maxWaiting }: TurnLimits): Turns {
-  /** Callers whose work is running or waiting. Whoever had a turn last is at the end. */
-  const lines = new Map<string, Line>();
+export function createTurns({ concurrency, perCaller, waiting: maxWaiting }: TurnLimits): Turns {
+  /** Callers whose work is running or waiting. The caller that had a turn last is at the end. */
+  const lines = new Map<string, CallerQueue>();
   let running = 0;
 
   return async (caller, work) => {
     const line = lines.get(caller) ?? { running: 0, waiting: [] };
     lines.set(caller, line);
-    if (running >= atOnce || line.running >= perCaller) {
+    if (running >= concurrency || line.running >= perCaller) {
       if (line.waiting.length >= maxWaiting) {
         throw new AppError('limited', 'too many searches at the same time, try again later', { retryAfter: 1 });
       }
@@ -43,17 +43,17 @@ export function createTurns({ atOnce, perCaller, waiting: maxWaiting }: TurnLimi
     }
   };
 
-  function begin(line: Line): void {
+  function begin(line: CallerQueue): void {
     running += 1;
     line.running += 1;
   }
 
-  function end(caller: string, line: Line): void {
+  function end(caller: string, line: CallerQueue): void {
     running -= 1;
     line.running -= 1;
     if (line.running === 0 && line.waiting.length === 0) lines.delete(caller);
     for (const [name, next] of lines) {
-      if (running >= atOnce) return;
+      if (running >= concurrency) return;
       if (next.running >= perCaller) continue;
       const go = next.waiting.shift();
       if (go === undefined) continue;

@@ -1,4 +1,4 @@
-/** The result of the work, unless it takes longer than this; then throws an Error with that message. */
+/** Rejects with `message` if `work` takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>, message: string): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(message)), ms);

@@ -5,7 +5,7 @@ const API_VERSION = '2024-11-04';
 const NO_STANDARD_HEADERS = '\n'.repeat(11);
 
 /** The headers that authorize a request without a body by the key of a storage account ("Shared Key"). */
-export function sharedKeyHeaders(
+export function azureSignatureHeaders(
   { account, key }: { account: string; key: string },
   method: 'GET' | 'PUT',
   url: URL,

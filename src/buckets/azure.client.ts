@@ -1,5 +1,5 @@
-import { sharedKeyHeaders } from './azure-signature.ts';
-import { CloudRefusal } from './buckets.ts';
+import { azureSignatureHeaders } from './azure-signature.ts';
+import { CloudRejection } from './buckets.ts';
 import { type Asking, callServiceTwice, isSuccess, limitPages, type ServiceCall } from './service-call.client.ts';
 import type { AzureAccount } from './storage-account.ts';
 import { readXmlPage } from './xml-page.ts';
@@ -18,13 +18,13 @@ export async function listAzure(account: AzureAccount, asking: Asking): Promise<
     if (!isSuccess(response)) {
       const code = page?.code || String(response.headers['x-ms-error-code'] ?? `status ${response.statusCode}`);
       // The first line has the reason; IDs and times follow.
-      throw new CloudRefusal([code, page?.message.split('\n', 1)[0]].filter(Boolean).join(': '));
+      throw new CloudRejection([code, page?.message.split('\n', 1)[0]].filter(Boolean).join(': '));
     }
-    if (page?.root !== 'EnumerationResults') throw new CloudRefusal('the response is not a Blob Storage response');
+    if (page?.root !== 'EnumerationResults') throw new CloudRejection('the response is not a Blob Storage response');
     names.push(...page.names);
     next = page.next;
-  } while (next && names.length < asking.most);
-  return names.slice(0, asking.most);
+  } while (next && names.length < asking.max);
+  return names.slice(0, asking.max);
 }
 
 function signed({ endpoint, account, key }: AzureAccount, next: string): ServiceCall {
@@ -32,5 +32,5 @@ function signed({ endpoint, account, key }: AzureAccount, next: string): Service
   url.searchParams.set('comp', 'list');
   url.searchParams.set('maxresults', String(PAGE));
   if (next) url.searchParams.set('marker', next);
-  return { url: url.href, headers: sharedKeyHeaders({ account, key }, 'GET', url, new Date()) };
+  return { url: url.href, headers: azureSignatureHeaders({ account, key }, 'GET', url, new Date()) };
 }

@@ -1,7 +1,12 @@
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress, JSON_LIMITS } from '../base/outbound/outbound.ts';
+import {
+  createAddressGuard,
+  createGuardedAgents,
+  ForbiddenAddress,
+  JSON_LIMITS,
+} from '../base/outbound/guarded-agents.ts';
 import { UnacceptableResponse } from '../base/outbound/response-meter.ts';
 import { listAzure } from './azure.client.ts';
-import { type BucketLister, CloudRefusal } from './buckets.ts';
+import { type BucketLister, CloudRejection } from './buckets.ts';
 import { listGoogle } from './google.client.ts';
 import { listS3 } from './s3.client.ts';
 import type { Asking } from './service-call.client.ts';
@@ -11,14 +16,14 @@ import type { StorageAccount } from './storage-account.ts';
 export function createBucketLister(allowedNetworks: readonly string[]): BucketLister {
   const isAllowed = createAddressGuard(allowedNetworks);
   return {
-    async list(account, most, signal) {
-      if (signal.aborted) throw new CloudRefusal('the request was canceled');
+    async list(account, max, signal) {
+      if (signal.aborted) throw new CloudRejection('the request was canceled');
       const agents = createGuardedAgents(isAllowed, account.kind === 'google' ? JSON_LIMITS : undefined);
       try {
         // A connection that the agents end may look like any lost connection to who reads from it.
-        return await Promise.race([listWith(account, { agents, most, signal }), agents.failed]);
+        return await Promise.race([listWith(account, { agents, max, signal }), agents.failed]);
       } catch (error) {
-        throw error instanceof CloudRefusal ? error : new CloudRefusal(wordsOf(error));
+        throw error instanceof CloudRejection ? error : new CloudRejection(wordsOf(error));
       } finally {
         agents.destroy();
       }

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
-import { documented, named } from '../http/wire/schemas.ts';
+import { documentedSchema, named } from '../http/wire/schemas.ts';
 import type { Buckets } from './buckets.ts';
 import { CLOUD_NAMES } from './storage-account.ts';
 
@@ -21,7 +21,7 @@ const Options = named(
 );
 const Names = named('BucketNames', Type.Object({ names: Type.Array(Type.String()) }));
 const Cloud = Type.Object({
-  cloud: documented(
+  cloud: documentedSchema(
     Type.String({ description: 'The cloud of the buckets, in any letter case. Use s3 for S3-compatible services.' }),
     { enum: CLOUD_NAMES },
   ),

@@ -11,12 +11,12 @@ export interface BucketListOptions {
 }
 
 /** The reason, in the cloud's own words, why there is no list. */
-export class CloudRefusal extends Error {}
+export class CloudRejection extends Error {}
 
 /** Storage services of all kinds. */
 export interface BucketLister {
-  /** Reads all pages, up to `most` names; throws a CloudRefusal. */
-  list(account: StorageAccount, most: number, signal: AbortSignal): Promise<string[]>;
+  /** Reads all pages, up to `max` names; throws a CloudRejection. */
+  list(account: StorageAccount, max: number, signal: AbortSignal): Promise<string[]>;
 }
 
 /** Access to clusters. Throws if the cluster is not connected or the user may not read the secret. */
@@ -68,8 +68,8 @@ export function createBuckets(
     try {
       return await unlessAborted(lister.list(account, MAX_NAMES, AbortSignal.any([gone, late])), late);
     } catch (error) {
-      if (late.aborted) throw refused(`the endpoint did not respond within ${patienceMs / 1000} s`, account);
-      if (error instanceof CloudRefusal) throw refused(error.message, account);
+      if (late.aborted) throw cloudFault(`the endpoint did not respond within ${patienceMs / 1000} s`, account);
+      if (error instanceof CloudRejection) throw cloudFault(error.message, account);
       throw error;
     } finally {
       leave();
@@ -128,7 +128,7 @@ function fromSecret(data: Record<string, string>): Record<string, unknown> {
 }
 
 /** Readable, on one line, of limited length, and without any secret of the credential. */
-function refused(words: string, account: StorageAccount): AppError {
+function cloudFault(words: string, account: StorageAccount): AppError {
   const hidden = secretsOf(account)
     .flatMap((secret) => [secret, encodeURIComponent(secret), secret.replaceAll('\n', '\\n')])
     .filter((secret) => secret.length > 3)

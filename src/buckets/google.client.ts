@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { importPKCS8, SignJWT } from 'jose';
-import { CloudRefusal } from './buckets.ts';
+import { CloudRejection } from './buckets.ts';
 import { type Asking, callService, isSuccess, limitPages } from './service-call.client.ts';
 import type { GoogleAccount } from './storage-account.ts';
 
@@ -27,9 +27,9 @@ export async function listGoogle(account: GoogleAccount, asking: Asking): Promis
   do {
     countPage();
     const page = await getPage(account, token, next, asking);
-    names.push(...page.names.slice(0, asking.most - names.length));
+    names.push(...page.names.slice(0, asking.max - names.length));
     next = page.next;
-  } while (next && names.length < asking.most);
+  } while (next && names.length < asking.max);
   return names;
 }
 
@@ -51,7 +51,7 @@ async function getToken(account: GoogleAccount, asking: Asking): Promise<string>
   });
   const { access_token: token } = ((await read(response)) ?? {}) as { access_token?: unknown };
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new CloudRefusal('the token service did not send an access token');
+    throw new CloudRejection('the token service did not send an access token');
   }
   return token;
 }
@@ -67,7 +67,7 @@ async function getPage(account: GoogleAccount, token: string, next: string | und
   url.search = new URLSearchParams(query).toString();
   const response = await callService(asking, { url: url.href, headers: { Authorization: `Bearer ${token}` } });
   const page = pageOf(await read(response));
-  if (!page) throw new CloudRefusal(NOT_A_PAGE);
+  if (!page) throw new CloudRejection(NOT_A_PAGE);
   return page;
 }
 
@@ -78,7 +78,7 @@ async function read(response: IncomingMessage): Promise<unknown> {
   const { error: said, error_description: why } = (data ?? {}) as { error?: unknown; error_description?: unknown };
   const inner = typeof said === 'object' && said !== null ? (said as { message?: unknown }).message : said;
   const words = [inner, why].filter((word) => typeof word === 'string').join(': ');
-  throw new CloudRefusal(words || `status ${response.statusCode}`);
+  throw new CloudRejection(words || `status ${response.statusCode}`);
 }
 
 function parse(json: string): unknown {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import { CloudRefusal } from './buckets.ts';
+import { CloudRejection } from './buckets.ts';
 import { type Asking, callServiceTwice, isSuccess, limitPages, type ServiceCall } from './service-call.client.ts';
 import type { S3Account } from './storage-account.ts';
 import { readXmlPage } from './xml-page.ts';
@@ -19,13 +19,13 @@ export async function listS3(account: S3Account, asking: Asking): Promise<string
     const page = await readXmlPage(response, PATHS);
     if (!isSuccess(response)) {
       const { code, message } = page ?? { code: '', message: '' };
-      throw new CloudRefusal([code || `status ${response.statusCode}`, message].filter(Boolean).join(': '));
+      throw new CloudRejection([code || `status ${response.statusCode}`, message].filter(Boolean).join(': '));
     }
-    if (page?.root !== 'ListAllMyBucketsResult') throw new CloudRefusal('the response is not an S3 response');
+    if (page?.root !== 'ListAllMyBucketsResult') throw new CloudRejection('the response is not an S3 response');
     names.push(...page.names);
     next = page.next;
-  } while (next && names.length < asking.most);
-  return names.slice(0, asking.most);
+  } while (next && names.length < asking.max);
+  return names.slice(0, asking.max);
 }
 
 async function signed(account: S3Account, next: string): Promise<ServiceCall> {

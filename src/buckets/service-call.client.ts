@@ -1,14 +1,14 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Agents } from '../base/outbound/outbound.ts';
+import type { Agents } from '../base/outbound/guarded-agents.ts';
 import { traced } from '../base/tracing/trace.ts';
-import { CloudRefusal } from './buckets.ts';
+import { CloudRejection } from './buckets.ts';
 
 /** What every client of a storage service is called with. */
 export interface Asking {
   readonly agents: Agents;
-  readonly most: number;
+  readonly max: number;
   readonly signal: AbortSignal;
 }
 
@@ -64,6 +64,6 @@ function isOverloaded({ statusCode = 0 }: IncomingMessage): boolean {
 export function limitPages(): () => void {
   let pages = 0;
   return () => {
-    if (++pages > MAX_PAGES) throw new CloudRefusal(`the service sent ${MAX_PAGES} pages and still has more`);
+    if (++pages > MAX_PAGES) throw new CloudRejection(`the service sent ${MAX_PAGES} pages and still has more`);
   };
 }

@@ -14,7 +14,7 @@ export interface XmlPage {
   readonly names: readonly string[];
   /** What to ask for the next page with; empty on the last one. */
   readonly next: string;
-  /** What the service says if it refuses. */
+  /** What the service says if it rejects the request. */
   readonly code: string;
   readonly message: string;
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Accounts } from './bus-accounts.ts';
-import type { Link } from './connection.client.ts';
+import type { BusConnection } from './connection.client.ts';
 import type { Keyrings } from './keyring.ts';
 
 interface Parts {
   readonly accounts: Accounts;
   readonly keyrings: Pick<Keyrings, 'find'>;
   /** A connection to the system account. */
-  readonly link: Link;
+  readonly link: BusConnection;
   /** What else the bus needs once it has its accounts. */
   readonly afterwards: () => Promise<void>;
   /** Whether the bus has several servers, each of which has to know everything. */

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import { wrongCredential } from '../identity/callers.ts';
 import { exceeds, type Grant, isSame } from './grants.ts';
 import type { Realm, Safe } from './keyring.ts';
-import { createKeyPair, encodeSeed } from './nkeys.ts';
+import { createNkeyPair, encodeSeed } from './nkeys.ts';
 
 export interface StoredUser {
   readonly publicKey: string;
@@ -73,7 +73,7 @@ export function createBusUsers(store: BusUserStore, safe: Safe) {
   }
 
   async function make(personId: bigint, realm: Realm, grant: Grant): Promise<StoredUser> {
-    const made = createKeyPair('user');
+    const made = createNkeyPair('user');
     const seed = await safe.seal(personId, identityOf(realm, made.publicKey), made.raw());
     await store.add(personId, realm, { publicKey: made.publicKey, seed }, grant);
     // Read again: another request may have been faster, and the account may have been closed in the meantime.

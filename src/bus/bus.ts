@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Person, refuseUnusable } from '../identity/callers.ts';
+import { type Person, rejectUnusable } from '../identity/callers.ts';
 import { type ClusterOfGrant, grantOf } from './grants.ts';
 import type { Issued, Issuer, Proof } from './issuer.ts';
 import { allowedSubjects } from './subjects.ts';
@@ -60,7 +60,7 @@ export function createBus({ issuer, store, visible, personNamed }: Parts) {
   async function ofUser(name: string, proof: Proof, actor: Actor, now: Date): Promise<Issued> {
     const person = await personNamed(name);
     if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
-    refuseUnusable(person);
+    rejectUnusable(person);
     const issued = await own(person, proof, now);
     await store.recordIssue(actor, person.id, issued.user);
     return issued;

@@ -10,13 +10,13 @@ import { createAccountsStore } from './bus-accounts.store.ts';
 import { createAccounts } from './bus-accounts.ts';
 import { createBusUserStore } from './bus-users.store.ts';
 import { createBusUsers } from './bus-users.ts';
-import { createLink } from './connection.client.ts';
+import { createBusConnection } from './connection.client.ts';
 import { createHistoryStream } from './history.client.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
 import { createKeyringStore } from './keyring.store.ts';
 import { createKeyrings } from './keyring.ts';
-import { createHolderStore } from './revocation.store.ts';
+import { createRevocationStore } from './revocation.store.ts';
 import { createRevocation } from './revocation.ts';
 import { placeOf, serverConfig, type Which } from './server-config.ts';
 
@@ -29,8 +29,12 @@ export function wireBus(
   const { BUS_URL: urls, BUS_WS_URL: wsUrls = [] } = config;
   const keyrings = createKeyrings(createKeyringStore(db), vault);
   const accounts = createAccounts(keyrings, createAccountsStore(db));
-  const system = createLink({ urls, name: 'atrium', account: async () => (await keyrings.get()).system });
-  const application = createLink({ urls, name: 'atrium', account: async () => (await keyrings.get()).application });
+  const system = createBusConnection({ urls, name: 'atrium', account: async () => (await keyrings.get()).system });
+  const application = createBusConnection({
+    urls,
+    name: 'atrium',
+    account: async () => (await keyrings.get()).application,
+  });
   const stream = createHistoryStream(application, urls.length);
   const issuer = createIssuer(
     keyrings,
@@ -40,7 +44,7 @@ export function wireBus(
   const history = createHistory(stream);
   const revocation = createRevocation({
     revisions,
-    store: createHolderStore(db),
+    store: createRevocationStore(db),
     visible,
     onError: (error) => log.warn({ err: error }, 'bus credentials could not be checked for revocation'),
   });

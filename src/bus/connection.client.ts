@@ -1,10 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AppError } from '../base/errors.ts';
 import { userJwt } from './jwt-claims.ts';
-import { createKeyPair, type KeyPair } from './nkeys.ts';
+import { createNkeyPair, type NkeyPair } from './nkeys.ts';
 
 /** Our own connection to one account of the bus. */
-export interface Link {
+export interface BusConnection {
   /** Fails quickly with `unavailable` while the bus cannot be reached. */
   get(): Promise<NatsConnection>;
   /** Increases with every connection: what was sent to the bus before may have reached a different server. */
@@ -17,7 +17,7 @@ interface Options {
   readonly urls: readonly string[];
   readonly name: string;
   /** The account that this connection belongs to. */
-  readonly account: () => Promise<KeyPair>;
+  readonly account: () => Promise<NkeyPair>;
   /** Makes one attempt, whose error says what is wrong: for callers that only check the connection. */
   readonly once?: boolean;
 }
@@ -32,8 +32,8 @@ const EVERYTHING = ['>'];
  * Connects when first needed and then reconnects by itself. It creates its own user, whose key exists only in memory
  * and is gone when the process ends.
  */
-export function createLink({ urls, name, account, once = false }: Options): Link {
-  const self = createKeyPair('user');
+export function createBusConnection({ urls, name, account, once = false }: Options): BusConnection {
+  const self = createNkeyPair('user');
   let connecting: Promise<NatsConnection> | undefined;
   let connection: NatsConnection | undefined;
   let isUp = false;
@@ -51,7 +51,7 @@ export function createLink({ urls, name, account, once = false }: Options): Link
   async function get(): Promise<NatsConnection> {
     if (connection !== undefined) {
       if (isUp) return connection;
-      throw away('the connection to the message bus is lost');
+      throw busUnavailable('the connection to the message bus is lost');
     }
     connecting ??= open().finally(() => {
       connecting = undefined;
@@ -60,7 +60,7 @@ export function createLink({ urls, name, account, once = false }: Options): Link
   }
 
   async function open(): Promise<NatsConnection> {
-    if (isClosed) throw away('this server is closing');
+    if (isClosed) throw busUnavailable('this server is closing');
     const issuer = await account();
     // Loaded when used: most installations start without a bus.
     const { connect } = await import('@nats-io/transport-node');
@@ -74,7 +74,7 @@ export function createLink({ urls, name, account, once = false }: Options): Link
         ? { reconnect: false }
         : { maxReconnectAttempts: -1, reconnectTimeWait: TRY_AGAIN_MS, ignoreAuthErrorAbort: true }),
     }).catch((cause: unknown) => {
-      throw away('the message bus cannot be reached', cause);
+      throw busUnavailable('the message bus cannot be reached', cause);
     });
     connection = made;
     isUp = true;
@@ -84,7 +84,7 @@ export function createLink({ urls, name, account, once = false }: Options): Link
     return made;
   }
 
-  function prove(issuer: KeyPair, nonce: string) {
+  function prove(issuer: NkeyPair, nonce: string) {
     const claims = { name, user: self.publicKey, issuedAt: Math.floor(Date.now() / 1000) };
     const jwt = userJwt(issuer, { ...claims, publish: EVERYTHING, subscribe: EVERYTHING });
     return { jwt, nkey: self.publicKey, sig: self.sign(nonce).toString('base64url') };
@@ -109,6 +109,6 @@ export function createLink({ urls, name, account, once = false }: Options): Link
   }
 }
 
-export function away(message: string, cause?: unknown): AppError {
+export function busUnavailable(message: string, cause?: unknown): AppError {
   return new AppError('unavailable', message, { retryAfter: 2, ...(cause !== undefined && { cause }) });
 }

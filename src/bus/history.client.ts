@@ -1,7 +1,7 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import { AppError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
-import { away, type Link } from './connection.client.ts';
+import { type BusConnection, busUnavailable } from './connection.client.ts';
 import type { HistoryStream, Report } from './history.ts';
 
 export const STREAM = 'HISTORY';
@@ -17,7 +17,7 @@ const REPORT_BYTES = 8192;
 const COPIES = 3;
 
 /** The stream of this deployment on the bus: the last reports on each resource, for a year. */
-export function createHistoryStream(link: Link, servers: number): HistoryStream & { ensure(): Promise<void> } {
+export function createHistoryStream(link: BusConnection, servers: number): HistoryStream & { ensure(): Promise<void> } {
   const copies = servers >= COPIES ? COPIES : 1;
   return { ensure, subjects, reports };
 
@@ -56,7 +56,7 @@ export function createHistoryStream(link: Link, servers: number): HistoryStream 
       return await within(PATIENCE_MS, work(manager), `no answer within ${PATIENCE_MS / 1000} s`);
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      throw away('the message bus does not answer', cause);
+      throw busUnavailable('the message bus does not answer', cause);
     }
   }
 }

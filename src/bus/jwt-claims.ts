@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { base32, type KeyPair } from './nkeys.ts';
+import { base32, type NkeyPair } from './nkeys.ts';
 
 /** The content of a signed text for NATS: who issues it, whom it is about, and what they may do. */
 interface Claims {
@@ -64,12 +64,12 @@ const NO_STORAGE = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 };
 /** Whoever receives a request may answer it once within a minute, on whatever subject the answer goes to. */
 const ANSWERS = { max: 1, ttl: 60_000_000_000 };
 
-export function operatorJwt(operator: KeyPair, { name, issuedAt, systemAccount }: OperatorClaims): string {
+export function operatorJwt(operator: NkeyPair, { name, issuedAt, systemAccount }: OperatorClaims): string {
   const nats = { system_account: systemAccount, type: 'operator', version: VERSION };
   return sign(operator, { name, subject: operator.publicKey, issuedAt, nats });
 }
 
-export function accountJwt(operator: KeyPair, claims: AccountClaims): string {
+export function accountJwt(operator: NkeyPair, claims: AccountClaims): string {
   const { name, account, issuedAt, jetStream = false, revoked = new Map(), exports = [], imports = [] } = claims;
   const nats = {
     ...(imports.length > 0 && {
@@ -88,7 +88,7 @@ export function accountJwt(operator: KeyPair, claims: AccountClaims): string {
   return sign(operator, { name, subject: account, issuedAt, nats });
 }
 
-export function userJwt(account: KeyPair, claims: UserClaims): string {
+export function userJwt(account: NkeyPair, claims: UserClaims): string {
   const { name, user, issuedAt, expiresAt, publish, subscribe } = claims;
   const nats = {
     pub: { allow: publish },
@@ -104,7 +104,7 @@ export function userJwt(account: KeyPair, claims: UserClaims): string {
 }
 
 /** The ID of the text is a hash of its content, so the same claims always give the same text. */
-function sign(issuer: KeyPair, { name, subject, issuedAt, expiresAt, nats }: Claims): string {
+function sign(issuer: NkeyPair, { name, subject, issuedAt, expiresAt, nats }: Claims): string {
   const body = { iat: issuedAt, iss: issuer.publicKey, name, sub: subject, ...(expiresAt && { exp: expiresAt }), nats };
   const jti = base32(createHash('sha512-256').update(JSON.stringify(body)).digest());
   const said = `${HEADER}.${encode({ jti, ...body })}`;

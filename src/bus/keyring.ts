@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { PLATFORM } from '../changes/write.ts';
-import { createKeyPair, type KeyKind, type KeyPair, restoreKeyPair } from './nkeys.ts';
+import { createNkeyPair, type NkeyKind, type NkeyPair, restoreNkeyPair } from './nkeys.ts';
 
 /** Seals secrets at rest, bound to their owner (0 is the deployment itself) and to what they are. */
 export interface Safe {
@@ -24,11 +24,11 @@ export interface KeyringStore {
   add(keys: readonly StoredKey[]): Promise<void>;
 }
 
-export type Keyring = Readonly<Record<KeyName, KeyPair>> & { readonly createdAt: Date };
+export type Keyring = Readonly<Record<KeyName, NkeyPair>> & { readonly createdAt: Date };
 
 export type Keyrings = ReturnType<typeof createKeyrings>;
 
-const KINDS: Readonly<Record<KeyName, KeyKind>> = {
+const KINDS: Readonly<Record<KeyName, NkeyKind>> = {
   operator: 'operator',
   system: 'account',
   application: 'account',
@@ -62,16 +62,16 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
     const stored = present.length < NAMES.length ? await store.load() : present;
     const pairs = await Promise.all(stored.map(async (key) => [key.name, await restore(key)] as const));
     const createdAt = new Date(Math.max(...stored.map((key) => key.createdAt.getTime())));
-    return { ...(Object.fromEntries(pairs) as Record<KeyName, KeyPair>), createdAt };
+    return { ...(Object.fromEntries(pairs) as Record<KeyName, NkeyPair>), createdAt };
   }
 
   async function create(name: KeyName): Promise<StoredKey> {
-    const pair = createKeyPair(KINDS[name]);
+    const pair = createNkeyPair(KINDS[name]);
     return { name, publicKey: pair.publicKey, seed: await safe.seal(PLATFORM, identityOf(name), pair.raw()) };
   }
 
-  async function restore({ name, publicKey, seed }: StoredKey): Promise<KeyPair> {
-    const pair = restoreKeyPair(KINDS[name], await safe.open(PLATFORM, identityOf(name), seed));
+  async function restore({ name, publicKey, seed }: StoredKey): Promise<NkeyPair> {
+    const pair = restoreNkeyPair(KINDS[name], await safe.open(PLATFORM, identityOf(name), seed));
     if (pair.publicKey !== publicKey) throw new AppError('internal', `the bus key ${name} does not match its seed`);
     return pair;
   }

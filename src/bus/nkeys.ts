@@ -9,11 +9,11 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const RAW = 32;
 
-export type KeyKind = keyof typeof PREFIXES;
+export type NkeyKind = keyof typeof PREFIXES;
 
 /** An Ed25519 key pair as NATS writes it. */
-export interface KeyPair {
-  readonly kind: KeyKind;
+export interface NkeyPair {
+  readonly kind: NkeyKind;
   /** `O…`, `A…` or `U…`. It also names the operator, account or user that the key belongs to. */
   readonly publicKey: string;
   sign(data: string): Buffer;
@@ -23,17 +23,17 @@ export interface KeyPair {
   raw(): Buffer;
 }
 
-export function createKeyPair(kind: KeyKind): KeyPair {
+export function createNkeyPair(kind: NkeyKind): NkeyPair {
   return pairOf(kind, generateKeyPairSync('ed25519').privateKey);
 }
 
-export function restoreKeyPair(kind: KeyKind, raw: Buffer): KeyPair {
+export function restoreNkeyPair(kind: NkeyKind, raw: Buffer): NkeyPair {
   if (raw.length !== RAW) throw new AppError('internal', 'a stored key of the message bus is damaged');
   return pairOf(kind, createPrivateKey({ key: Buffer.concat([PKCS8, raw]), format: 'der', type: 'pkcs8' }));
 }
 
 /** Node signs with OpenSSL, about fifty times as fast as the pure JavaScript of the usual library. */
-function pairOf(kind: KeyKind, key: KeyObject): KeyPair {
+function pairOf(kind: NkeyKind, key: KeyObject): NkeyPair {
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   const raw = () => key.export({ format: 'der', type: 'pkcs8' }).subarray(-RAW);
   return {
@@ -46,7 +46,7 @@ function pairOf(kind: KeyKind, key: KeyObject): KeyPair {
 }
 
 /** The kind of a seed is packed into its first two bytes, so that its text begins with two letters: `SU…`. */
-export function encodeSeed(kind: KeyKind, raw: Buffer): string {
+export function encodeSeed(kind: NkeyKind, raw: Buffer): string {
   const prefix = PREFIXES[kind];
   return encode(Buffer.from([SEED_PREFIX | (prefix >> 5), (prefix & 31) << 3]), raw);
 }

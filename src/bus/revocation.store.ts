@@ -1,5 +1,5 @@
 import { type Db, sql } from '../db/db.ts';
-import type { HolderStore } from './revocation.ts';
+import type { RevocationStore } from './revocation.ts';
 
 interface Row {
   id: bigint;
@@ -20,7 +20,7 @@ const BY_ANYBODY = sql(
 );
 const REMOVE = sql('busWatch.remove', 'delete from bus_user where public_key = $1');
 
-export function createHolderStore(db: Db): HolderStore {
+export function createRevocationStore(db: Db): RevocationStore {
   return {
     async holders(grantedBy, afterId, most) {
       const rows = await (grantedBy === 'anybody'

@@ -14,7 +14,7 @@ export interface Holder {
   readonly grantedBy: readonly bigint[];
 }
 
-export interface HolderStore {
+export interface RevocationStore {
   /** Holders that were granted something by one of the accounts, or by any account; ordered by ID. */
   holders(grantedBy: readonly bigint[] | 'anybody', afterId: bigint, most: number): Promise<Holder[]>;
   /** Removes the key: from now on the bus rejects it. */
@@ -23,7 +23,7 @@ export interface HolderStore {
 
 interface Parts {
   readonly revisions: Pick<Revisions, 'current' | 'listen'>;
-  readonly store: HolderStore;
+  readonly store: RevocationStore;
   readonly visible: VisibleClusters;
   /** Called when the checks begin to fail; they continue. */
   readonly onError: (error: unknown) => void;

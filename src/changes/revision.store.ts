@@ -125,7 +125,7 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
    */
   async function askUntilNothingIsDue(expire: () => Promise<void>) {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const answer = await db.ask(LATEST);
+      const answer = await db.queryRevision(LATEST);
       if (answer === STANDBY) throw unusable('it is a read-only standby');
       if (!answer?.endsWith(DUE)) return { answer, hasExpired: round > 0 };
       await expire();

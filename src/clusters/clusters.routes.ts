@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { Int64Input, NoBody, named, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
@@ -83,7 +83,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         reply.code(201),
         (once) => clusters.create(id, readInput(request.body), actorOf(request), once),
         (cluster: EditableCluster) => {
-          showVersion(reply, cluster);
+          showEtag(reply, cluster);
           return presentCluster(cluster, new Date());
         },
       );
@@ -155,6 +155,6 @@ function readValue({ kind }: Field, value: unknown): unknown {
 }
 
 function show(reply: FastifyReply, cluster: EditableCluster) {
-  showVersion(reply, cluster);
+  showEtag(reply, cluster);
   return presentClusterDetails(cluster, new Date());
 }

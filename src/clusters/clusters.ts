@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { readLine, readResourceName, readSet, readUuid } from '../base/fields.ts';
+import { readLineField, readResourceName, readSet, readUuid } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Cluster } from './cluster.ts';
@@ -102,14 +102,14 @@ function draftOf(current: ClusterDraft, input: ClusterInput): ClusterDraft {
 }
 
 function readField({ kind, wireName, max = 0 }: Field, value: unknown): unknown {
-  if (kind === 'line') return readLine(wireName, value as string, max);
+  if (kind === 'line') return readLineField(wireName, value as string, max);
   if (kind === 'endpoint') return readEndpoint(wireName, value as string, max);
-  if (kind === 'lines') return readSet(value as readonly string[], (one) => readLine(wireName, one, max, 1));
+  if (kind === 'lines') return readSet(value as readonly string[], (one) => readLineField(wireName, one, max, 1));
   return value;
 }
 
 function readEndpoint(field: string, text: string, max: number): string {
-  const endpoint = readLine(field, text, max);
+  const endpoint = readLineField(field, text, max);
   if (endpoint !== '' && !ENDPOINT.test(endpoint)) {
     throw invalidField(field, `${field} must be an http or https URL, or a host with or without a port`);
   }

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import {
   Int64,
@@ -177,7 +177,7 @@ function readInput({ clusters, start, end, ...rest }: Static<typeof EditContract
 }
 
 function show(reply: FastifyReply, contract: Contract) {
-  showVersion(reply, contract);
+  showEtag(reply, contract);
   return present(contract);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, invalidField } from '../base/errors.ts';
-import { readLine, readSet, readUuid } from '../base/fields.ts';
+import { readLineField, readSet, readUuid } from '../base/fields.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
@@ -101,7 +101,7 @@ export function createContracts(store: ContractStore) {
   ): Promise<Contract> {
     const decide = (current: Contract) => {
       precondition(current);
-      if (current.isSold && !isAdmin) refuseTerms(input);
+      if (current.isSold && !isAdmin) rejectTerms(input);
       return draftOf(current, input, now);
     };
     return found(await store.update(ownerId, id, decide, actor));
@@ -119,7 +119,7 @@ export function createContracts(store: ContractStore) {
 }
 
 /** The customer cannot change the terms of what was sold. */
-function refuseTerms({ name: _name, ...terms }: ContractInput): void {
+function rejectTerms({ name: _name, ...terms }: ContractInput): void {
   if (Object.values(terms).every((term) => term === undefined)) return;
   throw new AppError(
     'forbidden',
@@ -132,9 +132,9 @@ function draftOf(current: ContractDraft, input: ContractInput, now: Date): Contr
   const { startsAt = current.startsAt, endsAt = current.endsAt } = input;
   if (endsAt && endsAt <= startsAt) throw invalidField('end', 'end must be after start');
   return {
-    name: name === undefined ? current.name : readLine('name', name, MAX_NAME, 1),
-    product: product === undefined ? current.product : readLine('product', product, MAX_PRODUCT),
-    features: features ? readSet(features, (one) => readLine('features', one, MAX_FEATURE, 1)) : current.features,
+    name: name === undefined ? current.name : readLineField('name', name, MAX_NAME, 1),
+    product: product === undefined ? current.product : readLineField('product', product, MAX_PRODUCT),
+    features: features ? readSet(features, (one) => readLineField('features', one, MAX_FEATURE, 1)) : current.features,
     clusterUids: clusterUids ? readSet(clusterUids, (one) => readUuid('clusters', one)) : current.clusterUids,
     startsAt,
     endsAt,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { actorOf, callerOf, requireProven, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged, versionTag } from '../http/wire/etag.ts';
+import { showEtag, unchanged, versionEtag } from '../http/wire/etag.ts';
 import { NoBody, named, shownAs, timestamp } from '../http/wire/schemas.ts';
 import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
@@ -105,7 +105,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
-      return reply.header('ETag', versionTag(credential)).type(JSON_TYPE).send(present(credential));
+      return reply.header('ETag', versionEtag(credential)).type(JSON_TYPE).send(present(credential));
     },
   );
 
@@ -120,7 +120,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
         request,
         reply.code(201),
         (once) => credentials.create(actorOf(request), request.bodyText, once),
-        (card: CredentialCard) => showVersion(reply, card),
+        (card: CredentialCard) => showEtag(reply, card),
       ),
   );
 
@@ -139,7 +139,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
-      return reply.code(204).header('ETag', versionTag(changed)).send();
+      return reply.code(204).header('ETag', versionEtag(changed)).send();
     },
   );
 

@@ -1,5 +1,5 @@
 import { limitReached } from '../base/config/limits.ts';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
@@ -94,7 +94,7 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
       const rows: CredentialRow[] = [];
       for (const part of parts) {
         rows.push(...(await query<CredentialRow>(PART, [ownerId, part])));
-        await breath();
+        await yieldToEventLoop();
       }
       return rows.map(toCredential);
     });

@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
@@ -84,7 +84,7 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
     for (const one of stored) {
       const opened = await open(ownerId, one);
       if (!managementEndpoint || isManagedAt(opened, managementEndpoint)) found.push(opened);
-      if (one.sealed.length > LONG) await breath();
+      if (one.sealed.length > LONG) await yieldToEventLoop();
     }
     return found;
   }
@@ -113,9 +113,9 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
 
   /** Reading the body, reading the spec and storing it are slices of their own. */
   async function draftOf(ownerId: bigint, text: string): Promise<CredentialDraft> {
-    if (text.length > LONG) await breath();
+    if (text.length > LONG) await yieldToEventLoop();
     const { name, type, spec } = readSpec(text);
-    if (text.length > LONG) await breath();
+    if (text.length > LONG) await yieldToEventLoop();
     return { name, type, sealed: await vault.seal(ownerId, identityOf(name), spec) };
   }
 

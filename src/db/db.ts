@@ -4,7 +4,7 @@ import { sql } from './statement.ts';
 import type { Db } from './types.ts';
 
 export type { DbOptions } from './db-options.ts';
-export { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite/pglite-folder.ts';
+export { databaseFolder, hasDatabase, rejectLostDatabase } from './pglite/pglite-folder.ts';
 export { oneOff, type Statement, sql } from './statement.ts';
 export type { Capabilities, Db, Later, Query, Script, TransactionQuery } from './types.ts';
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** As many as the thread pool runs at once; more would only queue. */
+/** As many as the thread pool runs at the same time; more would only queue. */
 const AT_ONCE = 4;
 
 /** Copies without syncing, for short-lived use. File systems that can share blocks do so and copy nothing. */

@@ -16,7 +16,7 @@ export interface Lock {
  * An exclusive lock on a folder, held by the operating system.
  *
  * Node offers no flock, but the SQLite inside it takes a real file lock (fcntl, LockFileEx on Windows) and holds it as
- * long as its exclusive transaction is open. The kernel decides between two processes that start at once, works across
+ * long as its exclusive transaction is open. The kernel decides between two processes that start at the same time, works across
  * containers that share a volume, and releases the lock however the process ends. No process ID is ever trusted, so
  * none can be stale.
  *

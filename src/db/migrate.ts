@@ -97,7 +97,7 @@ export async function migrationStatus(query: Query, folder: string) {
   const files = readMigrations(folder);
   const [there] = await query<{ there: boolean }>(IS_THERE);
   const applied = there?.there ? await appliedMigrations(query) : [];
-  rejectDifference(applied, files);
+  rejectUnknownMigrations(applied, files);
   const last = lastNumber(applied);
   const isAhead = last > lastNumber(files);
   const later = files.filter(({ number }) => number > last);
@@ -156,7 +156,7 @@ async function applyNext(
   await script(CREATE);
   await addCompatibility(query, script);
   const done = await appliedMigrations(query);
-  rejectDifference(done, files);
+  rejectUnknownMigrations(done, files);
   const last = done.at(-1);
   const next = last ? files.find(({ number }) => number === last.number + 1) : files[0];
   if (next === undefined) {
@@ -184,7 +184,7 @@ async function applyNext(
 }
 
 /** Later migrations than those of this release must declare that this release can stay. */
-function rejectDifference(done: readonly Applied[], files: readonly MigrationFile[]): void {
+export function rejectUnknownMigrations(done: readonly Applied[], files: readonly MigrationFile[]): void {
   const end = lastNumber(files);
   for (const row of done) {
     if (row.number <= end || (row.compatibleFrom ?? row.number) <= end) continue;

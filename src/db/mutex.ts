@@ -1,9 +1,9 @@
 import { AppError } from '../base/errors.ts';
 
-export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunExclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Turns that can be counted. */
-export interface Turns extends TakeTurn {
+export interface Mutex extends RunExclusive {
   /** How many callers have a turn, or wait for one. */
   count(): number;
 }
@@ -12,7 +12,7 @@ export interface Turns extends TakeTurn {
  * PGlite has one connection, so a query between the BEGIN and COMMIT of another caller would become part of that
  * transaction. Every caller waits for its turn, but not forever: a query of `db` inside a transaction waits for itself.
  */
-export function takeTurns(timeoutMs: number): Turns {
+export function createMutex(timeoutMs: number): Mutex {
   const waiting: (() => void)[] = [];
   let busy = false;
 
@@ -29,7 +29,7 @@ export function takeTurns(timeoutMs: number): Turns {
       waiting.push(go);
     });
 
-  const turns: TakeTurn = async (work) => {
+  const run: RunExclusive = async (work) => {
     if (busy) await wait();
     busy = true;
     try {
@@ -40,11 +40,11 @@ export function takeTurns(timeoutMs: number): Turns {
       else next();
     }
   };
-  return Object.assign(turns, { count: () => waiting.length + (busy ? 1 : 0) });
+  return Object.assign(run, { count: () => waiting.length + (busy ? 1 : 0) });
 }
 
 /** Runs the given work one after the other, in the order of the calls, however long it takes. */
-export function oneAtATime(): TakeTurn {
+export function createSerialQueue(): RunExclusive {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = last.then(work);

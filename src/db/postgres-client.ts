@@ -2,7 +2,7 @@ import pg from 'pg';
 import { AppError } from '../base/errors.ts';
 import type { Step } from './transaction.ts';
 
-/** The servers that `DATABASE_URL` names. Connections go to the one that was the primary when somebody last looked. */
+/** The servers that `DATABASE_URL` names. Connections go to the server that was the primary at the last look. */
 export interface Hosts {
   readonly count: number;
   current(): string;

@@ -20,7 +20,7 @@ interface MultiQuery {
 const UNNAMED = '';
 const PLAIN = pg.Query.prototype as unknown as MultiQuery;
 
-interface Options {
+interface PostgresTripOptions {
   /** A statement that one server process has prepared may next be sent to another one. */
   readonly isPooled: boolean;
   readonly timeoutMs: number | undefined;
@@ -42,7 +42,7 @@ export class PostgresTrip extends pg.Query {
 
   constructor(
     steps: readonly Step[],
-    { isPooled, timeoutMs }: Options,
+    { isPooled, timeoutMs }: PostgresTripOptions,
     callback: (error: Error | null | undefined, results: Done | readonly Done[]) => void,
   ) {
     super('', callback as never);

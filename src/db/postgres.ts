@@ -14,7 +14,7 @@ import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
 import { PostgresTrip } from './postgres-trip.ts';
 import { createPulse, type Pulse } from './pulse.ts';
-import { createAsker } from './revision-connection.ts';
+import { createRevisionConnection } from './revision-connection.ts';
 import { createStallWatch } from './stall-watch.ts';
 import { type Done, inSnapshot, inTransaction, isCommit, queryOn, type Session, type Step } from './transaction.ts';
 import type { Db } from './types.ts';
@@ -34,7 +34,7 @@ interface NoticeMessage {
 }
 
 interface Borrowing {
-  /** Whether a statement makes changes permanent, so that nobody knows what happened if its answer is lost. */
+  /** Whether a statement makes changes permanent, so that a lost answer leaves the outcome unknown. */
   readonly endsWork: (step: Step) => boolean;
   /** Undefined for work that may take hours, and that a pause of the server must not end. */
   readonly watch?: Pulse;
@@ -55,7 +55,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   const renew = () => {
     for (const client of live) outdated.add(client);
   };
-  const asker = createAsker(config, pulse, report, renew);
+  const revisionConnection = createRevisionConnection(config, pulse, report, renew);
   /** Connections in the middle of work that a pause of the server must not end. */
   const patient = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {
@@ -89,7 +89,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
           isWarned = false;
           const result = await start();
           watch?.heard();
-          // The only warning about a commit: somebody ended its wait for the standby, which may not have it.
+          // The only warning about a commit: an administrator ended its wait for the standby, which may not have it.
           if (isWarned && mayHaveEnded()) throw outcomeUnknown(new Error('the standby did not confirm a commit'));
           return result;
         } catch (error) {
@@ -147,9 +147,9 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   return {
     driver: 'postgres',
     capabilities: { isBuiltIn: false, isOnlyWriter: false, hasOneConnection: false, writesCheckpoints: true },
-    async ask(statement) {
+    async queryRevision(statement) {
       try {
-        return await asker.ask(statement);
+        return await revisionConnection.query(statement);
       } catch (error) {
         throw translate(error, database);
       }
@@ -178,11 +178,11 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
     }),
     renew() {
       renew();
-      asker.renew();
+      revisionConnection.renew();
     },
     snapshot: (work) => onClient((session) => inSnapshot(session, work), { endsWork: isCommit }),
     close() {
-      closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
+      closing ??= Promise.all([pool.end(), revisionConnection.close()]).then(() => undefined);
       pulse.stop();
       stalls.stop();
       // The pool waits for the server to close its end.

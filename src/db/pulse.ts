@@ -15,7 +15,7 @@ const STEPS = ['sslconnect', 'authenticationSASL', 'authenticationSASLContinue',
  *
  * 1. If calls are under way and nothing was heard for half a second, a separate connection asks for a sign of life. So
  *    a long statement, a lock or a full pool is never taken for a server that hangs.
- * 2. If nothing was heard for almost two seconds, every call under way fails, and further ones fail at once.
+ * 2. If nothing was heard for almost two seconds, every call under way fails, and further calls fail immediately.
  * 3. The probe continues, and its answer ends the silence at that moment.
  */
 export function createPulse(config: PostgresConfig, database: string) {
@@ -104,7 +104,7 @@ function startProbe(config: PostgresConfig, heard: () => void): Probe {
     if (!probe.isOver) heard();
     probe.drop();
   };
-  // An error is an answer too: nobody waits in vain for a server that is down.
+  // An error is an answer too: no call waits in vain for a server that is down.
   client.on('error', finish);
   // Over a slow network, signing in takes longer than a query, so each of its steps counts as a sign of life. A pooler
   // lets everybody in, whether there is a server behind it or not.

@@ -12,7 +12,7 @@ interface Row {
  * A prepared query whose bytes are all known beforehand, so that sending it is one write, and whose answer is one
  * value. The library's general path builds four messages, and a description of the answer's columns, each time.
  */
-export class Question implements pg.Submittable {
+export class RevisionQuery implements pg.Submittable {
   readonly #message: Buffer;
   #value: string | null = null;
   callback: Answer;
@@ -45,7 +45,7 @@ export class Question implements pg.Submittable {
 }
 
 /** Bind without values, Execute to the end, Sync: see the chapter on PostgreSQL's extended query protocol. */
-export function messageOf({ name }: Pick<Statement, 'name'>): Buffer {
+export function queryMessage({ name }: Pick<Statement, 'name'>): Buffer {
   const nothing = Buffer.alloc(6);
   const bind = message('B', Buffer.from('\0'), Buffer.from(`${name}\0`), nothing);
   const execute = message('E', Buffer.from('\0'), Buffer.alloc(4));
@@ -53,8 +53,8 @@ export function messageOf({ name }: Pick<Statement, 'name'>): Buffer {
 }
 
 /** The same for a pooler, behind which the next message may reach another server process: Parse comes with it. */
-export function unpreparedMessageOf({ text }: Pick<Statement, 'text'>): Buffer {
-  return Buffer.concat([message('P', Buffer.from(`\0${text}\0`), Buffer.alloc(2)), messageOf({ name: '' })]);
+export function unpreparedQueryMessage({ text }: Pick<Statement, 'text'>): Buffer {
+  return Buffer.concat([message('P', Buffer.from(`\0${text}\0`), Buffer.alloc(2)), queryMessage({ name: '' })]);
 }
 
 function message(kind: string, ...parts: readonly Buffer[]): Buffer {

@@ -2,7 +2,7 @@ import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { sql } from './statement.ts';
 
 /**
- * Ends transactions that keep others waiting while they themselves wait for their client.
+ * Ends transactions that keep other transactions waiting while they themselves wait for their client.
  *
  * The server ends a transaction that is idle between two trips. It does not end one that has received only a part of a
  * trip: for the server, such a transaction is active, and no timeout of PostgreSQL before version 17 applies. Statements
@@ -67,7 +67,7 @@ interface Stalled {
 export function createStallWatch(config: PostgresConfig, report: (error: Error) => void): StallWatch {
   /** When each call under way began, in that order. */
   const underWay = new Map<symbol, number>();
-  /** In how many looks in a row a transaction was found to wait for its client while others wait for it. */
+  /** In how many looks in a row a transaction was found to wait for its client while other transactions wait for it. */
   let looks = new Map<string, number>();
   let line: Line | undefined;
   let isLooking = false;

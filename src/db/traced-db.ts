@@ -4,7 +4,7 @@ import type { Db, Query, TransactionQuery } from './types.ts';
 const ATTRIBUTES = { 'db.system.name': 'postgresql' };
 
 /** The same database, whose statements and transactions are spans of the request that waits for them. */
-export function withSpans(db: Db): Db {
+export function createTracedDb(db: Db): Db {
   return {
     ...db,
     query: spanned(db.query),
@@ -13,7 +13,7 @@ export function withSpans(db: Db): Db {
   };
 }
 
-/** The names of statements are ours. Their values are the client's and are nobody's business. */
+/** The names of statements are ours. Their values belong to the client and are not recorded. */
 function spanned(query: Query): Query {
   return <Row extends object>(...[statement, values]: Parameters<Query>) =>
     traced(statement.name, ATTRIBUTES, () => query<Row>(statement, values));

@@ -118,7 +118,7 @@ function createTrips(session: Session, begin: readonly Step[]) {
     const resolve = (rows: object[]) => {
       found = rows;
     };
-    add({ ...stepOf(statement, values), resolve, reject: nobody });
+    add({ ...stepOf(statement, values), resolve, reject: ignore });
     return () => {
       if (found === undefined) throw new Error(`"${statement.name}" has not run yet`);
       return found as Row[];
@@ -196,12 +196,12 @@ function ended({ statement }: Step): Error {
   return new Error(`"${statement.name}" was sent after its transaction had ended`);
 }
 
-const nobody = () => undefined;
+const ignore = () => undefined;
 
 function unawaited(step: Step): Waiting {
-  return { ...step, resolve: nobody, reject: nobody };
+  return { ...step, resolve: ignore, reject: ignore };
 }
 
 function isAwaited({ reject }: Waiting): boolean {
-  return reject !== nobody;
+  return reject !== ignore;
 }

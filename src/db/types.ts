@@ -43,7 +43,7 @@ export interface Db {
    * Runs a small query without values that is needed all the time. On PostgreSQL, it does not wait for other queries.
    * The result is one value, as PostgreSQL writes it.
    */
-  ask(statement: Statement): Promise<string | null>;
+  queryRevision(statement: Statement): Promise<string | null>;
   /**
    * Passes `work` the only query function of the transaction. Commits if `work` resolves, rolls back if it throws. A
    * write is on disk when this resolves.

@@ -7,7 +7,7 @@ import type { Moment } from '../changes/revision.ts';
  * 1. An ID says up to where its client has heard everything, so it is good only for the same caller, the same choice of
  *    organizations and the same rights. With other rights, the client may have missed what it may see by now.
  * 2. After a failover that lost commits, the same revision has another stamp, so an ID of the lost history is no good.
- * 3. Nobody can make one up, to hear of what was before their time.
+ * 3. A client cannot make one up, to hear of changes before its time.
  */
 export function createEventCursors(key: Buffer) {
   return { write, isValid };

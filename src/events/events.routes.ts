@@ -4,12 +4,12 @@ import type { Caller } from '../http/admission/access.ts';
 import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { EVENT_STREAM_HEADERS, openEventStream } from '../http/web/event-stream.ts';
-import { documented, media } from '../http/wire/schemas.ts';
+import { documentedSchema, media } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
-import { type EventCaller, requireMember } from './event-teller.ts';
+import { type EventCaller, requireMember } from './event-listener.ts';
 import type { Events } from './events.ts';
 
-const text = (description: string) => Type.Optional(documented(Type.String({ description }), { minLength: 1 }));
+const text = (description: string) => Type.Optional(documentedSchema(Type.String({ description }), { minLength: 1 }));
 const Query = Type.Object({
   org: text('Only changes of this organization. By default, of all that you are in, and of your own account.'),
   last_event_id: text('Like the header Last-Event-ID, for clients that cannot set headers.'),

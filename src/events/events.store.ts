@@ -1,7 +1,7 @@
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
-import type { EventStore, RecordedNews } from './event-teller.ts';
+import type { EventStore, RecordedNews } from './event-listener.ts';
 import type { RecordedChange } from './visible-changes.ts';
 
 interface Row extends Moment {

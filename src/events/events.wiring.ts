@@ -4,7 +4,7 @@ import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { createEventCursors } from './event-cursor.ts';
-import { createTellers } from './event-teller.ts';
+import { createListenerFactory } from './event-listener.ts';
 import { eventRoutes } from './events.routes.ts';
 import { createEventStore } from './events.store.ts';
 import { createEvents } from './events.ts';
@@ -23,13 +23,13 @@ export function wireEvents(
   });
   const store = createEventStore(db);
   const onError = (error: unknown) => log.warn({ err: error }, 'events cannot be sent; streams are ended');
-  const createTeller = createTellers({
+  const createListener = createListenerFactory({
     ...{ store, revisions, onError },
     visible: createVisibleChanges(judge),
     cursors: createEventCursors(keys.derive('events')),
     onSlow: () => slow.inc(),
   });
-  const events = createEvents({ revisions, store, createTeller, maxListeners: config.EVENT_STREAMS, onError });
+  const events = createEvents({ revisions, store, createListener, maxListeners: config.EVENT_STREAMS, onError });
   new Gauge({
     name: 'atrium_event_streams',
     help: 'Event streams that are open.',

@@ -38,7 +38,7 @@ export interface SeenChange {
   readonly organization?: string;
 }
 
-/** Whose changes somebody follows, and how far their credential allows to see them. */
+/** Whose changes a caller follows, and how far their credential allows to see them. */
 export interface Follower {
   readonly id: bigint;
   readonly organizations: ReadonlySet<bigint>;
@@ -52,7 +52,7 @@ export interface Follower {
 interface Visibility {
   /** Absent if no single object of the kind can be seen without all of them. */
   readonly type?: ObjectRef['type'];
-  /** Whoever holds this on the organization may see every object of the kind there, and so also know of a deleted one. */
+  /** A user who holds this on the organization may see every object of the kind there, and so also know of a deleted one. */
   readonly all: string;
   readonly area: ScopeArea;
 }
@@ -80,7 +80,7 @@ const OBJECTS_AT_ONCE = 500;
  *    So what is gone is named only to those who could see it, and to everybody else not even the fact that something
  *    changed is told.
  * 2. Rights are a text that differs whenever the caller may see other objects than before. It covers the objects that
- *    they see singly: whoever loses sight of one hears of that as a change of their rights.
+ *    they see singly: a caller who loses sight of one hears of that as a change of their rights.
  */
 export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) {
   return { rightsIn, seenIn, seenOutside };
@@ -94,7 +94,7 @@ export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) 
 
   async function rightsOf(callerId: bigint, organizationId: bigint, held: readonly string[]): Promise<string> {
     if (!held.includes(VIEW)) return '';
-    // Whether somebody could leave has nothing to do with what they see.
+    // Whether a member could leave has nothing to do with what they see.
     const rights = held.filter((relation) => relation.startsWith('can_') && relation !== 'can_leave');
     for (const { type, all } of SEEN_SINGLY) {
       if (held.includes(all)) continue;

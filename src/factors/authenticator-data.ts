@@ -4,7 +4,7 @@ import { type CborMap, type CborValue, readCborPrefix } from './cbor.ts';
 /** What an authenticator signs, next to the data of the browser (WebAuthn, section 6.1). */
 export interface AuthenticatorData {
   readonly rpIdHash: Buffer;
-  /** Somebody touched it. */
+  /** A person touched it. */
   readonly isPresent: boolean;
   /** And proved to it who they are, with a PIN or a finger. */
   readonly isVerified: boolean;
@@ -50,7 +50,7 @@ export function readAuthenticatorData(bytes: Buffer): AuthenticatorData {
 }
 
 function readCredential(bytes: Buffer): { credential: AttestedCredential; end: number } {
-  // The first 16 bytes name the model of the authenticator, which nobody here asks about.
+  // The first 16 bytes name the model of the authenticator, which is not used here.
   const start = HEAD + 16;
   if (bytes.length < start + 2) throw new Error('the credential is cut off');
   const length = bytes.readUInt16BE(start);

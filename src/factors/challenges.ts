@@ -19,7 +19,7 @@ export interface Challenge {
 /** Whom a challenge was given to. */
 export interface Bearer {
   readonly purpose: Purpose;
-  /** The account or the sign-in that it is about; empty if nobody is known yet. */
+  /** The account or the sign-in that it is about; empty if the user is not known yet. */
   readonly subject: string;
 }
 
@@ -31,7 +31,7 @@ const HEAD = RANDOM + 8;
 
 /**
  * Challenges for passkeys. Nothing is stored when one is given out, so asking for them costs the database nothing, and
- * every replica accepts those of the others. A challenge says by itself until when it is valid, and it is signed together
+ * every replica accepts those of other replicas. A challenge says by itself until when it is valid, and it is signed together
  * with its purpose, its subject and the cookie of its browser. It works once, because its use is stored with what it
  * was used for.
  */
@@ -48,7 +48,7 @@ export function createChallenges(key: Buffer) {
     return { text, browser, expiresAt };
   }
 
-  /** Undefined if the challenge is not ours, for somebody or something else, of another browser, or too old. */
+  /** Undefined if the challenge is not ours, for another user or purpose, of another browser, or too old. */
   function check(text: string, bearer: Bearer, browser: string | undefined, now: Date): UsedProof | undefined {
     const bytes = Buffer.from(text, 'base64url');
     const head = bytes.subarray(0, HEAD);

@@ -21,7 +21,7 @@ import {
 import type { Passkeys } from './passkeys.ts';
 import type { Totps } from './totp.ts';
 
-interface Parts {
+interface FactorsRoutesOptions {
   readonly factors: Factors;
   readonly passkeys: Passkeys;
   readonly totps: Totps;
@@ -52,7 +52,7 @@ const NewCodes = named('NewRecoveryCodes', Type.Object({ recovery_codes: Recover
 const MaybeCodes = named('AddedAuthenticatorApp', Type.Object({ recovery_codes: Type.Optional(RecoveryCodes) }));
 
 /** What users have besides a password, as they manage it themselves. */
-export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }: Parts): void {
+export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }: FactorsRoutesOptions): void {
   const tags = ['user'];
   const change = { config: { access: signedIn('user', { scope: 'all', proven: true, enrolling: true }) } };
   const Id = Type.Object({ id: PathId });

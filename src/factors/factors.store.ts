@@ -184,7 +184,7 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
       return await write(async (query, touch, record) => {
         const [row] = await query<{ name: string }>(REQUIRE, [organizationId, isRequired]);
         if (!row) return false;
-        // Nobody can have remembered something about an organization that did not require anything before.
+        // No process can have remembered anything about an organization that did not require anything before.
         touch({ kind: 'account', id: PLATFORM });
         const object = { objectType: 'organization', objectId: organizationId };
         const states = { before: { required: !isRequired }, after: { required: isRequired } };
@@ -226,7 +226,7 @@ export function createFactorStore(db: Db, write: Write): FactorStore {
 }
 
 /**
- * For the transaction that adds a factor. Until it ends, nobody else adds or removes one of this user. The first one
+ * For the transaction that adds a factor. Until it ends, no other request adds or removes a factor of this user. The first one
  * comes with recovery codes, and it ends all sessions but the one that adds it: whatever a stolen password has opened
  * must not go on. Returns whether it is the first one.
  */

@@ -63,7 +63,7 @@ export interface FactorStore {
 
 export type Removal = 'done' | 'absent' | 'last';
 
-/** Codes for whoever adds the first factor: what is stored, and what the user gets to see once. */
+/** Codes for a user who adds the first factor: what is stored, and what the user gets to see once. */
 export interface NewRecoveryCodes {
   readonly texts: readonly string[];
   readonly hashes: readonly Buffer[];
@@ -124,7 +124,7 @@ export function createFactors(store: FactorStore, secondFactors: SecondFactors, 
     return await store.useRecoveryCode(id, hashRecoveryCode(recoveryKey, code), actor);
   }
 
-  /** Whoever requires a second factor of others has one: otherwise they would be kept out by their own rule. */
+  /** An owner who requires a second factor of members has one: otherwise they would be kept out by their own rule. */
   async function require(
     organizationId: bigint,
     isRequired: boolean,

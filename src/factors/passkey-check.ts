@@ -4,7 +4,7 @@
  * 1. The challenge is one that we gave to this browser for this purpose; the caller of these functions sees to that.
  * 2. The page that asked is ours, by its origin, and it was not shown in a frame of another site.
  * 3. The authenticator made the passkey for us, by the hash of our ID.
- * 4. Somebody was there, and proved to the authenticator who they are if that is asked for.
+ * 4. A person was present, and proved to the authenticator who they are if that is asked for.
  * 5. The signature is by the key that was registered, and the counter has moved, if the authenticator has one.
  *
  * Which model of authenticator it is does not matter here, so no attestation is asked for and none is checked.

@@ -77,7 +77,7 @@ export type Passkeys = ReturnType<typeof createPasskeys>;
 const TRANSPORTS = new Set(['usb', 'nfc', 'ble', 'smart-card', 'hybrid', 'internal']);
 const TIMEOUT_MS = 5 * 60_000;
 
-interface Parts {
+interface PasskeysOptions {
   readonly store: PasskeyStore;
   readonly factors: Pick<Factors, 'newCodes'>;
   readonly challenges: Challenges;
@@ -87,7 +87,7 @@ interface Parts {
 }
 
 /** Passkeys: created by browsers, and shown to sign in. */
-export function createPasskeys({ store, factors, challenges, handleKey, baseUrl }: Parts) {
+export function createPasskeys({ store, factors, challenges, handleKey, baseUrl }: PasskeysOptions) {
   return { creation, add, request, check, isAvailable: () => relyingPartyOf(baseUrl()) !== undefined };
 
   /** What a browser needs to create a passkey. */

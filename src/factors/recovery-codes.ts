@@ -3,7 +3,7 @@ import { hashSecret } from '../identity/tokens/token-text.ts';
 import { base32 } from './totp-code.ts';
 
 const HOW_MANY = 10;
-/** 80 bits, so nobody finds one by guessing: 16 letters in four groups. */
+/** 80 bits, so guessing finds none: 16 letters in four groups. */
 const BYTES = 10;
 
 export function newRecoveryCodes(): string[] {

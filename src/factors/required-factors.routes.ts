@@ -9,7 +9,7 @@ import type { Factors, HolderSearch } from './factors.ts';
 import { FactorList, Holder, presentFactors, presentHolder } from './factors.view.ts';
 import type { Passkeys } from './passkeys.ts';
 
-interface Parts {
+interface RequiredFactorsRoutesOptions {
   readonly factors: Factors;
   readonly passkeys: Pick<Passkeys, 'isAvailable'>;
   readonly users: Pick<Users, 'person' | 'idOf'>;
@@ -25,8 +25,11 @@ const Missing = {
   ...PageQuery,
 };
 
-/** Who has a second factor, who must have one, and what administrators do for whoever has lost theirs. */
-export function requiredFactorRoutes(scope: Scope, { factors, passkeys, users, baseUrl }: Parts): void {
+/** Who has a second factor, who must have one, and what administrators do for users who have lost theirs. */
+export function requiredFactorRoutes(
+  scope: Scope,
+  { factors, passkeys, users, baseUrl }: RequiredFactorsRoutesOptions,
+): void {
   const tags = ['second-factors'];
   const Org = Type.Object({ org: Type.String() });
   const Username = Type.Object({ username: Type.String() });

@@ -14,7 +14,7 @@ import type { Challenge } from './challenges.ts';
 import { CeremonyOptions, PasskeyAssertion, Proofs, readAnswer, readAssertion } from './factors.view.ts';
 import type { SecondStep } from './second-step.ts';
 
-interface Parts {
+interface SecondStepRoutesOptions {
   readonly secondStep: SecondStep;
   readonly sessions: Pick<Sessions, 'prove'>;
   readonly signIn: Pick<SignIn, 'closeReplaced'>;
@@ -23,7 +23,10 @@ interface Parts {
 }
 
 /** The second step of a sign-in, a sign-in with a passkey, and proving again who one is. */
-export function secondStepRoutes(scope: Scope, { secondStep, sessions, signIn, cookies, baseUrl }: Parts): void {
+export function secondStepRoutes(
+  scope: Scope,
+  { secondStep, sessions, signIn, cookies, baseUrl }: SecondStepRoutesOptions,
+): void {
   const tags = ['user'];
 
   scope.post(

@@ -24,10 +24,10 @@ export interface Shown {
   readonly ceremony: string | undefined;
 }
 
-/** Counts failures for a name and an address, and slows down whoever guesses. */
+/** Counts failures for a name and an address, and slows down clients that guess. */
 type Guard = <T>(login: string, address: string, attempt: () => Promise<T>) => Promise<T>;
 
-interface Parts {
+interface SecondStepOptions {
   readonly callers: Pick<Callers, 'personSigningIn'>;
   readonly tickets: Pick<SignInTickets, 'read'>;
   readonly signIn: Pick<SignIn, 'enter'>;
@@ -40,7 +40,7 @@ interface Parts {
   /** Whether people can sign in with the provider of this name. */
   readonly isProviderOpen: (name: string) => Promise<boolean>;
   readonly guarded: Guard;
-  /** The same by address alone, for whoever has given no name. */
+  /** The same by address alone, for callers who gave no name. */
   readonly guardedPlace: <T>(address: string, attempt: () => Promise<T>) => Promise<T>;
 }
 
@@ -51,12 +51,12 @@ export type SecondStep = ReturnType<typeof createSecondStep>;
 /**
  * How a sign-in ends that needs more than a password, or none at all.
  *
- * 1. The ticket of the first step is in a cookie of the browser that took it. It names its user, so nobody can finish
+ * 1. The ticket of the first step is in a cookie of the browser that took it. It names its user, so no other user can finish
  *    the sign-in of another person, whatever they know of their own.
  * 2. The session is a new one in any case: none that the browser had before gets any rights.
  * 3. A ticket works once, and so does each code, recovery code and challenge.
  */
-export function createSecondStep(parts: Parts) {
+export function createSecondStep(parts: SecondStepOptions) {
   const { callers, tickets, signIn, factors, passkeys, totps, useTicket, hasPasswords } = parts;
   const { isProviderOpen, guarded, guardedPlace } = parts;
   return { offerPasskey, finish, openWithPasskey, offerToCaller, prove };
@@ -97,7 +97,7 @@ export function createSecondStep(parts: Parts) {
     return opened;
   }
 
-  /** A passkey instead of a name and a password: whoever unlocks it has something and knows or is something. */
+  /** A passkey instead of a name and a password: a user who unlocks it has something and knows or is something. */
   async function openWithPasskey(
     answer: PasskeyAnswer,
     ceremony: string | undefined,
@@ -178,7 +178,7 @@ function reauthenticationOf(sessionId: bigint) {
   return { purpose: 'reauthenticate', subject: String(sessionId) } as const;
 }
 
-/** Wrong codes do not use up what somebody without the password can use up. No login name has a space. */
+/** Wrong codes do not use up the allowance that a client without the password can use up. No login name has a space. */
 function guardedName({ login }: Person): string {
   return `second factor of ${login}`;
 }

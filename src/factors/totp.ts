@@ -12,7 +12,7 @@ export interface StoredTotp {
   readonly sealed: Sealed;
 }
 
-/** What is known about the codes of an authenticator app while nobody else can change it. */
+/** What is known about the codes of an authenticator app while no other request can change it. */
 export interface TotpState {
   readonly lastStep: number;
   readonly failures: number;
@@ -24,7 +24,7 @@ export interface TotpStore {
   /** Replaces the authenticator app, if there is one. */
   set(draft: TotpDraft, actor: Actor): Promise<{ readonly isFirst: boolean }>;
   /**
-   * Tries a code. `decide` sees the state while nobody else can change it, and returns the next one, or undefined if the
+   * Tries a code. `decide` sees the state while no other request can change it, and returns the next one, or undefined if the
    * code is not even looked at. Returns the state that it saw; undefined if the app was replaced or removed.
    */
   attempt(
@@ -60,14 +60,14 @@ const PROPOSAL_MS = 15 * 60_000;
 const IDENTITY = 'authenticator app';
 /**
  * Of a million codes, three are right at any time. After each further ten that were wrong, no code is looked at for a
- * while, twice as long each time: a quarter of an hour, then half an hour, and so on up to a day. So somebody who has
+ * while, twice as long each time: a quarter of an hour, then half an hour, and so on up to a day. So an attacker who has
  * the password has one chance in a hundred after a year of guessing. Passkeys and recovery codes keep working.
  */
 const FAILURES = 10;
 const FIRST_BLOCK_MS = 15 * 60_000;
 const LONGEST_BLOCK_MS = 24 * 3_600_000;
 
-interface Parts {
+interface TotpOptions {
   readonly store: TotpStore;
   readonly vault: Pick<Vault, 'seal' | 'open'>;
   readonly factors: Pick<Factors, 'newCodes'>;
@@ -77,7 +77,7 @@ interface Parts {
 }
 
 /** Authenticator apps, which show a new code every 30 seconds. */
-export function createTotps({ store, vault, factors, proposals, issuer }: Parts) {
+export function createTotps({ store, vault, factors, proposals, issuer }: TotpOptions) {
   return { propose, add, check };
 
   function propose({ id, login }: Person, now: Date): Proposal {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { callerIn, member } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { documented, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
 import type { Checks } from './checks.ts';
 import { GUARDED_TYPES } from './guardrail.ts';
 
@@ -10,7 +10,7 @@ const CheckedObject = named(
   'CheckedObject',
   Type.Object(
     {
-      type: documented(Type.String({ description: 'Type of the object.' }), { enum: [...GUARDED_TYPES] }),
+      type: documentedSchema(Type.String({ description: 'Type of the object.' }), { enum: [...GUARDED_TYPES] }),
       id: Type.Optional(Type.Unsafe<number | bigint>({ ...Int64Input, description: 'ID of the object.' })),
       name: Type.Optional(Type.String({ description: 'Name of the object, instead of its ID.' })),
     },

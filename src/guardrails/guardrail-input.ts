@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { readLine } from '../base/fields.ts';
+import { readLineField } from '../base/fields.ts';
 import type { Model } from '../rebac/model.ts';
 import {
   GUARDED_TYPES,
@@ -62,7 +62,8 @@ export async function readDraft(
   current: GuardrailDraft | undefined,
   input: GuardrailInput,
 ): Promise<GuardrailDraft> {
-  const name = input.name === undefined && current ? current.name : readLine('name', input.name ?? '', MAX_NAME, 1);
+  const name =
+    input.name === undefined && current ? current.name : readLineField('name', input.name ?? '', MAX_NAME, 1);
   const description = input.description === undefined ? (current?.description ?? '') : readText(input.description);
   const enforce = input.enforce ?? current?.enforce ?? true;
   const rule = input.statement ? await readStatement(references, model, organizationId, input.statement) : current;

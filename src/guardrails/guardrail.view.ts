@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { documented, Int64, Int64Input, named, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64, Int64Input, named, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { GUARDED_TYPES } from './guardrail.ts';
 import type { NamedRef, ShownGuardrail } from './guardrails.ts';
 
@@ -93,7 +93,7 @@ const ObjectInput = named(
   'GuardedObjectInput',
   Type.Object(
     {
-      type: documented(Type.String(says('Type of the object.')), { enum: [...GUARDED_TYPES] }),
+      type: documentedSchema(Type.String(says('Type of the object.')), { enum: [...GUARDED_TYPES] }),
       id: Type.Optional(Type.Unsafe<number | bigint>({ ...Int64Input, ...says('ID of the object.') })),
       name: Type.Optional(Type.String(says('Name of the object, instead of its ID.'))),
     },

@@ -4,7 +4,7 @@ import { invalidField } from '../base/errors.ts';
 import { actorOf, callerIn, holds } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { NoBody, OrgQuery, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
 import { GUARDRAIL_KINDS } from './guardrail.ts';
 import { EditGuardrail, GuardrailResponse, NewGuardrail, presentGuardrail } from './guardrail.view.ts';
@@ -147,7 +147,7 @@ function settingOf(request: FastifyRequest): GuardrailSetting {
 }
 
 function show(reply: FastifyReply, shown: ShownGuardrail) {
-  reply.header('ETag', versionTag(shown.guardrail));
+  reply.header('ETag', versionEtag(shown.guardrail));
   return presentGuardrail(shown);
 }
 

@@ -9,7 +9,7 @@
  * 4. Whoever asks is judged by what they may see now. What does not exist any more is for readers of the audit log.
  */
 import { AppError } from '../base/errors.ts';
-import { apart, breath, createPace } from '../base/slices.ts';
+import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
@@ -173,7 +173,8 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
   async function graphOf(accountId: bigint, at: Date): Promise<Then> {
     const { recent, changes, rest, state } = await undone(accountId, at);
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(concat(rest, tuplesOf(state)), recent.count, TUPLES_IN_SLICE)) await breath();
+    for (const _ of graph.loadInParts(concat(rest, tuplesOf(state)), recent.count, TUPLES_IN_SLICE))
+      await yieldToEventLoop();
     return { graph, names: namesIn(changes) };
   }
 

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { originForm } from './target.ts';
+import { originFormTarget } from './target.ts';
 
 export interface AdminServer {
   readonly port: number;
@@ -44,7 +44,7 @@ export async function openAdmin(
   const server = createServer(TIMES, (request, response) => {
     moveUp(request.socket);
     response.once('close', () => moveUp(request.socket));
-    answer(originForm(request.url ?? '').split('?', 1)[0] ?? '', response).catch(() =>
+    answer(originFormTarget(request.url ?? '').split('?', 1)[0] ?? '', response).catch(() =>
       send(response, 500, 'text/plain', 'internal error\n'),
     );
   });

@@ -3,7 +3,7 @@ import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** The body of a rejection, in the error format of the path. The path is undefined if not even that could be read. */
-export type WordRefusal = (path: string | undefined, message: string) => object;
+export type WordRejection = (path: string | undefined, message: string) => object;
 
 interface BrokenHttp extends Error {
   readonly code?: string;
@@ -13,10 +13,10 @@ interface BrokenHttp extends Error {
 const REQUEST_LINE = /^[A-Z-]{1,20} ([^ ?]{1,2000})/;
 
 /** What Node cannot parse as HTTP never reaches a route, but it still gets an answer that a client can read. */
-export function createBrokenHttp(word: WordRefusal) {
-  return { refuse, watch };
+export function createBrokenHttp(word: WordRejection) {
+  return { rejectRequest, watch };
 
-  function refuse(error: BrokenHttp, socket: Duplex): void {
+  function rejectRequest(error: BrokenHttp, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;

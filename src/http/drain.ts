@@ -12,7 +12,7 @@ export interface Drain {
    * its first request is read.
    */
   decline(): void;
-  /** Closes connections as they become idle, and all the others when the time is up. */
+  /** Closes connections as they become idle, and all other connections when the time is up. */
   start(patienceMs: number): void;
   /** Closes all connections now. */
   cut(): void;

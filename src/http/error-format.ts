@@ -97,7 +97,7 @@ export function sendError(
 const MAX_READ_ON = 16 * 1024 * 1024;
 
 /**
- * The framework closes the connection after a body that it does not want. Whoever is still sending then loses the
+ * The framework closes the connection after a body that it does not want. A client that is still sending then loses the
  * response with the connection: a proxy reports 502 and may take this server for broken. So a body that has an end in
  * sight is read, and forgotten.
  */

@@ -14,10 +14,10 @@ declare module 'fastify' {
  * One measurement per request, and one log line for those that an operator wants to see. The framework's own hook for
  * this adds two listeners to every response and removes them again, which costs as much as all of admission.
  */
-export function createWatch(log: FastifyBaseLogger, metrics: Metrics) {
+export function createObserver(log: FastifyBaseLogger, metrics: Metrics) {
   const unknown = metrics.requests.of('unknown');
   const logsEvery = log.level === 'debug';
-  return function watch(request: FastifyRequest, reply: FastifyReply): void {
+  return function observe(request: FastifyRequest, reply: FastifyReply): void {
     const began = performance.now();
     reply.raw.on('finish', () => note(request, reply.statusCode, performance.now() - began));
   };

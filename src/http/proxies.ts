@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { bareAddress, blockList } from '../base/ip.ts';
+import { bareAddress, ipBlockList } from '../base/ip.ts';
 
 /** Which proxies are trusted to say where a request comes from. The address of a socket that is gone is not known. */
-export function createTrust(networks: readonly string[]): (address: string | undefined) => boolean {
-  const list = blockList(networks);
+export function createProxyTrust(networks: readonly string[]): (address: string | undefined) => boolean {
+  const list = ipBlockList(networks);
   return (hop) => {
     const address = bareAddress(hop ?? '');
     const family = isIP(address);

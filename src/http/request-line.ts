@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { bareAddress } from '../base/ip.ts';
 import { HIDDEN } from '../base/log.ts';
-import { originForm } from './target.ts';
+import { originFormTarget } from './target.ts';
 
 const NUMBER = /^\d{1,19}$/;
 const NAME = /^[\w.-]{1,40}$/;
@@ -67,9 +67,9 @@ function shown(values: unknown, known: ReadonlyMap<string, RegExp>, areNamesOurs
   );
 }
 
-/** Of a path that does not exist, or that was rejected before it was looked up, only what it shares with all others. */
+/** Of a path that does not exist, or that was rejected before it was looked up, only what it shares with all other paths. */
 function prefixOf(url: string): string {
-  const path = originForm(url);
+  const path = originFormTarget(url);
   const prefix = PREFIXES.find((one) => path.startsWith(`${one}/`));
   return `${prefix ?? ''}/${HIDDEN}`;
 }

@@ -1,5 +1,5 @@
 /** The paths that a route answers, by its own path with `:name` for parameters. */
-export function patternOf(route: string): RegExp {
+export function routePattern(route: string): RegExp {
   const parts = route.split('/').map((part) => {
     if (isParameter(part)) return '[^/]+';
     return part === '*' ? '.*' : RegExp.escape(part);

@@ -13,7 +13,7 @@ const validateStrictly = onceFor<ValidateFunction>((schema) => strict.compile(sc
 const validateLeniently = onceFor<ValidateFunction>((schema) => lenient.compile(schema));
 const write = onceFor<Write>((schema) => fastJson(schema));
 
-/** The first schema takes as long as ten others, because the compiler itself is not compiled yet. */
+/** The first schema takes as long as ten later ones, because the compiler itself is not compiled yet. */
 export function warmUpCompilers(): void {
   const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string', pattern: '^[0-9]+$' } } };
   for (const httpPart of ['params', 'body']) validatorOf(schema, httpPart)({ id: '1' });

@@ -6,8 +6,8 @@ import { AppError } from '../base/errors.ts';
 import { bodyText, readJsonInSteps } from '../base/json.ts';
 import type { Outages } from '../base/outages.ts';
 import { readTraceparent, type Trace } from '../base/tracing/trace.ts';
-import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
-import { createTrust } from './proxies.ts';
+import { createBrokenHttp, type WordRejection } from './broken-http.ts';
+import { createProxyTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 import { validatorOf, writerOf } from './schema-compiler.ts';
 import type { Cors } from './web/cors.ts';
@@ -46,20 +46,20 @@ declare module 'fastify' {
   }
 }
 
-interface Options {
+interface ServerOptions {
   /** Without it, every request that fails with the database has a line of its own. */
   readonly outages?: Outages | undefined;
   readonly log: FastifyBaseLogger;
   readonly trustedProxies: readonly string[];
   readonly isHttps: () => boolean;
-  /** Sees every request first, including those that are rejected at once. */
+  /** Sees every request first, including those that are rejected immediately. */
   readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Answers with the errors that no scope sees, such as a path that cannot be decoded. */
-  readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+  readonly reject: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
   /** Lets pages of other origins call the API, if that is configured. */
   readonly cors?: Cors | undefined;
   /** Formats the errors for what is not even HTTP. */
-  readonly word: WordRefusal;
+  readonly word: WordRejection;
 }
 
 const SECONDS = 1000;
@@ -75,7 +75,16 @@ let requests = 0;
 const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
 /** Fastify as this server uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
-export function createServer({ log, outages, trustedProxies, isHttps, watch, refuse, cors, word }: Options): Scope {
+export function createServer({
+  log,
+  outages,
+  trustedProxies,
+  isHttps,
+  watch,
+  reject,
+  cors,
+  word,
+}: ServerOptions): Scope {
   const brokenHttp = createBrokenHttp(word);
   const app = Fastify({
     // Fastify's own logger costs every request something, although few log anything. `serverLog` is used instead.
@@ -85,7 +94,7 @@ export function createServer({ log, outages, trustedProxies, isHttps, watch, ref
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     },
-    trustProxy: trustedProxies.length > 0 ? createTrust(trustedProxies) : false,
+    trustProxy: trustedProxies.length > 0 ? createProxyTrust(trustedProxies) : false,
     bodyLimit: MIB,
     // A whole request within 30 s, its headers within 10 s. Idle connections outlive a load balancer's usual minute.
     requestTimeout: 30 * SECONDS,
@@ -107,9 +116,9 @@ export function createServer({ log, outages, trustedProxies, isHttps, watch, ref
     frameworkErrors: (error, request, reply) => {
       watch(request, reply);
       mark(request, reply);
-      if (!cors?.(request, reply)) refuse(error, request, reply);
+      if (!cors?.(request, reply)) reject(error, request, reply);
     },
-    clientErrorHandler: brokenHttp.refuse,
+    clientErrorHandler: brokenHttp.rejectRequest,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   brokenHttp.watch(app.server);
@@ -194,7 +203,7 @@ export function sendText(reply: AnyReply, text: string): void {
   reply.send(text as never);
 }
 
-/** The same for a text in pieces. If they are several, others are served in between, and nobody knows its length. */
+/** The same for a text in pieces. If they are several, other requests are served in between, and the length is unknown. */
 export function sendPieces(reply: AnyReply, pieces: readonly string[]): void {
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send((pieces.length === 1 ? pieces[0] : Readable.from(pieces, { objectMode: false })) as never);

@@ -10,7 +10,7 @@ interface Settings {
 }
 
 /**
- * Names that settings refer to: whoever founds an organization of such a name gets an email domain, or the people of a
+ * Names that settings refer to: a user who creates an organization of such a name gets an email domain, or the people of a
  * group. So only site administrators give these names to organizations.
  */
 export function assignedNames({ SCIM_DOMAINS, OIDC_PROVIDERS }: Settings): readonly string[] {

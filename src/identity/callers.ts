@@ -212,7 +212,7 @@ export function createCallers(
   }
 }
 
-/** Not a wrong credential: nobody can guess anything by trying. */
+/** Not a wrong credential: trying reveals nothing. */
 export function passwordsOff(): AppError {
   const message = 'passwords are turned off on this deployment: sign in with a provider, or use a token';
   return new AppError('forbidden', message, { reason: 'passwords_off' });
@@ -223,7 +223,7 @@ export function wrongCredential(): AppError {
 }
 
 /** Rejects an account that may not be used, although the credential is right. */
-export function refuseUnusable(person: Pick<Person, 'active' | 'prohibitLogin'>): void {
+export function rejectUnusable(person: Pick<Person, 'active' | 'prohibitLogin'>): void {
   if (!person.active) throw new AppError('forbidden', 'This account is not activated.');
   if (person.prohibitLogin) {
     const advice = 'please contact your site administrator';

@@ -56,7 +56,7 @@ export function createSignInTickets(texts: SignedTexts) {
     const expiresAt = new Date(now.getTime() + LIFE_MS);
     const { login, id } = person;
     const content: Content = {
-      ...{ login, account: String(id), first: withoutTokens(first), remember, password: printOf(person) },
+      ...{ login, account: String(id), first: withoutTokens(first), remember, password: fingerprint(person) },
       id: randomBytes(16).toString('base64url'),
       end: expiresAt.getTime(),
     };
@@ -72,7 +72,7 @@ export function createSignInTickets(texts: SignedTexts) {
     const accountId = BigInt(account);
     return {
       ...{ login, accountId, first, remember, id, expiresAt: new Date(end) },
-      fits: (person): person is Person => person?.id === accountId && printOf(person) === password,
+      fits: (person): person is Person => person?.id === accountId && fingerprint(person) === password,
     };
   }
 }
@@ -88,14 +88,14 @@ export function parkedAs(id: string): Buffer {
   return createHash('sha256').update(`parked ${id}`).digest();
 }
 
-/** The name may belong to somebody else by now, or the password may have changed. */
+/** The name may belong to another user by now, or the password may have changed. */
 export function signInExpired(): AppError {
   const message = 'the sign-in has expired or was finished already: sign in again';
   return new AppError('unauthenticated', message, { reason: 'sign_in_expired' });
 }
 
 /** Changes with the password. The hash itself must not leave the server, not even sealed. */
-function printOf({ passwordHash }: Person): string {
+function fingerprint({ passwordHash }: Person): string {
   return createHash('sha256')
     .update(`sign-in ${passwordHash ?? ''}`)
     .digest('base64url');

@@ -1,7 +1,7 @@
 import { type RoleGrant, rejectEscalation } from '../authz/escalation.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
-import { endsBefore, requireTerm, type Term } from '../base/expiry.ts';
+import { endsBefore, requireExpiryTerm, type Term } from '../base/expiry.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
@@ -147,7 +147,7 @@ export async function makeChanges(
   function assign(change: Extract<PlannedChange, { action: 'role.assign' | 'role.unassign' }>): void {
     const { action, id, teamId } = change;
     teamWith(teamId, 'can_view', 'view:team', 'team');
-    const term = action === 'role.assign' ? requireTerm(change.term, now) : undefined;
+    const term = action === 'role.assign' ? requireExpiryTerm(change.term, now) : undefined;
     requireOn('can_edit_roles', 'edit_roles:org');
     const role = world.roles.get(id);
     if (!role) throw at('id', roleNotFound());
@@ -200,7 +200,7 @@ export async function makeChanges(
   }
 
   async function addToTeam(team: TeamState, username: string, term?: Term, field = 'username'): Promise<void> {
-    requireTerm(term, now);
+    requireExpiryTerm(term, now);
     const user = await userNamed(username, field);
     const isHost = world.isMember(user) || world.holds('can_add_member') || world.holds('steward', `team:${team.id}`);
     if (!isHost) throw missingRelation('add_member:org');
@@ -250,7 +250,7 @@ export async function makeChanges(
 
   async function addMember(username: string, teamName: string | undefined, term: Term): Promise<void> {
     requireOn('can_add_member', 'add_member:org');
-    requireTerm(term, now);
+    requireExpiryTerm(term, now);
     const user = await userNamed(username);
     const isPresent = teamName === undefined && world.isMember(user);
     if (isPresent && term === undefined) return;

@@ -1,7 +1,7 @@
 import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
-import { requireTerm } from '../base/expiry.ts';
+import { requireExpiryTerm } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import type { Trials } from '../guardrails/trial.ts';
 import type { ToldViolation } from '../guardrails/verdict.ts';
@@ -98,7 +98,7 @@ export function createImpact({ graphs, store, names, limits, personNamed, readGu
     changes: readonly PlannedChange[],
     { withObjects, at }: Question,
   ): Promise<ImpactReport> {
-    const moment = at && requireTerm(at, new Date(), 'at');
+    const moment = at && requireExpiryTerm(at, new Date(), 'at');
     const isFile = changes.some(({ action }) => action === 'roles.import');
     const trial = await (isFile ? trials.openForFile : trials.open)(organizationId, callerId);
     const scene = await readScene(graphs, organizationId, await store.details(organizationId), trial?.note);

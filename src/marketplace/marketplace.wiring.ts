@@ -12,8 +12,8 @@ import { createDeliveries } from './deliveries/deliveries.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.routes.ts';
 import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
 import { createDeliveryLog } from './deliveries/delivery-log.ts';
-import { readDepth } from './deliveries/delivery-metrics.store.ts';
-import { createMeasures } from './deliveries/delivery-metrics.ts';
+import { readDeliveryDepth } from './deliveries/delivery-metrics.store.ts';
+import { createDeliveryMetrics } from './deliveries/delivery-metrics.ts';
 import { marketplaceEventRoutes } from './deliveries/marketplace-events.routes.ts';
 import { createRedelivery } from './deliveries/redelivery.ts';
 import { strangerRoutes } from './deliveries/strangers.routes.ts';
@@ -37,10 +37,10 @@ import { secretRoutes } from './notifications/secrets.routes.ts';
 import { createSecretStore } from './notifications/secrets.store.ts';
 import { createSecrets } from './notifications/secrets.ts';
 import { createSenderCheck } from './notifications/sender-check.ts';
-import { fetchRanges } from './ranges/range-source.ts';
+import { fetchRanges } from './ranges/range-source.client.ts';
 import { createRangeStore } from './ranges/ranges.store.ts';
 import { createRanges } from './ranges/ranges.ts';
-import { createEvents } from './subscriptions/apply.ts';
+import { createApply } from './subscriptions/apply.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.routes.ts';
 import { createSubscriptionStore } from './subscriptions/subscriptions.store.ts';
 import { createSubscriptions } from './subscriptions/subscriptions.ts';
@@ -87,13 +87,13 @@ export function wireMarketplace({
   const central = config.CENTRAL_MARKETPLACE_URL;
   const claimStore = createClaimStore(db.query);
   const claims = createClaims(claimStore, central === undefined ? builtIn.ask : createCentral(central));
-  const measures = createMeasures(metrics, {
-    depth: () => readDepth(db.query),
+  const measures = createDeliveryMetrics(metrics, {
+    depth: () => readDeliveryDepth(db.query),
     rangesAge: () => ranges.age(new Date()),
   });
   const receiver = config.MARKETPLACE_EVENTS_URL;
   const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: receiver !== undefined });
-  const act = createEvents({ version, baseUrl });
+  const act = createApply({ version, baseUrl });
   const deliveries = createDeliveries({
     ...{ store, act, links, sealedOptions, observe: measures.observe },
     countUnkept: (marketplace, reason, source) => {
@@ -105,7 +105,7 @@ export function wireMarketplace({
     secrets,
     ranges,
     isDev: config.RUN_MODE === 'dev',
-    refused: (marketplace, reason, source) => {
+    onRejection: (marketplace, reason, source) => {
       measures.observe(marketplace, reason);
       deliveryLog.countRefusal(marketplace, reason, source, new Date());
     },

@@ -3,7 +3,7 @@ import type { Expirer } from '../changes/revision.ts';
 import { sql } from '../db/db.ts';
 import { about, memberState, touchBoth } from './members.store.ts';
 
-// By the clock of the database, at the start of the transaction. That is after the moment at which somebody noticed that
+// By the clock of the database, at the start of the transaction. That is after the moment at which a request noticed that
 // something has expired.
 const EXPIRED = sql(
   'expiredMembers.find',

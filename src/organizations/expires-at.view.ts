@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { requireTerm, type Term } from '../base/expiry.ts';
+import { requireExpiryTerm, type Term } from '../base/expiry.ts';
 import { readMoment, Timestamp, timestamp } from '../http/wire/schemas.ts';
 
 /** In a request. */
@@ -18,7 +18,7 @@ export const Expiry = Type.Optional(
 
 /** @param now what has to be in the future is compared with this */
 export function readTerm(text: string | null | undefined, now: Date): Term {
-  return text ? requireTerm(readMoment(text, 'expires_at'), now) : text === undefined ? undefined : null;
+  return text ? requireExpiryTerm(readMoment(text, 'expires_at'), now) : text === undefined ? undefined : null;
 }
 
 /** As a field of a response: exact, because the first request after it is denied. */

@@ -99,7 +99,7 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
 
 function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned }: MemberValue, baseUrl: string) {
   return {
-    // Whoever may list the members may see them.
+    // A caller who may list the members may see them.
     ...presentListed(profile, baseUrl, true),
     teams: teams.map(({ expiresAt: until, ...team }) => ({ ...team, ...presentExpiry(until) })),
     joined_at: timestamp(joinedAt),

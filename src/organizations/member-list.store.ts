@@ -37,7 +37,7 @@ const TEAMS = `(select json_agg(json_build_object('id', t.id::text, 'name', t.na
     where m.account_id = a.id and t.organization_id = $1)`;
 const PROVISIONED =
   'exists (select 1 from scim_user s where s.organization_id = $1 and s.account_id = a.id) as is_provisioned';
-// Each with the time at which the earliest of their memberships began. Whoever has left meanwhile has none.
+// Each with the time at which the earliest of their memberships began. A user who has left meanwhile has none.
 const DETAILS = sql(
   'memberList.details',
   `select ${PROFILE}, j.joined_at, j.expires_at, ${TEAMS} as teams, ${PROVISIONED}

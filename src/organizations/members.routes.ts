@@ -114,7 +114,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
 
 /** Who is in a team. */
 export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
-  /** Whoever is in a team sees who else is, but not more of them than of other users. */
+  /** A user who is in a team sees who else is, but not more of them than of other users. */
   const presenterFor = async (request: FastifyRequest) => {
     const caller = callerOf(request);
     const seesAll = await members.seesMembers(caller.person.id, ownerIn(request));

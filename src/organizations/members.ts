@@ -9,7 +9,7 @@ import type { Profile } from '../users/profile.ts';
 import type { Team } from './teams.ts';
 
 /**
- * Throws if the caller may not grant or take away what comes with the team. Nobody else can change the team meanwhile.
+ * Throws if the caller may not grant or take away what comes with the team. No other request can change the team meanwhile.
  */
 export type GrantCondition = (grant: TeamGrant, present: Present) => void;
 
@@ -49,7 +49,7 @@ export interface MemberStore {
 
 export type NamedTeam = Pick<Team, 'id' | 'type' | 'permission'>;
 
-interface Parts {
+interface MembersOptions {
   readonly store: MemberStore;
   readonly judge: Pick<Judge, 'holds'>;
   readonly escalation: EscalationGuard;
@@ -65,11 +65,11 @@ type RequireProof = () => void;
 export const FIRST_TEAM = 'Viewers';
 
 /**
- * Who is in an organization and its teams. Whoever is in a team is a member of the organization, and an organization
- * always has an owner whose membership does not expire. Nobody can add anyone, themselves included, to a team that holds
- * more than they do. Nobody can make their own membership last longer.
+ * Who is in an organization and its teams. A user who is in a team is a member of the organization, and an organization
+ * always has an owner whose membership does not expire. A caller cannot add a user, themselves included, to a team that holds
+ * more than they do. Members cannot make their own membership last longer.
  */
-export function createMembers({ store, judge, escalation, personNamed }: Parts) {
+export function createMembers({ store, judge, escalation, personNamed }: MembersOptions) {
   return {
     ofTeam: store.ofTeam,
     requireMember,
@@ -92,7 +92,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   }
 
   /**
-   * To the named team. Without a name, nobody who is already a member joins another team: only the end of a membership
+   * To the named team. Without a name, a user who is already a member joins no other team: only the end of a membership
    * of the first team can change.
    */
   async function add(
@@ -123,8 +123,8 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   }
 
   /**
-   * From all teams. Everybody may leave. The last owner has to say that the organization may be left without one: nobody
-   * is asked before they are made an owner, and that must not hold them forever. Site administrators then manage it.
+   * From all teams. Every member may leave. The last owner has to say that the organization may be left without one: users
+   * are not asked before they become owners, and that must not hold them forever. Site administrators then manage it.
    */
   async function remove(organizationId: bigint, username: string, actor: Actor, orphans = false): Promise<void> {
     const person = await personNamed(username);
@@ -201,7 +201,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
       if (grant.permission === 'owner') requireProof?.();
       if (term && grant.permission === 'owner' && !present.hasOthers) throw needsLastingOwner();
       if (term === undefined || !present.isMember) return;
-      // Whoever may only add must not be able to remove by setting an end.
+      // A caller who may only add must not be able to remove by setting an end.
       if (endsBefore(term, present.expiresAt) && !mayEnd) throw missingRelation('remove_member:team');
       if (endsBefore(present.expiresAt, term) && isSelf) throw extendsOwnTerm();
     };

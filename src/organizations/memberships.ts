@@ -25,7 +25,7 @@ export type SharedOrganizations = ReturnType<typeof createSharedOrganizations>;
 
 /**
  * The organizations of a user, as far as the caller may know that the user is in them: for the user and for site
- * administrators all, for others those where they may see the members.
+ * administrators all, for other callers those where they may see the members.
  */
 export function createSharedOrganizations(judge: Pick<Judge, 'holds'>, personNamed: PersonNamed) {
   return async (caller: Pick<Person, 'id' | 'isAdmin' | 'organizations'>, name: string) => {

@@ -6,7 +6,7 @@ import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../ht
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { Line, NoBody, named, Text, Website } from '../http/wire/schemas.ts';
 import type { Users } from '../users/users.ts';
@@ -54,7 +54,7 @@ export function organizationRoutes(
   const preValidation = dropAbsent('visibility');
   const present = (organization: OrganizationValue) => presentOrganization(organization, baseUrl());
   const show = (reply: FastifyReply, organization: OrganizationValue) => {
-    reply.header('ETag', versionTag(organization));
+    reply.header('ETag', versionEtag(organization));
     return present(organization);
   };
 

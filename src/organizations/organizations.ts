@@ -6,7 +6,7 @@ import type { Once } from '../changes/write.ts';
 import { type NameConflict, nameKey } from '../identity/account-names.ts';
 import type { IsAssigned } from '../identity/assigned-names.ts';
 import type { Person } from '../identity/callers.ts';
-import { nameUnavailable, requireName } from '../users/user-fields.ts';
+import { nameUnavailable, requireNameField } from '../users/user-fields.ts';
 import { BUILT_IN_TEAMS, type TeamDraft } from './built-in-teams.ts';
 
 /** An organization as its members see it. */
@@ -66,7 +66,7 @@ export interface OrganizationStore {
     actor?: Actor,
     once?: Once<Organization>,
   ): Promise<{ id: bigint; teamIds: readonly bigint[] } | NameConflict | 'no founder'>;
-  /** `decide` sees the organization as it is while nobody else can change it. */
+  /** `decide` sees the organization as it is while no other request can change it. */
   update(
     id: bigint,
     decide: (current: RenamedOrganization) => OrganizationFields,
@@ -81,7 +81,7 @@ export type Precondition<T> = (current: T) => void;
 
 export type Organizations = ReturnType<typeof createOrganizations>;
 
-/** Each former name is kept from everybody else, so nobody can collect names by renaming one organization. */
+/** Each former name is kept from all other accounts, so a user cannot collect names by renaming one organization. */
 const MAX_FORMER_NAMES = 10;
 
 export const NO_FIELDS: Omit<OrganizationFields, 'name'> = {
@@ -117,7 +117,7 @@ export function createOrganizations(
   }
 
   async function create(organization: NewOrganization, actor?: Actor, once?: Once<Organization>) {
-    requireName(organization.name);
+    requireNameField(organization.name);
     if (organization.askedBy) requireUnassigned(organization.name, organization.askedBy);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
     const draft = { ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS };
@@ -129,7 +129,7 @@ export function createOrganizations(
   }
 
   /**
-   * Whoever may edit an organization may change everything but its name: all requests name the organization, so a new
+   * A caller who may edit an organization may change everything but its name: all requests name the organization, so a new
    * name is for its owners to decide.
    */
   async function update(
@@ -150,7 +150,7 @@ export function createOrganizations(
           // An organization keeps its own name in any letter case, even if the name is reserved by now.
           const key = nameKey(name);
           if (key === '' || key !== nameKey(current.name)) {
-            requireName(name);
+            requireNameField(name);
             requireUnassigned(name, askedBy);
             // A name that it takes back is no longer a former one.
             const kept = current.formerNames.filter((former) => nameKey(former) !== key);

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 
-/** A name that an account gave up, and that nobody else can have yet. */
+/** A name that an account gave up, and that no other account can have yet. */
 export interface ReservedName {
   readonly name: string;
   readonly kind: 'user' | 'organization';

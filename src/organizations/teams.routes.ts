@@ -4,7 +4,7 @@ import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import type { Permission } from '../identity/callers.ts';
@@ -37,7 +37,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
   const preValidation = dropAbsent('permission');
   const present = (team: TeamValue) => presentTeam(team, baseUrl());
   const show = (reply: FastifyReply, team: TeamValue) => {
-    reply.header('ETag', versionTag(team));
+    reply.header('ETag', versionEtag(team));
     return present(team);
   };
   const idOf = (params: { id: string }) => readId(params.id, 'team ID');

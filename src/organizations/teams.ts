@@ -45,7 +45,7 @@ export interface TeamStore {
     actor: Actor,
     once?: Once<Team>,
   ): Promise<Team | 'name taken' | undefined>;
-  /** `decide` sees the team as it is while nobody else can change it. */
+  /** `decide` sees the team as it is while no other request can change it. */
   update(id: bigint, decide: (current: Team) => TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
   remove(id: bigint, decide: (current: Team) => void, actor: Actor): Promise<boolean>;
 }
@@ -72,7 +72,7 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
     rejectEscalation({ permission: team.permission, roles: [] });
     const draft = { name: readName(team.name), permission: readPermission(team.permission), type: 'custom' } as const;
     const rest = { description: team.description ?? '', units: team.units ?? [] };
-    return settled(await store.create(organizationId, { ...draft, ...rest }, actor, once), noOrganization());
+    return unwrap(await store.create(organizationId, { ...draft, ...rest }, actor, once), noOrganization());
   }
 
   async function update(
@@ -91,7 +91,7 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
       if (current.type === 'builtin' && !isKept) throw builtIn(current, 'must keep its name and permission');
       return next;
     };
-    return settled(await store.update(id, decide, actor), noTeam());
+    return unwrap(await store.update(id, decide, actor), noTeam());
   }
 
   async function remove(id: bigint, precondition: TeamPrecondition, actor: Actor): Promise<void> {
@@ -131,7 +131,7 @@ export function readPermission(permission: Permission): Permission {
   return permission;
 }
 
-function settled(outcome: Team | 'name taken' | undefined, absence: AppError): Team {
+function unwrap(outcome: Team | 'name taken' | undefined, absence: AppError): Team {
   if (outcome === undefined) throw absence;
   if (outcome === 'name taken') throw nameTaken();
   return outcome;

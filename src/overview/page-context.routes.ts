@@ -5,7 +5,7 @@ import { readObjectType } from '../authz/objects.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { documented, Int64, named, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64, named, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { expiryText } from '../organizations/expires-at.view.ts';
 import { Organization, presentOrganization } from '../organizations/organization.view.ts';
 import { presentSelf, User } from '../users/user.view.ts';
@@ -44,7 +44,7 @@ const PageContext = named(
 const Query = Type.Object({
   org: Type.Optional(Type.String({ description: 'The organization that the page is about.' })),
   object: Type.Optional(
-    documented(
+    documentedSchema(
       Type.String({ description: 'The object of that organization that the page is about, such as team:7.' }),
       {
         pattern: `^(${OBJECT_TYPES.join('|')}):[1-9][0-9]{0,17}$`,

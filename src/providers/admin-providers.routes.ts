@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { Int64, NoBody, named } from '../http/wire/schemas.ts';
 import type { ProviderStates } from './checks/provider-state.ts';
 import { type ProviderTester, TEST_RESULTS, TEST_STEPS } from './checks/provider-test.ts';
@@ -78,7 +78,7 @@ const TestInfo = named(
   }),
 );
 
-interface Parts {
+interface AdminProvidersRoutesOptions {
   readonly providers: Providers;
   readonly states: Pick<ProviderStates, 'of'>;
   readonly test: ProviderTester['test'];
@@ -90,10 +90,10 @@ interface Parts {
 
 export function adminProviderRoutes(
   scope: Scope,
-  { providers, states, test, preview, resolve, addresses }: Parts,
+  { providers, states, test, preview, resolve, addresses }: AdminProvidersRoutesOptions,
 ): void {
   const config = { access: siteAdmin('admin') };
-  // A provider is a way to sign in as others, and a stolen token must not become one.
+  // A provider is a way to sign in as other users, and a stolen token must not become one.
   const change = { access: siteAdmin('admin', { proven: 'in person' }) };
   const common = { tags: ['providers'], extension: true };
 
@@ -130,7 +130,7 @@ export function adminProviderRoutes(
         reply.code(201),
         (once) => providers.create(input, actorOf(request), once),
         (provider: Provider) => {
-          showVersion(reply, provider);
+          showEtag(reply, provider);
           return presentProvider(provider, found, stateOf(provider.name), addresses);
         },
       );
@@ -235,7 +235,7 @@ export function adminProviderRoutes(
   );
 
   async function show(reply: FastifyReply, provider: Provider) {
-    showVersion(reply, provider);
+    showEtag(reply, provider);
     return await shown(provider, await states.of());
   }
 

@@ -37,7 +37,7 @@ const SignedOut = named(
 );
 const LINKED_PAGE = '/me/linked-accounts';
 
-interface Parts {
+interface LinkedAccountsRoutesOptions {
   readonly linkedAccounts: LinkedAccounts;
   readonly signIn: Pick<ProviderSignIn, 'begin'>;
   /** What providers are called, by their names. */
@@ -48,7 +48,7 @@ interface Parts {
   readonly browserCookies: BrowserCookies;
 }
 
-export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
+export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOptions): void {
   const { linkedAccounts, signIn, displayNames, logout, closeSession, cookies, browserCookies } = parts;
   const common = { tags: ['sign-in'], extension: true };
 
@@ -173,7 +173,7 @@ export function linkedAccountRoutes(scope: Scope, parts: Parts): void {
 type Request = Parameters<typeof callerOf>[0];
 
 /**
- * Only a browser that is signed in can be sent to a provider and come back. Nobody links accounts for another user. Nor
+ * Only a browser that is signed in can be sent to a provider and come back. No administrator links accounts for another user. Nor
  * does a session that was opened with a token, until its user has proven more: a stolen token must not become a way to
  * sign in.
  */

@@ -3,9 +3,9 @@ import type { SealedTexts } from '../base/sealed-text.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { LinkTicket, ProviderAccountStore } from './provider-accounts.ts';
-import { signInFault } from './provider-refusal.ts';
 import { linkRequestGone } from './provider-sign-in.ts';
 import type { Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** A link as its user sees it. */
 export interface LinkedAccount {
@@ -40,7 +40,7 @@ export interface LinkRequest extends LinkTicket {
   readonly returnTo: string;
 }
 
-interface Parts {
+interface LinkedAccountsOptions {
   readonly store: LinkedAccountStore;
   readonly accounts: Pick<ProviderAccountStore, 'link'>;
   readonly providers: Pick<Providers, 'known'>;
@@ -52,7 +52,7 @@ interface Parts {
 export type LinkedAccounts = ReturnType<typeof createLinkedAccounts>;
 
 /** The accounts at providers that users have linked to theirs. */
-export function createLinkedAccounts({ store, accounts, providers, sealed, passwordsCount }: Parts) {
+export function createLinkedAccounts({ store, accounts, providers, sealed, passwordsCount }: LinkedAccountsOptions) {
   return { list: store.list, remove, removeFor, allowRelink, requested, accept };
 
   /** What a provider has proven, and what the user has to confirm. */
@@ -63,7 +63,7 @@ export function createLinkedAccounts({ store, accounts, providers, sealed, passw
     return read as LinkRequest;
   }
 
-  /** Whoever confirms has signed in to the account that is to be linked. */
+  /** The user who confirms has signed in to the account that is to be linked. */
   async function accept(ticket: string | undefined, person: Person, actor: Actor, now: Date): Promise<LinkRequest> {
     const request = requested(ticket, now);
     if (String(person.id) !== request.accountId) {

@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, customFetch as joseFetch } from 'jose';
 import * as oidc from 'openid-client';
 import type { GuardedFetch } from '../base/outbound/guarded-fetch.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** What a provider has said about itself, and its keys. */
 export interface OidcConnection {

@@ -1,8 +1,8 @@
 import { errors } from 'jose';
 import * as oidc from 'openid-client';
 import type { AppError } from '../base/errors.ts';
-import { quoted, signInFault } from './provider-refusal.ts';
 import type { KnownProvider } from './providers.ts';
+import { quoted, signInFault } from './sign-in-fault.ts';
 
 /** What is wrong with the answer of a provider, not with the way to it. */
 const REJECTED = new Set([
@@ -25,14 +25,14 @@ interface Coded {
 }
 
 /** What a provider answers instead of tokens (RFC 6749, section 5.2). */
-export interface OAuthRefusal {
+export interface OidcRejection {
   readonly status: number;
   readonly error: string;
   readonly description: string;
 }
 
-/** Says what is wrong to whoever tries to sign in. The cause is for the log. */
-export async function inWords<T>({ provider }: KnownProvider, work: () => Promise<T>): Promise<T> {
+/** Says what is wrong to the user who tries to sign in. The cause is for the log. */
+export async function explainOidcFaults<T>({ provider }: KnownProvider, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -43,21 +43,21 @@ export async function inWords<T>({ provider }: KnownProvider, work: () => Promis
 async function wording(name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || error.name === 'AppError') return error;
   if (error instanceof oidc.AuthorizationResponseError) {
-    const words = inTheirWords(error.error, error.error_description);
+    const words = quoteOidcError(error.error, error.error_description);
     return signInFault('provider_refused', `${name} did not sign you in: ${words}`, error);
   }
-  const refusal = await refusalIn(error);
-  if (refusal) return refused(name, refusal, error);
+  const rejection = await oidcRejectionIn(error);
+  if (rejection) return faultOf(name, rejection, error);
   const isRejected =
     error instanceof errors.JOSEError ? !KEY_FAULTS.has(error.code) : REJECTED.has(String((error as Coded).code));
   if (isRejected) {
-    return signInFault('sign_in_rejected', `what ${name} answered is not accepted: ${plainly(error)}`, error);
+    return signInFault('sign_in_rejected', `what ${name} answered is not accepted: ${plainMessage(error)}`, error);
   }
   return signInFault('provider_failed', `${name} cannot be reached, or its answer makes no sense`, error);
 }
 
-function refused(name: string, { status, error, description }: OAuthRefusal, cause: Error): AppError {
-  const words = inTheirWords(error, description);
+function faultOf(name: string, { status, error, description }: OidcRejection, cause: Error): AppError {
+  const words = quoteOidcError(error, description);
   if (status >= 500) return signInFault('provider_failed', `${name} answers with an error: ${words}`, cause);
   if (CLIENT_FAULTS.has(error) || status === 401) {
     const advice = 'a site administrator has to look at the client ID and the client secret';
@@ -71,7 +71,7 @@ function refused(name: string, { status, error, description }: OAuthRefusal, cau
 }
 
 /** What the provider itself says about a request that it rejects. Undefined if it says nothing that can be read. */
-export async function refusalIn(error: unknown): Promise<OAuthRefusal | undefined> {
+export async function oidcRejectionIn(error: unknown): Promise<OidcRejection | undefined> {
   if (error instanceof oidc.ResponseBodyError) {
     return { status: error.status, error: error.error, description: error.error_description ?? '' };
   }
@@ -91,11 +91,11 @@ export async function refusalIn(error: unknown): Promise<OAuthRefusal | undefine
 }
 
 /** The error of a provider as it writes it, with its explanation if there is one. */
-export function inTheirWords(error: string, description = ''): string {
+export function quoteOidcError(error: string, description = ''): string {
   return `it says ${quoted(error)}${description === '' ? '' : ` (${quoted(description)})`}`;
 }
 
 /** The sentence of the library, which names the claim that is wrong. */
-export function plainly(error: Error): string {
+export function plainMessage(error: Error): string {
   return error.message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200);
 }

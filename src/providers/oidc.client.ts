@@ -3,12 +3,12 @@ import * as oidc from 'openid-client';
 import { isStorable } from '../base/fields.ts';
 import type { Asking, AuthorizationRequest, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts';
 import { CLOCK_TOLERANCE_S, type OidcConnection, type OidcConnections } from './oidc-connections.client.ts';
-import { inTheirWords, inWords, refusalIn } from './oidc-fault.client.ts';
+import { explainOidcFaults, oidcRejectionIn, quoteOidcError } from './oidc-fault.client.ts';
 import { type Claims, identityOf, isComplete } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
-interface Options {
+interface OidcClientOptions {
   readonly connections: Pick<OidcConnections, 'connect'>;
   readonly redirectUri: (name: string) => string;
 }
@@ -45,12 +45,12 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const MAX_LOGOUT_AGE_S = 300;
 
 /** OpenID Connect: everything that is said between us and a provider. */
-export function createOidcClient({ connections: { connect }, redirectUri }: Options): OidcClient {
+export function createOidcClient({ connections: { connect }, redirectUri }: OidcClientOptions): OidcClient {
   return { authorizationUrl, identify, ask, endSessionUrl, readLogoutToken };
 
   async function authorizationUrl(known: KnownProvider, request: AuthorizationRequest): Promise<string> {
     const { provider } = known;
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const { config } = await connect(known);
       const url = oidc.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri(provider.name),
@@ -69,7 +69,7 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
 
   async function identify(known: KnownProvider, query: string, checks: SignInChecks) {
     const { provider } = known;
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const connection = await connect(known);
       const { config } = connection;
       const tokens = await oidc.authorizationCodeGrant(config, new URL(`${redirectUri(provider.name)}?${query}`), {
@@ -101,9 +101,9 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
       if (claims && claims.sub !== subject) return { kind: 'rejected', why: 'it now names another person' } as const;
       return { kind: 'confirmed', ...refreshIn(tokens) } as const;
     } catch (error) {
-      const refusal = await refusalIn(error);
-      const why = refusal ? inTheirWords(refusal.error, refusal.description) : 'it cannot be reached';
-      const isRejected = refusal !== undefined && REJECTIONS.has(refusal.error);
+      const rejection = await oidcRejectionIn(error);
+      const why = rejection ? quoteOidcError(rejection.error, rejection.description) : 'it cannot be reached';
+      const isRejected = rejection !== undefined && REJECTIONS.has(rejection.error);
       return isRejected ? ({ kind: 'rejected', why } as const) : ({ kind: 'unknown', why, cause: error } as const);
     }
   }
@@ -140,7 +140,7 @@ export function createOidcClient({ connections: { connect }, redirectUri }: Opti
 
   /** OpenID Connect Back-Channel Logout, section 2.6. */
   async function readLogoutToken(known: KnownProvider, text: string, now: Date) {
-    return await inWords(known, async () => {
+    return await explainOidcFaults(known, async () => {
       const { config, keys } = await connect(known);
       const { payload, protectedHeader } = await jwtVerify(text, keys, {
         issuer: config.serverMetadata().issuer,
@@ -176,7 +176,7 @@ function wrongToken(why: string): Error {
   return signInFault('sign_in_rejected', `the logout token is not accepted: ${why}`);
 }
 
-/** Providers that let people choose say so, except for two that do not. The others ask for the password again. */
+/** Providers that let people choose say so, except for two that do not. Other providers ask for the password again. */
 const CHOOSING = new Set(['accounts.google.com', 'login.microsoftonline.com']);
 
 function promptFor(asking: Asking | undefined, metadata: oidc.ServerMetadata) {

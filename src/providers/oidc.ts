@@ -9,7 +9,7 @@ export interface SignInChecks {
 }
 
 /**
- * What the provider is to do besides signing somebody in: ask again who it is, also if it knows; let them choose another
+ * What the provider is to do besides signing the user in: ask again who it is, also if it knows; let them choose another
  * account; or ask nothing, and say no if it would have to.
  */
 export type Asking = 'again' | 'another account' | 'silent';
@@ -21,11 +21,11 @@ export interface AuthorizationRequest extends SignInChecks {
 /** What a provider gives along to be asked with later. */
 export interface ProviderTokens {
   readonly refreshToken: string | undefined;
-  /** After how long it expires if it is not used, if the provider has told. */
+  /** After how long it expires if it is not used, if the provider says so. */
   readonly refreshMs: number | undefined;
 }
 
-/** Whether a provider goes on to vouch for somebody. Unknown: it cannot be asked, or does not let us. */
+/** Whether a provider still vouches for a user. Unknown: it cannot be asked, or does not let us. */
 export type Asked =
   | ({ readonly kind: 'confirmed' } & ProviderTokens)
   | { readonly kind: 'rejected'; readonly why: string }

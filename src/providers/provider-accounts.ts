@@ -1,12 +1,12 @@
 import { AppError } from '../base/errors.ts';
 import { type Actor, SERVER } from '../changes/audit-entry.ts';
 import { judgeName } from '../identity/account-names.ts';
-import { refuseUnusable } from '../identity/callers.ts';
+import { rejectUnusable } from '../identity/callers.ts';
 import { isAddress } from '../users/emails/email-address.ts';
 import { createDomainRule } from '../users/emails/email-domains.ts';
 import type { Provider } from './provider.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** A local account, as far as a sign-in looks at it. */
 export interface LocalAccount {
@@ -53,11 +53,11 @@ export interface ProviderAccountStore {
   addressOwner(address: string): Promise<AddressOwner | undefined>;
   /** The account that is linked now: this one, unless another was a moment before. */
   link(draft: LinkDraft, accountId: bigint, actor: Actor): Promise<bigint>;
-  /** The account that is linked now, or what somebody else took at the same moment. */
+  /** The account that is linked now, or what another request took at the same moment. */
   create(draft: AccountDraft, link: LinkDraft, actor: Actor): Promise<bigint | 'email taken' | 'names taken'>;
 }
 
-/** What somebody has to confirm before an account is linked. */
+/** What a user has to confirm before an account is linked. */
 export interface LinkTicket extends LinkDraft {
   readonly accountId: string;
   readonly login: string;
@@ -78,7 +78,7 @@ const NAMES_TRIED = 200;
 const MAX_TRIES = 3;
 
 /**
- * Which account somebody has whom a provider has proven. They are known by issuer and subject alone: addresses change
+ * Which account belongs to a user whom a provider has proven. They are known by issuer and subject alone: addresses change
  * their owners. An address matters once, at the first sign-in, and only if both sides have verified it.
  */
 export function createProviderAccounts(store: ProviderAccountStore, isDomainAllowed: (address: string) => boolean) {
@@ -102,7 +102,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
   async function knownAs({ issuer, subject }: ProviderIdentity): Promise<Found | undefined> {
     const known = await store.linked(issuer, subject);
     if (!known) return undefined;
-    refuseUnusable(known);
+    rejectUnusable(known);
     await store.used(issuer, subject, new Date());
     return { kind: 'account', accountId: known.id, isByAddress: known.isByAddress };
   }
@@ -116,12 +116,12 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     if (!owner.isVerified) {
       throw signInFault('email_taken', `the address ${draft.email} belongs to an account that has not confirmed it`);
     }
-    refuseUnusable(owner);
+    rejectUnusable(owner);
     if (provider.linking === 'off') {
       throw signInFault('linking_off', `an account with the address ${draft.email} exists, and must not be linked`);
     }
-    // Whoever administers the provider must not become an administrator here without knowing more than that. Users add
-    // further addresses themselves, those of others too if nobody has to confirm them.
+    // An administrator of the provider must not become an administrator here without knowing more than that. Users add
+    // further addresses themselves, also those of other people if addresses need no confirmation.
     const isAutomatic = provider.linking === 'automatic' && !owner.isAdmin;
     if (owner.isPrimary && (isAutomatic || owner.isRelinked)) {
       const linked = await store.link({ ...draft, isByAddress: true }, owner.id, { ...SERVER, ...by });
@@ -130,7 +130,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
     return { kind: 'ask', ticket: { ...draft, accountId: String(owner.id), login: owner.login } };
   }
 
-  /** Undefined if somebody else took the address or a name at the same moment. */
+  /** Undefined if another request took the address or a name at the same moment. */
   async function create(provider: Provider, link: LinkDraft, identity: ProviderIdentity, by: ProviderActor) {
     const { email } = link;
     if (!provider.createAccounts) {
@@ -139,13 +139,13 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
         `there is no account for ${email}: ask a site administrator to create one`,
       );
     }
-    if (!isDomainAllowed(email)) throw domainRefused(email);
+    if (!isDomainAllowed(email)) throw domainRejected(email);
     const draft = { email, fullName: identity.fullName, names: namesFor(identity.username, email) };
     const outcome = await store.create(draft, link, { ...SERVER, ...by });
     return typeof outcome === 'string' ? undefined : outcome;
   }
 
-  /** For somebody who is signed in to the account, and who has begun this there. */
+  /** For a user who is signed in to the account, and who has begun this there. */
   async function link(provider: Provider, identity: ProviderIdentity, accountId: bigint, by: ProviderActor) {
     const { issuer, subject } = identity;
     const email = provider.allowedDomains.length > 0 ? requireEmail(provider, identity) : (identity.email ?? '');
@@ -164,11 +164,11 @@ function requireEmail({ displayName, allowedDomains }: Provider, { email, isEmai
   if (!isEmailVerified) {
     throw signInFault('email_unverified', `${displayName} has not verified your email address ${email}`);
   }
-  if (allowedDomains.length > 0 && !createDomainRule(allowedDomains, [])(email)) throw domainRefused(email);
+  if (allowedDomains.length > 0 && !createDomainRule(allowedDomains, [])(email)) throw domainRejected(email);
   return email;
 }
 
-function domainRefused(email: string): AppError {
+function domainRejected(email: string): AppError {
   return signInFault('domain_not_allowed', `addresses such as ${email} cannot be used to sign in here`);
 }
 

@@ -1,8 +1,8 @@
 import { isStorable } from '../base/fields.ts';
 import type { Provider } from './provider.ts';
-import { signInFault } from './provider-refusal.ts';
+import { signInFault } from './sign-in-fault.ts';
 
-/** Who somebody is at a provider, as the provider has proven just now. */
+/** Who a user is at a provider, as the provider has proven just now. */
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -14,7 +14,7 @@ export interface ProviderIdentity {
   /** Undefined if the provider says only that there are too many to list them. */
   readonly groups: readonly string[] | undefined;
   readonly sid: string | undefined;
-  /** When the provider last asked who they are, if it has told that. */
+  /** When the provider last asked who they are, if it says so. */
   readonly askedAt: Date | undefined;
   readonly idToken: string;
 }
@@ -50,7 +50,7 @@ export function isComplete(provider: Fields, claims: Claims): boolean {
 }
 
 /**
- * A claim that is missing means no groups: somebody who has left all of them must not keep what they gave. Only if the
+ * A claim that is missing means no groups: a user who has left all of them must not keep what they gave. Only if the
  * provider says that it left them out, nothing is known.
  */
 function groupsIn(claims: Claims, claim: string): readonly string[] | undefined {
@@ -71,7 +71,7 @@ function claimNamed(claims: Claims, claim: string): unknown {
   }, claims);
 }
 
-/** Microsoft Entra sends no groups, but where to ask for them, to whoever is in more than 200. */
+/** Microsoft Entra sends no groups, but where to ask for them, for users who are in more than 200. */
 function isOverage(claims: Claims, claim: string): boolean {
   const elsewhere = claims._claim_names;
   return typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, claim);

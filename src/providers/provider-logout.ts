@@ -3,8 +3,8 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { SERVER } from '../changes/audit-entry.ts';
 import type { LogoutNotice, OidcClient } from './oidc.ts';
 import type { Provider } from './provider.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** The sign-in at a provider that a session was opened with. */
 export interface ProviderSession {
@@ -27,7 +27,7 @@ interface Once {
   readonly now: Date;
 }
 
-interface Parts {
+interface ProviderLogoutOptions {
   readonly store: ProviderLogoutStore;
   readonly providers: Pick<Providers, 'known'>;
   readonly client: Pick<OidcClient, 'endSessionUrl' | 'readLogoutToken'>;
@@ -43,7 +43,14 @@ export type ProviderLogout = ReturnType<typeof createProviderLogout>;
 const REMEMBERED_MS = 3_600_000;
 
 /** Signing out at the provider as well, and being signed out by it. */
-export function createProviderLogout({ store, providers, client, openIdToken, returnTo, onFailure }: Parts) {
+export function createProviderLogout({
+  store,
+  providers,
+  client,
+  openIdToken,
+  returnTo,
+  onFailure,
+}: ProviderLogoutOptions) {
   return { urlFor, receive };
 
   /**

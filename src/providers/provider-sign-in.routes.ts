@@ -11,7 +11,7 @@ import type { Allowance } from '../http/limits/allowance.ts';
 import { logOf, type Scope } from '../http/server.ts';
 import { named } from '../http/wire/schemas.ts';
 import type { Callers } from '../identity/callers.ts';
-import { waysOf } from '../identity/sessions/proof-kinds.ts';
+import { signInMethods } from '../identity/sessions/proof-kinds.ts';
 import type { HalfSignedIn } from '../identity/sign-in-ticket.ts';
 import type { BrowserCookies } from './browser-cookies.view.ts';
 import type { ProviderStates } from './checks/provider-state.ts';
@@ -20,7 +20,7 @@ import type { ProviderLogout } from './provider-logout.ts';
 import { localPath, type ProviderSignIn } from './provider-sign-in.ts';
 import type { Providers } from './providers.ts';
 import { type AnotherAccount, faultPage, PAGE_POLICY } from './sign-in-page.view.ts';
-import type { SignInRefusals } from './sign-in-refusals.ts';
+import type { SignInRejections } from './sign-in-rejections.ts';
 
 const Listed = named(
   'SignInProvider',
@@ -36,11 +36,11 @@ export const LINK_COOKIE = 'atrium_link';
 /** Where the console asks whether to link an account, and where it lists those that are. */
 const LINK_PAGE = '/signin/link';
 
-interface Parts {
+interface ProviderSignInRoutesOptions {
   readonly providers: Pick<Providers, 'open'>;
   readonly signIn: ProviderSignIn;
   readonly logout: Pick<ProviderLogout, 'receive'>;
-  readonly refusals: SignInRefusals;
+  readonly rejections: SignInRejections;
   readonly states: Pick<ProviderStates, 'note'>;
   readonly callers: Pick<Callers, 'bySession'>;
   readonly closeReplaced: (text: string | undefined) => Promise<void>;
@@ -55,8 +55,8 @@ interface ProviderPath {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-export function providerSignInRoutes(scope: Scope, parts: Parts): void {
-  const { providers, signIn, logout, refusals, states, callers, closeReplaced, cookies, browserCookies, failures } =
+export function providerSignInRoutes(scope: Scope, parts: ProviderSignInRoutesOptions): void {
+  const { providers, signIn, logout, rejections, states, callers, closeReplaced, cookies, browserCookies, failures } =
     parts;
   const hidden = { config: { access: anyone }, schema: { hide: true } };
 
@@ -91,7 +91,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
         browserCookies.give(reply, cookie.name, cookie.value, cookie.seconds);
         return reply.redirect(url, 302);
       } catch (error) {
-        // Nobody has asked for this: the sign-in page says what else there is.
+        // The user has not asked for this: the sign-in page says what else there is.
         if (asking !== 'silent' || !(error instanceof AppError)) throw error;
         return reply.redirect(silentlyFailed(returnTo), 302);
       }
@@ -131,7 +131,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
     }),
   );
 
-  // Providers send a form, as nobody else does.
+  // Only providers send a form.
   scope.register(async (forms: Scope) => {
     const type = 'application/x-www-form-urlencoded';
     forms.addContentTypeParser(
@@ -189,7 +189,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
     }
   }
 
-  /** Whoever came with the wrong account has to be able to choose another: the provider remembers the wrong one. */
+  /** A user who came with the wrong account has to be able to choose another: the provider remembers the wrong one. */
   async function signInAgain({ params, query }: FastifyRequest<ProviderPath>): Promise<AnotherAccount | undefined> {
     const provider = (await providers.open()).find(({ name }) => name === params.provider);
     const more = new URLSearchParams({
@@ -199,7 +199,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
     return provider && { url: `/api/v1/user/signin/${provider.name}?${more}`, displayName: provider.displayName };
   }
 
-  /** Failures are recorded, and counted: nobody can fill the audit log, or have a provider called all day. */
+  /** Failures are recorded, and counted: no client can fill the audit log, or have a provider called all day. */
   async function counted<T>(request: FastifyRequest<ProviderPath>, work: () => Promise<T>): Promise<T> {
     const network = networkOf(request.ip);
     const now = performance.now();
@@ -213,7 +213,7 @@ export function providerSignInRoutes(scope: Scope, parts: Parts): void {
       hasFailed = false;
       return result;
     } catch (error) {
-      if (refusals.isRecorded(error)) await refusals.record(request.params.provider, error, request.id);
+      if (rejections.isRecorded(error)) await rejections.record(request.params.provider, error, request.id);
       await states.note(request.params.provider, error, new Date());
       throw error;
     } finally {
@@ -241,6 +241,6 @@ function silentlyFailed(returnTo: string | undefined): string {
 
 /** Where the console asks for the second factor. */
 function secondStepPage({ factors }: HalfSignedIn, returnTo: string): string {
-  const query = new URLSearchParams({ methods: waysOf(factors).join(','), return_to: returnTo });
+  const query = new URLSearchParams({ methods: signInMethods(factors).join(','), return_to: returnTo });
   return `/signin?${query}`;
 }

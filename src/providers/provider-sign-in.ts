@@ -10,8 +10,8 @@ import type { Asking, OidcClient, ProviderTokens, SignInChecks } from './oidc.ts
 import type { Provider } from './provider.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import type { ProviderIdentity } from './provider-identity.ts';
-import { signInFault } from './provider-refusal.ts';
 import type { KnownProvider, Providers } from './providers.ts';
+import { signInFault } from './sign-in-fault.ts';
 
 /** What a browser keeps between the request to a provider and its answer. */
 export interface PendingCookie {
@@ -25,7 +25,7 @@ export interface Begin {
   readonly returnTo: string | undefined;
   readonly remember: boolean;
   readonly asking?: Asking | undefined;
-  /** The account that somebody who is signed in links, instead of signing in. */
+  /** The account that a signed-in user links, instead of signing in. */
   readonly linkTo?: bigint;
 }
 
@@ -54,12 +54,12 @@ interface Pending {
   readonly returnTo: string;
   readonly remember: boolean;
   readonly linkTo: string | null;
-  /** The provider was told to ask who it is. */
+  /** The provider was asked to authenticate the user again. */
   readonly again?: boolean;
   readonly isSilent: boolean;
 }
 
-interface Parts {
+interface ProviderSignInOptions {
   readonly providers: Pick<Providers, 'known'>;
   readonly client: Pick<OidcClient, 'authorizationUrl' | 'identify'>;
   readonly accounts: ProviderAccounts;
@@ -99,9 +99,9 @@ const MAX_TOKEN = 8192;
  * 1. What belongs to a request is sealed in a cookie, under a name of its own, so that only the browser that has begun
  *    can finish, on any replica, in as many tabs as it likes.
  * 2. A request can be finished once, within ten minutes, also if it fails: its state is marked as used first.
- * 3. Everything that creates something does so in one transaction. Nothing is created for somebody who is refused.
+ * 3. Everything that creates something does so in one transaction. Nothing is created for a user who is rejected.
  */
-export function createProviderSignIn(parts: Parts) {
+export function createProviderSignIn(parts: ProviderSignInOptions) {
   const { providers, client, accounts, syncGroups, useOnce, sealed, sealToken, termsOf, openSession } = parts;
   return { begin, finish };
 
@@ -217,7 +217,7 @@ export function cookieName(state: string): string {
   return `atrium_signin_${state.slice(0, 10)}`;
 }
 
-/** Only a path of this server: whoever signs in must not end up elsewhere. */
+/** Only a path of this server: a user who signs in must not end up elsewhere. */
 export function localPath(text: string | undefined): string {
   if (text === undefined || text.length > MAX_RETURN || !text.startsWith('/')) return HOME;
   const here = 'http://atrium.invalid';

@@ -1,14 +1,14 @@
 import { invalidField } from '../base/errors.ts';
-import { readLine, readSet } from '../base/fields.ts';
+import { readLineField, readSet } from '../base/fields.ts';
 
 /**
- * What happens when somebody whom nobody knows yet has a verified address that a local account has verified, too.
+ * What happens when a user who is not linked yet has a verified address that a local account has verified, too.
  * `consent`: they sign in to that account and confirm. `automatic`: they are linked, unless it is a site administrator.
  */
 export const LINKING = ['off', 'consent', 'automatic'] as const;
 export type Linking = (typeof LINKING)[number];
 
-/** Whoever is in the group at the provider is in the team here. */
+/** A user who is in the group at the provider is in the team here. */
 export interface GroupMapping {
   readonly group: string;
   readonly organization: string;
@@ -100,16 +100,16 @@ export function newFields(input: NewProvider): ProviderFields {
 /** A field that is left out stays as it is. */
 export function changedFields(current: ProviderFields, input: ProviderInput): ProviderFields {
   const fields: ProviderFields = {
-    displayName: readLine('display_name', input.displayName ?? current.displayName, 60, 1),
+    displayName: readLineField('display_name', input.displayName ?? current.displayName, 60, 1),
     issuer: readIssuer(input.issuer ?? current.issuer),
-    clientId: readLine('client_id', input.clientId ?? current.clientId, 500, 1),
+    clientId: readLineField('client_id', input.clientId ?? current.clientId, 500, 1),
     scopes: readScopes(input.scopes ?? current.scopes),
     allowedDomains: readDomains(input.allowedDomains ?? current.allowedDomains),
     createAccounts: input.createAccounts ?? current.createAccounts,
     linking: input.linking ?? current.linking,
     trustEmail: input.trustEmail ?? current.trustEmail,
     trustSecondFactor: input.trustSecondFactor ?? current.trustSecondFactor,
-    groupClaim: readLine('group_claim', input.groupClaim ?? current.groupClaim, 200),
+    groupClaim: readLineField('group_claim', input.groupClaim ?? current.groupClaim, 200),
     groupMappings: readMappings(input.groupMappings ?? current.groupMappings),
     enabled: input.enabled ?? current.enabled,
     sessionHours: readCount('session_hours', input.sessionHours, current.sessionHours, [1, 8760]),
@@ -179,9 +179,9 @@ function readMappings(mappings: readonly GroupMapping[]): GroupMapping[] {
     throw invalidField('group_mappings', `group_mappings must have at most ${MAX_MAPPINGS} items`);
   }
   const read = mappings.map(({ group, organization, team }) => ({
-    group: readLine('group_mappings.group', group, 500, 1),
-    organization: readLine('group_mappings.organization', organization, 40, 1),
-    team: readLine('group_mappings.team', team, 100, 1),
+    group: readLineField('group_mappings.group', group, 500, 1),
+    organization: readLineField('group_mappings.organization', organization, 40, 1),
+    team: readLineField('group_mappings.team', team, 100, 1),
   }));
   return [...new Map(read.map((one) => [keyOf(one), one])).values()];
 }

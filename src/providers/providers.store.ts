@@ -56,7 +56,7 @@ const UPDATE = sql(
     where name = $1`,
 );
 const DELETE = sql('providers.delete', 'delete from provider where name = $1');
-// Nobody has been asked for a second factor in these sessions, neither here nor, as it turns out, there.
+// No user was asked for a second factor in these sessions, neither here nor, as it turns out, there.
 const END_TRUSTED = sql(
   'providers.endTrusted',
   `delete from session s using session_provider p

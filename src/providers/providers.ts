@@ -31,7 +31,7 @@ export interface ProviderStore {
   get(name: string): Promise<StoredProvider | undefined>;
   /** Undefined if the name is taken. */
   create(draft: ProviderDraft, actor: Actor, once?: Once<Provider>): Promise<Provider | undefined>;
-  /** `others` are the names of those that are enabled besides it. They stay so until the change is made. */
+  /** `others` are the names of the other enabled providers. They stay enabled until the change is written. */
   update(
     name: string,
     decide: (current: Provider, others: readonly string[]) => ProviderUpdate,
@@ -124,12 +124,12 @@ export function createProviders(
   }
 
   async function update(name: string, input: ProviderInput, precondition: Precondition, actor: Actor) {
-    refuseFixed(name);
+    rejectFixed(name);
     const sealedSecret = await sealed(name, input.clientSecret);
     const decide = (current: Provider, others: readonly string[]): ProviderUpdate => {
       precondition(current);
       const changed = changedFields(current, input);
-      if (current.enabled && !changed.enabled) refuseLast(current, others);
+      if (current.enabled && !changed.enabled) rejectLast(current, others);
       return { ...changed, sealedSecret };
     };
     const updated = await store.update(name, decide, actor);
@@ -137,25 +137,25 @@ export function createProviders(
     return updated;
   }
 
-  /** Linked accounts stay: whoever adds the provider again does not have to link everybody again. */
+  /** Linked accounts stay: if the provider is added again, users do not have to link again. */
   async function remove(name: string, precondition: Precondition, actor: Actor): Promise<void> {
-    refuseFixed(name);
+    rejectFixed(name);
     const decide = (current: Provider, others: readonly string[]): void => {
       precondition(current);
-      if (current.enabled) refuseLast(current, others);
+      if (current.enabled) rejectLast(current, others);
     };
     if (!(await store.remove(name, decide, actor))) throw providerNotFound();
   }
 
-  /** Without passwords, nobody could sign in any more, and the next start would be refused. */
-  function refuseLast({ displayName }: Provider, others: readonly string[]): void {
+  /** Without passwords, no user could sign in any more, and the next start would fail. */
+  function rejectLast({ displayName }: Provider, others: readonly string[]): void {
     if (hasPasswords || [...fixed.values()].some(({ provider }) => provider.enabled)) return;
     if (others.some((name) => !fixed.has(name))) return;
     const message = `${displayName} is the last provider that people can sign in with, and PASSWORDS is off`;
     throw new AppError('conflict', `${message}: enable another one first`, { reason: 'last_provider' });
   }
 
-  function refuseFixed(name: string): void {
+  function rejectFixed(name: string): void {
     if (!fixed.has(name)) return;
     throw new AppError('conflict', `${name} comes from the setting OIDC_PROVIDERS: change it there`);
   }

@@ -38,8 +38,8 @@ import { providerSignInRoutes } from './provider-sign-in.routes.ts';
 import { createProviderSignIn, type SealToken } from './provider-sign-in.ts';
 import { createProviderStore } from './providers.store.ts';
 import { createProviders } from './providers.ts';
-import { createRefusalStore } from './sign-in-refusals.store.ts';
-import { createSignInRefusals } from './sign-in-refusals.ts';
+import { createSignInRejectionStore } from './sign-in-rejections.store.ts';
+import { createSignInRejections } from './sign-in-rejections.ts';
 
 /** Metadata, keys and tokens of providers have a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
@@ -141,9 +141,9 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
   function mount(scope: Scope): void {
     const browserCookies = createBrowserCookies(() => baseUrl().startsWith('https:'));
     const failures = share('provider failures', createAllowance(config.AUTH_FAILURES * PEOPLE_A_NETWORK, WINDOW_MS));
-    const refusals = createSignInRefusals(createRefusalStore(write));
+    const rejections = createSignInRejections(createSignInRejectionStore(write));
     providerSignInRoutes(scope, {
-      ...{ providers, signIn, logout, refusals, states, callers, cookies, browserCookies, failures },
+      ...{ providers, signIn, logout, rejections, states, callers, cookies, browserCookies, failures },
       closeReplaced: sessions.closeReplaced,
     });
     const closeSession = sessions.close;

@@ -46,7 +46,7 @@ const BY_ACCOUNT = new Set([
   'forbidden',
 ]);
 
-/** The page about a sign-in that ended without a session: what is wrong, in words, and the reason, for whoever helps. */
+/** The page about a sign-in that ended without a session: what is wrong, in words, and the reason, for support. */
 export function faultPage(error: AppError, requestId: string, another?: AnotherAccount): string {
   const reason = reasonOf(error);
   const choice =

@@ -5,7 +5,7 @@ import { RebacError } from './rebac-error.ts';
 import { admit, type Tuple } from './tuple.ts';
 
 /** What a query brings in addition to the graph. */
-export interface Surroundings {
+export interface QueryContext {
   /** Parameters for conditions. Parameters on the tuple take precedence. */
   readonly context?: Context | undefined;
   /** Tuples that apply to this query only. A tuple that the model does not admit is rejected. */
@@ -22,7 +22,7 @@ const SOURCE = '\0contextual';
  * Contextual tuples are a source like any other, but exist only during one synchronous query, and a contextual tuple
  * about a plain user takes the place of a stored one.
  */
-export function contextually<T>(graph: Graph, { context, contextualTuples }: Surroundings, ask: () => T): T {
+export function contextually<T>(graph: Graph, { context, contextualTuples }: QueryContext, ask: () => T): T {
   const fault = contextFault(context);
   if (fault !== undefined) throw new RebacError('validation', `invalid context: ${fault}`);
   if (contextualTuples === undefined || contextualTuples.length === 0) return ask();

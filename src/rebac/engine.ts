@@ -16,20 +16,20 @@
  * needs no walk (look-alikes.ts). All operations walk the same plans with the same steps (steps.ts), so they cannot
  * disagree. Walks are synchronous; nothing here waits.
  */
-import { contextually, type Surroundings } from './contextual.ts';
+import { contextually, type QueryContext } from './contextual.ts';
 import type { Graph } from './graph.ts';
-import { choiceOf, placeOf, validObject, validUser, walkOf } from './query.ts';
+import { choiceOf, queryTargetOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
 import { YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 
-export interface Question extends Surroundings {
+export interface CheckQuery extends QueryContext {
   readonly user: string;
   readonly relation: string;
   readonly object: string;
 }
 
-export interface Selection extends Surroundings {
+export interface Selection extends QueryContext {
   /** Only relations whose name starts with this prefix. */
   readonly prefix?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface Selection extends Surroundings {
  * Whether the user has the relation. Throws if the answer depends on a condition that cannot be evaluated, or on a
  * chain that is too long.
  */
-export function check(graph: Graph, question: Question): boolean {
+export function check(graph: Graph, question: CheckQuery): boolean {
   const { user, object } = question;
   const read = validObject(graph.model, object);
   const relation = read.type.relationIndex.get(question.relation);
@@ -46,7 +46,7 @@ export function check(graph: Graph, question: Question): boolean {
     throw new RebacError('validation', `${read.type.name} has no relation ${question.relation}`);
   validUser(graph.model, user);
   return contextually(graph, question, () => {
-    const { plan, node, slot } = placeOf(graph, object, read, relation);
+    const { plan, node, slot } = queryTargetOf(graph, object, read, relation);
     const walk = walkOf(graph);
     const quick = walk.quick(user, node, plan);
     if (quick !== undefined) return quick.cells[slot] === YES;

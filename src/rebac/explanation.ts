@@ -1,14 +1,14 @@
-import { contextually, type Surroundings } from './contextual.ts';
+import { contextually, type QueryContext } from './contextual.ts';
 import { Evidence } from './evidence.ts';
 import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-missing.ts';
 import { proofOf, type Step } from './explain-proof.ts';
 import { type Ways, waysOf } from './explain-ways.ts';
 import type { Graph } from './graph.ts';
-import { type Place, placeOf, validObject, validUser, walkOf } from './query.ts';
+import { type QueryTarget, queryTargetOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
 import type { Tuple } from './tuple.ts';
 
-export interface ExplainQuestion extends Surroundings {
+export interface ExplainQuery extends QueryContext {
   readonly user: string;
   readonly relation: string;
   readonly object: string;
@@ -23,7 +23,7 @@ export interface Explanation {
 }
 
 /** The same walk as `check`, but wide so that every hop is visible, and then the way back through what it found. */
-export function explain(graph: Graph, question: ExplainQuestion): Explanation {
+export function explain(graph: Graph, question: ExplainQuery): Explanation {
   return explained(graph, question, (allowed, evidence, place) =>
     allowed
       ? { allowed, steps: proofOf(evidence, 0, place.relation), missing: undefined }
@@ -32,7 +32,7 @@ export function explain(graph: Graph, question: ExplainQuestion): Explanation {
 }
 
 /** All minimal ways in which a relation holds, at most this many. There are none if it does not hold. */
-export function explainAll(graph: Graph, question: ExplainQuestion, max: number): Ways {
+export function explainAll(graph: Graph, question: ExplainQuery, max: number): Ways {
   return explained(graph, question, (allowed, evidence, place) =>
     allowed ? waysOf(evidence, 0, place.relation, max) : { ways: [], hasMore: false },
   );
@@ -41,8 +41,8 @@ export function explainAll(graph: Graph, question: ExplainQuestion, max: number)
 /** The evidence is void after the next walk over the graph. */
 function explained<T>(
   graph: Graph,
-  question: ExplainQuestion,
-  tell: (allowed: boolean, evidence: Evidence, place: Place) => T,
+  question: ExplainQuery,
+  tell: (allowed: boolean, evidence: Evidence, place: QueryTarget) => T,
 ): T {
   const { user, object } = question;
   const read = validObject(graph.model, object);
@@ -51,7 +51,7 @@ function explained<T>(
     throw new RebacError('validation', `${read.type.name} has no relation ${question.relation}`);
   validUser(graph.model, user);
   return contextually(graph, question, () => {
-    const place = placeOf(graph, object, read, relation);
+    const place = queryTargetOf(graph, object, read, relation);
     const walk = walkOf(graph);
     walk.run(user, object, place.node, place.plan, question.context, true);
     const answer = walk.answer(place.slot);
@@ -69,8 +69,8 @@ const MAX_SUGGESTIONS = 8;
  */
 function missingLink(
   graph: Graph,
-  { user, object, context }: ExplainQuestion,
-  place: Place,
+  { user, object, context }: ExplainQuery,
+  place: QueryTarget,
   found: Evidence,
 ): MissingLink | undefined {
   const walk = walkOf(graph);

@@ -1,4 +1,4 @@
-import { contextually, type Surroundings } from './contextual.ts';
+import { contextually, type QueryContext } from './contextual.ts';
 import type { Graph } from './graph.ts';
 import type { Kind, TypeDef } from './model-types.ts';
 import { validUser, walkOf } from './query.ts';
@@ -8,7 +8,7 @@ import { FAULT, YES } from './steps.ts';
 import { REACHES, USES } from './tables/nodes.ts';
 import type { Walk } from './walk.ts';
 
-export interface ObjectsQuestion extends Surroundings {
+export interface ObjectsQuery extends QueryContext {
   readonly user: string;
   readonly relation: string;
   readonly type: string;
@@ -18,7 +18,7 @@ export interface ObjectsQuestion extends Surroundings {
  * Every object of the type to which the user has the relation, sorted. Candidates are found from the user outwards, as
  * if every operator were a union and nothing were excluded. Then each candidate is checked.
  */
-export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
+export function listObjects(graph: Graph, question: ObjectsQuery): string[] {
   const [type, relation] = goalOf(graph, question);
   return contextually(graph, question, () => {
     const walk = walkOf(graph);
@@ -43,7 +43,7 @@ export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
  * The candidates alone, in no particular order, for callers who check them a few at a time. To any other object of the
  * type, the user does not have the relation.
  */
-export function possibleObjects(graph: Graph, question: ObjectsQuestion): string[] {
+export function possibleObjects(graph: Graph, question: ObjectsQuery): string[] {
   const [type, relation] = goalOf(graph, question);
   return contextually(graph, question, () => {
     const search = new Search(graph, walkOf(graph), type.firstUserset + relation);
@@ -52,7 +52,7 @@ export function possibleObjects(graph: Graph, question: ObjectsQuestion): string
   });
 }
 
-function goalOf(graph: Graph, question: ObjectsQuestion): [type: TypeDef, relation: number] {
+function goalOf(graph: Graph, question: ObjectsQuery): [type: TypeDef, relation: number] {
   const type = graph.model.typeIndex.get(question.type);
   if (type === undefined) throw new RebacError('typeNotFound', `type ${question.type} is not in the model`);
   const relation = type.relationIndex.get(question.relation);
@@ -84,7 +84,7 @@ class Search {
     this.#useful = this.#reach.below(goal);
   }
 
-  start({ user, context }: ObjectsQuestion): void {
+  start({ user, context }: ObjectsQuery): void {
     const { caller } = this.#walk;
     this.#walk.surround(user, context);
     if (caller.selfKind !== -1) this.#startFromUserset();

@@ -1,4 +1,4 @@
-import { contextually, type Surroundings } from './contextual.ts';
+import { contextually, type QueryContext } from './contextual.ts';
 import type { Graph } from './graph.ts';
 import type { Model } from './model.ts';
 import type { Kind, RelationDef, Rewrite } from './model-types.ts';
@@ -11,7 +11,7 @@ import { GRANTS, LINKS } from './tables/nodes.ts';
 import type { Reference } from './tuple.ts';
 import type { Walk } from './walk.ts';
 
-export interface UsersQuestion extends Surroundings {
+export interface UsersQuery extends QueryContext {
   readonly object: string;
   readonly relation: string;
   /** What to look for: `user`, or a userset such as `team#member`. */
@@ -22,7 +22,7 @@ export interface UsersQuestion extends Surroundings {
  * All subjects of one kind that have the relation to the object, sorted. `user:*` means everybody; besides `user:*`,
  * only subjects that a tuple on the way names are listed. All subjects on the way are candidates; then each is checked.
  */
-export function listUsers(graph: Graph, question: UsersQuestion): string[] {
+export function listUsers(graph: Graph, question: UsersQuery): string[] {
   const goal = goalOf(graph, question);
   return contextually(graph, question, () => {
     const walk = walkOf(graph);
@@ -44,7 +44,7 @@ export function listUsers(graph: Graph, question: UsersQuestion): string[] {
  * The candidates alone, in no particular order, for callers who check them a few at a time. No other subject has the
  * relation, unless everybody has.
  */
-export function possibleUsers(graph: Graph, question: UsersQuestion): string[] {
+export function possibleUsers(graph: Graph, question: UsersQuery): string[] {
   const goal = goalOf(graph, question);
   return contextually(graph, question, () => [...surveyed(graph, walkOf(graph), question, goal).survey.users]);
 }
@@ -55,7 +55,7 @@ interface Goal {
   readonly wanted: ReadonlySet<number>;
 }
 
-function goalOf({ model }: Graph, question: UsersQuestion): Goal {
+function goalOf({ model }: Graph, question: UsersQuery): Goal {
   const [typeName = ''] = question.object.split(':', 1);
   if (!model.typeIndex.has(typeName)) throw new RebacError('typeNotFound', `type ${typeName} is not in the model`);
   const object = validObject(model, question.object);
@@ -65,7 +65,7 @@ function goalOf({ model }: Graph, question: UsersQuestion): Goal {
   return { object, relation, wanted: readFilter(model, question.filter) };
 }
 
-function surveyed(graph: Graph, walk: Walk, question: UsersQuestion, { object, relation, wanted }: Goal) {
+function surveyed(graph: Graph, walk: Walk, question: UsersQuery, { object, relation, wanted }: Goal) {
   const node = graph.nodes.find(object.kind, question.object, object.from, object.to);
   const survey = new Survey(graph, walk, wanted, question);
   survey.from(node, object.type.firstUserset + relation);
@@ -90,13 +90,13 @@ class Survey {
   readonly #graph: Graph;
   readonly #walk: Walk;
   readonly #wanted: ReadonlySet<number>;
-  readonly #question: UsersQuestion;
+  readonly #question: UsersQuery;
   readonly #seen = new Map<number, Set<number>>();
   /** Many lead to the same subject, and its text is made once. */
   readonly #met = new Set<number>();
   readonly #queue: Visit[] = [];
 
-  constructor(graph: Graph, walk: Walk, wanted: ReadonlySet<number>, question: UsersQuestion) {
+  constructor(graph: Graph, walk: Walk, wanted: ReadonlySet<number>, question: UsersQuery) {
     this.#graph = graph;
     this.#walk = walk;
     this.#wanted = wanted;

@@ -3,7 +3,14 @@ import { type ClosureTables, markClosable } from './model-closable.ts';
 import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 import { createPlanTable, type PlanTable } from './plan.ts';
 import { RebacError } from './rebac-error.ts';
-import { type ModelJson, type ModuleFile, parseModules, parseText, type RewriteJson, type TypeJson } from './syntax.ts';
+import {
+  type ModelJson,
+  type ModuleFile,
+  parseModules,
+  parseSyntax,
+  type RewriteJson,
+  type TypeJson,
+} from './syntax.ts';
 import { locateInFiles, locateInText } from './validation/model-source.ts';
 import { validateModel } from './validation/model-validation.ts';
 
@@ -19,7 +26,7 @@ export interface Model extends ClosureTables {
 
 /** Reads `.fga` text: parses, validates and compiles it. Throws a RebacError that names each line and its fault. */
 export async function readModel(text: string): Promise<Model> {
-  const json = await parseText(text);
+  const json = await parseSyntax(text);
   validateModel(json, locateInText(text));
   return compileModel(json);
 }

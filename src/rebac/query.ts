@@ -24,7 +24,7 @@ export function validObject(model: Model, object: string): Reference {
 }
 
 /** Where to find the answer for one relation of an object. */
-export interface Place {
+export interface QueryTarget {
   readonly plan: Plan;
   readonly relation: number;
   readonly slot: number;
@@ -32,7 +32,7 @@ export interface Place {
   readonly node: number;
 }
 
-export function placeOf(graph: Graph, object: string, read: Reference, relation: number): Place {
+export function queryTargetOf(graph: Graph, object: string, read: Reference, relation: number): QueryTarget {
   const plan = graph.model.plans.forOne(read.type, relation);
   const node = graph.nodes.find(read.kind, object, read.from, read.to);
   return { plan, relation, slot: plan.slotOf[relation] as number, node };

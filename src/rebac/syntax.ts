@@ -68,16 +68,16 @@ interface LanguageFault {
 }
 
 /** Converts text to JSON. Rejects it with the line of every syntax error. What the text means is not checked here. */
-export async function parseText(text: string): Promise<ModelJson> {
+export async function parseSyntax(text: string): Promise<ModelJson> {
   const { transformer } = await language();
-  return refusing(() => restored(transformer.transformDSLToJSONObject(disguised(text))));
+  return rejectingFaults(() => restored(transformer.transformDSLToJSONObject(disguised(text))));
 }
 
 /** The files that an `fga.mod` names, joined into one model. */
 export async function parseModules(files: readonly ModuleFile[], schemaVersion: string): Promise<ModelJson> {
   const { transformer } = await language();
   const disguisedFiles = files.map(({ name, contents }) => ({ name, contents: disguised(contents) }));
-  return refusing(() => restored(transformer.transformModuleFilesToModel(disguisedFiles, schemaVersion)));
+  return rejectingFaults(() => restored(transformer.transformModuleFilesToModel(disguisedFiles, schemaVersion)));
 }
 
 /** The parser costs 160 ms and some megabytes, so it is loaded only when a model is parsed. */
@@ -106,7 +106,7 @@ function restored(parsed: object): ModelJson {
   return { ...json, type_definitions: json.type_definitions ?? [] };
 }
 
-function refusing<T>(read: () => T): T {
+function rejectingFaults<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -126,8 +126,8 @@ export class TupleReader {
     const condition = tuple.condition?.name ? model.conditions.get(tuple.condition.name) : undefined;
     if (tuple.condition?.name && condition === undefined) return `condition '${tuple.condition.name}' is not defined`;
     const context = tuple.condition?.context ?? undefined;
-    const refused = context && condition?.refuses(context);
-    if (refused) return refused;
+    const fault = context && condition?.faultOf(context);
+    if (fault) return fault;
     return { subject, object, relation: relation.index, condition, context };
   }
 

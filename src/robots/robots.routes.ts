@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { shownIds } from '../identity/tokens/token-limits.ts';
@@ -123,7 +123,7 @@ function idOf(request: FastifyRequest<{ Params: Static<typeof RobotId> }>): bigi
 }
 
 function show(reply: FastifyReply, robot: Robot) {
-  showVersion(reply, robot);
+  showEtag(reply, robot);
   return present(robot);
 }
 

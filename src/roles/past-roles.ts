@@ -28,7 +28,7 @@ export function createPastRoles(
   }
 }
 
-/** Its version of then is not known, nor when assignments were to end. Nobody can change a role of the past. */
+/** Its version of then is not known, nor when assignments were to end. A role of the past cannot be changed. */
 function toRole(organizationId: bigint, { permissions, ...role }: PastRole): Role & StoredRole {
   const found = inCatalogOrder(permissions.flatMap((pair) => findPermission(pair) ?? []));
   return { ...role, organizationId, permissions: found, version: 0, teamEnds: new Map() };

@@ -50,7 +50,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
 
   const document = fieldsOf(value);
   if (!document) throw rejection([{ field: 'body', message: 'body must be a roles document' }]);
-  refuseOthers(document, '', DOCUMENT_KEYS);
+  rejectUnknownKeys(document, '', DOCUMENT_KEYS);
   if (document.apiVersion !== API_VERSION) fault('apiVersion', `must be ${API_VERSION}`);
   if (document.kind !== KIND) fault('kind', `must be ${KIND}`);
   const organization = text(document, '', 'organization') ?? '';
@@ -71,7 +71,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
     const role = fieldsOf(given);
     if (!role) fault(path, 'must be a role with a name');
     const fields = role ?? {};
-    refuseOthers(fields, `${path}.`, ROLE_KEYS);
+    rejectUnknownKeys(fields, `${path}.`, ROLE_KEYS);
     const name = text(fields, `${path}.`, 'name');
     if (role && name === undefined) fault(`${path}.name`, 'is required');
     const groups = fieldsOf(fields.permissions ?? {});
@@ -94,7 +94,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
       fault(path, 'must be a string, or have a name and expires_at');
       return [];
     }
-    refuseOthers(team, `${path}.`, TEAM_KEYS);
+    rejectUnknownKeys(team, `${path}.`, TEAM_KEYS);
     const { name, expires_at: end = null } = team;
     const isEnd = end === null || (typeof end === 'string' && DATE_TIME.test(end) && !Number.isNaN(Date.parse(end)));
     if (typeof name !== 'string') fault(`${path}.name`, 'must be a string');
@@ -102,7 +102,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
     return typeof name === 'string' && isEnd ? [{ name, expires_at: end as string | null }] : [];
   }
 
-  function refuseOthers(fields: Fields, path: string, known: readonly string[]): void {
+  function rejectUnknownKeys(fields: Fields, path: string, known: readonly string[]): void {
     for (const key of Object.keys(fields)) {
       if (!known.includes(key))
         fault(`${path}${key.slice(0, 100)}`, `is not a known field; known fields are ${known.join(', ')}`);

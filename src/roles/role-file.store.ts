@@ -1,4 +1,4 @@
-import { breath, mapInSlices } from '../base/slices.ts';
+import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
@@ -109,7 +109,7 @@ async function put(query: Query, organizationId: bigint, { creates, updates }: P
     const created = await insert(query, organizationId, creates.slice(first, first + ROLES_AT_ONCE));
     await fill(query, created);
     written.push(...created);
-    await breath();
+    await yieldToEventLoop();
   }
   for (let first = 0; first < updates.length; first += ROLES_AT_ONCE) {
     const part = updates.slice(first, first + ROLES_AT_ONCE);
@@ -120,7 +120,7 @@ async function put(query: Query, organizationId: bigint, { creates, updates }: P
     await query(DROP_TEAMS, [gone.map(([role]) => role), gone.map(([, team]) => team)]);
     await fill(query, changed);
     written.push(...changed);
-    await breath();
+    await yieldToEventLoop();
   }
   return written;
 }

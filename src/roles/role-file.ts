@@ -3,8 +3,8 @@ import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { requireTerm } from '../base/expiry.ts';
-import { breath, mapInSlices } from '../base/slices.ts';
+import { requireExpiryTerm } from '../base/expiry.ts';
+import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import {
   entryOf,
@@ -116,7 +116,7 @@ export function createRoleFile(
       requireRelations(plan, held);
       rejectEscalations(plan, held);
       requireRoom(plan, now, limits);
-      await breath();
+      await yieldToEventLoop();
       return { plan, rules, report: reportOn(plan, rules, now) };
     };
     if (options.isDryRun) {
@@ -171,7 +171,7 @@ function readEntry({ name, description, permissions, teams }: RoleEntry, now: Da
     return { team: team.name, end: team.expires_at === null ? null : new Date(team.expires_at) };
   });
   const lasting = entries.filter(({ end }) => !end || end > now);
-  for (const { end } of lasting) requireTerm(end, now);
+  for (const { end } of lasting) requireExpiryTerm(end, now);
   return {
     draft: draftOf(undefined, { name, description, permissions: pairs }),
     teams: lasting.map(({ team }) => team),

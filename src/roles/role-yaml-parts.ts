@@ -1,5 +1,5 @@
 import { CST } from 'yaml';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 
 /**
  * Cuts a file of roles into parts that are small enough to be composed in one go each: the document with the last of its
@@ -8,7 +8,7 @@ import { breath } from '../base/slices.ts';
  * 1. Every token of the file is in exactly one part, so every check of the library is made.
  * 2. A cut list differs from the list in the file only by the items that it lacks, and by the comma before its first.
  */
-interface Parts {
+interface RoleYamlParts {
   readonly rest: readonly CST.Token[];
   /** The key of the list that was cut, and its parts, each as a document of its own. */
   readonly key: string | undefined;
@@ -25,11 +25,11 @@ const TOKENS_IN_LIST = 2_000;
 const TOKENS_A_BREATH = 20_000;
 
 /** `refuse` gets the offset of what is too large. */
-export async function partsOf(tokens: readonly CST.Token[], refuse: (offset: number) => never): Promise<Parts> {
+export async function partsOf(tokens: readonly CST.Token[], reject: (offset: number) => never): Promise<RoleYamlParts> {
   const document = tokens.find((token) => token.type === 'document');
   const found = document?.type === 'document' ? findList(document.value) : undefined;
   if (document?.type !== 'document' || !found) {
-    if (weigh(tokens) > MAX_TOKENS) refuse(0);
+    if (weigh(tokens) > MAX_TOKENS) reject(0);
     return { rest: tokens, key: undefined, lists: [] };
   }
   const { map, pair, list } = found;
@@ -38,8 +38,8 @@ export async function partsOf(tokens: readonly CST.Token[], refuse: (offset: num
   const short = { ...pair, value: withItems(list, items.slice(tail)) };
   const value = { ...map, items: map.items.map((item) => (item === pair ? short : item)) } as CST.Token;
   const rest = tokens.map((token) => (token === document ? { ...document, value } : token));
-  if (weigh(rest) > MAX_TOKENS) refuse(document.offset);
-  const lists = await cut(list, items.slice(0, tail), refuse);
+  if (weigh(rest) > MAX_TOKENS) reject(document.offset);
+  const lists = await cut(list, items.slice(0, tail), reject);
   return {
     rest,
     key: KEY,
@@ -64,7 +64,7 @@ function textOf(key: CST.Token): string | undefined {
   return CST.resolveAsScalar(key)?.value;
 }
 
-async function cut(list: List, all: readonly Item[], refuse: (offset: number) => never): Promise<List[]> {
+async function cut(list: List, all: readonly Item[], reject: (offset: number) => never): Promise<List[]> {
   const lists: List[] = [];
   let items: Item[] = [];
   let weight = 0;
@@ -72,7 +72,7 @@ async function cut(list: List, all: readonly Item[], refuse: (offset: number) =>
   for (const item of all) {
     const own = weighItem(item);
     const last = items.at(-1);
-    if (own > MAX_TOKENS || weight > MAX_TOKENS) refuse(item.value?.offset ?? list.offset);
+    if (own > MAX_TOKENS || weight > MAX_TOKENS) reject(item.value?.offset ?? list.offset);
     if (weight + own > TOKENS_IN_LIST && last && !isEmpty(last)) {
       lists.push(withItems(list, items));
       [items, weight] = [[item], own];
@@ -83,7 +83,7 @@ async function cut(list: List, all: readonly Item[], refuse: (offset: number) =>
     sinceBreath += own;
     if (sinceBreath > TOKENS_A_BREATH) {
       sinceBreath = 0;
-      await breath();
+      await yieldToEventLoop();
     }
   }
   if (items.length > 0) lists.push(withItems(list, items));

@@ -1,6 +1,6 @@
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, Lexer, LineCounter, Parser, visit } from 'yaml';
 import { AppError } from '../base/errors.ts';
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import { partsOf } from './role-yaml-parts.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -9,7 +9,7 @@ const MAX_SIGNS = 400_000;
 const MAX_DEPTH = 64;
 const SIGNS_A_BREATH = 5_000;
 
-type Refuse = (message: string, offset?: number) => never;
+type Reject = (message: string, offset?: number) => never;
 
 /**
  * The part of YAML that a file of roles needs: no anchors, no aliases, no tags that are not plain data, no repeated
@@ -17,33 +17,33 @@ type Refuse = (message: string, offset?: number) => never;
  */
 export async function readYaml(body: Buffer): Promise<unknown> {
   const lines = new LineCounter();
-  const refuse: Refuse = (message, offset = 0) => {
+  const reject: Reject = (message, offset = 0) => {
     const { line, col } = lines.linePos(offset);
     const where = `line ${Math.max(1, line)}, column ${Math.max(1, col)}`;
     throw new AppError('malformed', `body is not valid YAML: ${where}: ${message}`);
   };
   const text = decode(body);
-  const tokens = await tokensOf(text, lines, refuse);
-  const { rest, key, lists } = await partsOf(tokens, (offset) => refuse('one part has too many tokens', offset));
-  const document = compose(rest, text.length, refuse);
+  const tokens = await tokensOf(text, lines, reject);
+  const { rest, key, lists } = await partsOf(tokens, (offset) => reject('one part has too many tokens', offset));
+  const document = compose(rest, text.length, reject);
   if (key === undefined) return document;
   const items: unknown[] = [];
   for (const list of lists) {
-    await breath();
-    items.push(...(compose([list], text.length, refuse) as unknown[]));
+    await yieldToEventLoop();
+    items.push(...(compose([list], text.length, reject) as unknown[]));
   }
   const last = (document as Record<string, unknown[]>)[key] ?? [];
   return { ...(document as object), [key]: [...items, ...last] };
 }
 
 /** In one go, because the library knows no other way, so there must not be many tokens. */
-function compose(tokens: readonly CST.Token[], end: number, refuse: Refuse): unknown {
+function compose(tokens: readonly CST.Token[], end: number, reject: Reject): unknown {
   // The library's own check for repeated keys compares each key with every other, so it is done here.
   const options = { prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const;
   const [document, second] = new Composer(options).compose(tokens, true, end).take(2);
-  if (second) refuse('there is more than one document', second.range?.[0]);
+  if (second) reject('there is more than one document', second.range?.[0]);
   if (!document) return null;
-  inspect(document, refuse);
+  inspect(document, reject);
   return document.toJS({ maxAliasCount: 0 });
 }
 
@@ -51,46 +51,46 @@ function compose(tokens: readonly CST.Token[], end: number, refuse: Refuse): unk
  * The library takes seconds for a hostile, large file, so other requests are served in between, and parsing ends at the
  * first fault.
  */
-async function tokensOf(text: string, lines: LineCounter, refuse: Refuse): Promise<CST.Token[]> {
+async function tokensOf(text: string, lines: LineCounter, reject: Reject): Promise<CST.Token[]> {
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   const keep = (found: Iterable<CST.Token>) => {
     for (const token of found) {
-      if (token.type === 'error') refuse(token.message, token.offset);
+      if (token.type === 'error') reject(token.message, token.offset);
       tokens.push(token);
     }
   };
   let count = 0;
   for (const sign of new Lexer().lex(text)) {
     keep(parser.next(sign));
-    if (parser.stack.length > MAX_DEPTH) refuse('the document is nested too deeply', parser.offset);
-    if (++count > MAX_SIGNS) refuse('the document has too many tokens', parser.offset);
-    if (count % SIGNS_A_BREATH === 0) await breath();
+    if (parser.stack.length > MAX_DEPTH) reject('the document is nested too deeply', parser.offset);
+    if (++count > MAX_SIGNS) reject('the document has too many tokens', parser.offset);
+    if (count % SIGNS_A_BREATH === 0) await yieldToEventLoop();
   }
   keep(parser.end());
   return tokens;
 }
 
-function inspect(document: Document.Parsed, refuse: Refuse): void {
+function inspect(document: Document.Parsed, reject: Reject): void {
   const [fault] = [...document.errors, ...document.warnings];
-  if (fault) refuse(fault.message, fault.pos[0]);
+  if (fault) reject(fault.message, fault.pos[0]);
   visit(document, (_key, node) => {
     if (isAlias(node) || (typeof node === 'object' && node !== null && 'anchor' in node && node.anchor)) {
-      refuse('anchors and aliases are not allowed', offsetOf(node));
+      reject('anchors and aliases are not allowed', offsetOf(node));
     }
     if (isMap(node)) {
       const seen = new Set<unknown>();
       for (const { key } of node.items) {
-        if (!isScalar(key) || typeof key.value !== 'string') refuse('a key must be a string', offsetOf(key ?? node));
-        else if (key.value === '__proto__') refuse('key is not allowed: __proto__', offsetOf(key));
-        else if (seen.has(key.value)) refuse(`key is given twice: ${key.value.slice(0, 100)}`, offsetOf(key));
+        if (!isScalar(key) || typeof key.value !== 'string') reject('a key must be a string', offsetOf(key ?? node));
+        else if (key.value === '__proto__') reject('key is not allowed: __proto__', offsetOf(key));
+        else if (seen.has(key.value)) reject(`key is given twice: ${key.value.slice(0, 100)}`, offsetOf(key));
         else seen.add(key.value);
       }
     }
     if (isScalar(node) && typeof node.value === 'string') {
-      if (node.value.includes('\0')) refuse('NUL is not allowed', offsetOf(node));
-      if (!node.value.isWellFormed()) refuse('unpaired surrogates are not allowed', offsetOf(node));
+      if (node.value.includes('\0')) reject('NUL is not allowed', offsetOf(node));
+      if (!node.value.isWellFormed()) reject('unpaired surrogates are not allowed', offsetOf(node));
     }
   });
 }

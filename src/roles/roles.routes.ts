@@ -5,7 +5,7 @@ import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts
 import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import {
   Int64,
   Int64Input,
@@ -249,7 +249,7 @@ export function readInput(body: Static<typeof UpdateRole>): RoleInput {
 }
 
 function show(reply: FastifyReply, role: Role) {
-  reply.header('ETag', versionTag(role));
+  reply.header('ETag', versionEtag(role));
   return presentRole(role);
 }
 

@@ -1,4 +1,4 @@
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
@@ -194,7 +194,7 @@ export async function readRoles(query: Query, organizationId: bigint): Promise<R
     const page = await query<RoleRow>(PAGE, [organizationId, roles.at(-1)?.id ?? 0n, ROLES_IN_PAGE]);
     for (const row of page) roles.push(toRole(row));
     if (page.length < ROLES_IN_PAGE) return roles;
-    await breath();
+    await yieldToEventLoop();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { endsBefore } from '../base/expiry.ts';
-import { readLine } from '../base/fields.ts';
+import { readLineField } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
@@ -39,7 +39,7 @@ export interface RoleInput {
   readonly description?: string | undefined;
   readonly permissions?: readonly PermissionPair[] | undefined;
   readonly teamIds?: readonly bigint[] | undefined;
-  /** When the assignments to some of the teams end; null for never. Those to others end as before. */
+  /** When the assignments to some of the teams end; null for never. Assignments to other teams end as before. */
   readonly terms?: ReadonlyMap<bigint, Date | null> | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface RoleStore {
     actor: Actor,
     once?: Once<Role>,
   ): Promise<Role | Rejection | undefined>;
-  /** `decide` sees the role as it is while nobody else can change it. */
+  /** `decide` sees the role as it is while no other request can change it. */
   update(
     organizationId: bigint,
     id: bigint,
@@ -110,7 +110,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, lim
     return settled(await store.create(organizationId, draft, actor, once));
   }
 
-  /** The input may depend on the role as it is while nobody else can change it. */
+  /** The input may depend on the role as it is while no other request can change it. */
   async function update(
     setting: Setting,
     id: bigint,
@@ -139,7 +139,7 @@ export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleD
   const teamIds = input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds);
   const ends = teamIds.map((team) => [team, input.terms?.get(team) ?? endOf(current, team, input)] as const);
   return {
-    name: input.name === undefined ? (current?.name ?? '') : readLine('name', input.name, MAX_NAME, 1),
+    name: input.name === undefined ? (current?.name ?? '') : readLineField('name', input.name, MAX_NAME, 1),
     description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
     permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
     teamIds,

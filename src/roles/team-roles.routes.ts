@@ -5,7 +5,7 @@ import { actorOf, callerOf, holdsOn, ownerIn } from '../http/admission/access.ts
 import { type Scope, sendText } from '../http/server.ts';
 import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
 import { unchanged } from '../http/wire/etag.ts';
-import { documented, NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
+import { documentedSchema, NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import { NewExpiry, readTerm } from '../organizations/expires-at.view.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
@@ -13,7 +13,7 @@ import type { Gift, TeamRoles } from './team-roles.ts';
 
 const RoleAssignment = named('RoleAssignment', Type.Object({ expires_at: NewExpiry }));
 const TeamPath = Type.Object({ id: PathId });
-const TeamRole = Type.Object({ id: PathId, role: documented(PathId, { description: 'ID of a custom role.' }) });
+const TeamRole = Type.Object({ id: PathId, role: documentedSchema(PathId, { description: 'ID of a custom role.' }) });
 
 export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
   const tags = ['teams'];

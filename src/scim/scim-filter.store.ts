@@ -18,7 +18,7 @@ export interface ColumnList {
 export type Columns = Readonly<Record<string, Column | ColumnList>>;
 
 /** Puts a value among the parameters, and returns its place, such as `$3`. */
-export type Place = (value: unknown) => string;
+export type AddParameter = (value: unknown) => string;
 
 const SYMBOLS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 const ID = /^\d{1,18}$/;
@@ -28,13 +28,13 @@ const TIME = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-
  * A filter as a condition of SQL. Names of attributes are looked up in a table, and values are parameters: no text of a
  * caller becomes text of the statement. No condition is ever null, so `not` is exact.
  */
-export function conditionOf(filter: Filter, columns: Columns, place: Place): string {
+export function filterCondition(filter: Filter, columns: Columns, place: AddParameter): string {
   switch (filter.kind) {
     case 'and':
     case 'or':
-      return `(${filter.of.map((one) => conditionOf(one, columns, place)).join(` ${filter.kind} `)})`;
+      return `(${filter.of.map((one) => filterCondition(one, columns, place)).join(` ${filter.kind} `)})`;
     case 'not':
-      return `(not ${conditionOf(filter.of, columns, place)})`;
+      return `(not ${filterCondition(filter.of, columns, place)})`;
     case 'present':
       return inColumn(filter.path, columns, ({ sql }) => `(${sql} is not null)`);
     case 'compare':
@@ -42,7 +42,7 @@ export function conditionOf(filter: Filter, columns: Columns, place: Place): str
     case 'some': {
       const list = columnAt(columns, filter.path.name);
       if (!list || 'sql' in list || filter.path.sub !== undefined) throw unknown(filter.path);
-      return `${list.exists} ${conditionOf(filter.of, list.columns, place)})`;
+      return `${list.exists} ${filterCondition(filter.of, list.columns, place)})`;
     }
   }
 }
@@ -63,7 +63,7 @@ function inColumn(path: AttributePath, columns: Columns, condition: (column: Col
   return `${list.exists} ${inColumn({ name: path.sub ?? 'value', sub: undefined }, list.columns, condition)})`;
 }
 
-function compare({ sql, type }: Column, op: Comparison, value: FilterValue, place: Place): string {
+function compare({ sql, type }: Column, op: Comparison, value: FilterValue, place: AddParameter): string {
   if (value === null) {
     if (op === 'eq') return `(${sql} is null)`;
     if (op === 'ne') return `(${sql} is not null)`;
@@ -84,7 +84,7 @@ function compare({ sql, type }: Column, op: Comparison, value: FilterValue, plac
 }
 
 /** An index finds an ID only if it is compared as a number. */
-function compareIds(sql: string, op: Comparison, value: string, place: Place): string {
+function compareIds(sql: string, op: Comparison, value: string, place: AddParameter): string {
   if (op !== 'eq') return compareTexts(`${sql}::text`, op, `${place(value)}::text`);
   return ID.test(value) ? `(${sql} = ${place(BigInt(value))}::bigint)` : 'false';
 }

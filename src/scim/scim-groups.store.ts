@@ -2,7 +2,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Work } from '../changes/write.ts';
 import { oneOff, only, type Query, sql } from '../db/db.ts';
 import type { GroupMember, Joiner, ScimGroup, ScimGroupChanges, ScimGroupStore, Search } from './provisioning.ts';
-import { type Columns, conditionOf, orderOf } from './scim-filter.store.ts';
+import { type Columns, filterCondition, orderOf } from './scim-filter.store.ts';
 import { wrong } from './scim-filter.ts';
 import { USER_NAME } from './scim-user.rows.ts';
 
@@ -86,7 +86,7 @@ export function createScimGroupStore(query: Query): ScimGroupStore {
   async function list(organizationId: bigint, { filter, sortBy, isDescending, offset, limit }: Search) {
     const values: unknown[] = [organizationId];
     const place = (value: unknown) => `$${values.push(value)}`;
-    const condition = filter ? ` and ${conditionOf(filter, COLUMNS, place)}` : '';
+    const condition = filter ? ` and ${filterCondition(filter, COLUMNS, place)}` : '';
     const from = `from ${TEAMS} where t.organization_id = $1${condition}`;
     const count = oneOff('scimGroups.count', `select count(*)::integer as total ${from}`);
     const { total } = only(await query<{ total: number }>(count, values));

@@ -1,6 +1,6 @@
 import { oneOff, only, type Query, sql } from '../db/db.ts';
 import type { GroupName, ScimUser, ScimUserStore, Search } from './provisioning.ts';
-import { conditionOf, orderOf, type Place } from './scim-filter.store.ts';
+import { type AddParameter, filterCondition, orderOf } from './scim-filter.store.ts';
 import { type Filter, wrong } from './scim-filter.ts';
 import { AMONG, COLUMNS, findUser, PEOPLE, SELECT, toUser, type UserRow } from './scim-user.rows.ts';
 
@@ -31,7 +31,7 @@ export function createScimUserStore(query: Query, isSliced: boolean): ScimUserSt
     const values: unknown[] = [organizationId];
     const place = (value: unknown) => `$${values.push(value)}`;
     const few = filter && fewOf(filter, place);
-    const condition = filter ? ` and ${conditionOf(filter, COLUMNS, place)}` : '';
+    const condition = filter ? ` and ${filterCondition(filter, COLUMNS, place)}` : '';
     if (few === undefined && isSliced) {
       const found = await idsInSlices(condition, values, order);
       const ids = sortedIds(found, isDescending).slice(offset, offset + limit);
@@ -89,7 +89,7 @@ function sortedIds(found: readonly Keyed[], isDescending: boolean): bigint[] {
 }
 
 /** The IDs of the few accounts that a filter can be about, if it says that: what providers ask about each person. */
-function fewOf(filter: Filter, place: Place): string | undefined {
+function fewOf(filter: Filter, place: AddParameter): string | undefined {
   if (filter.kind === 'and') return filter.of.map((one) => fewOf(one, place)).find((one) => one !== undefined);
   if (filter.kind !== 'compare' || filter.op !== 'eq' || typeof filter.value !== 'string') return undefined;
   const { name, sub } = filter.path;

@@ -15,7 +15,7 @@ import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { judgeName } from '../identity/account-names.ts';
 import { isSameAddress } from '../users/emails/email-address.ts';
-import { requireAddress } from '../users/user-fields.ts';
+import { requireAddressField } from '../users/user-fields.ts';
 import type { InTransaction, Provisioning, ScimUser, ScimUserStore, UserDraft } from './provisioning.ts';
 import { refused } from './scim-document.ts';
 
@@ -217,7 +217,7 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
 
 function requireUsable({ userName, email }: UserDraft): void {
   if (userName.trim() === '') throw refused('userName must not be empty');
-  requireAddress(email);
+  requireAddressField(email);
 }
 
 /** The name that others see, as far as an account has room for it. */

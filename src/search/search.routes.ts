@@ -2,20 +2,25 @@ import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { documented, Int64, named } from '../http/wire/schemas.ts';
+import { documentedSchema, Int64, named } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type Found, MAX_FOUND, MAX_TEXT, SEARCH_TYPES, type Search, type SearchType } from './search.ts';
 
 const Query = Type.Object({
-  q: documented(Type.String({ description: 'A part of the name, whatever its letter case.' }), {
+  q: documentedSchema(Type.String({ description: 'A part of the name, whatever its letter case.' }), {
     minLength: 1,
     maxLength: MAX_TEXT,
   }),
-  org: Type.Optional(documented(Type.String({ description: 'Look only in this organization.' }), { minLength: 1 })),
+  org: Type.Optional(
+    documentedSchema(Type.String({ description: 'Look only in this organization.' }), { minLength: 1 }),
+  ),
   types: Type.Optional(
-    documented(Type.String({ description: `What to look for, separated by commas: ${SEARCH_TYPES.join(', ')}.` }), {
-      minLength: 1,
-    }),
+    documentedSchema(
+      Type.String({ description: `What to look for, separated by commas: ${SEARCH_TYPES.join(', ')}.` }),
+      {
+        minLength: 1,
+      },
+    ),
   ),
 });
 

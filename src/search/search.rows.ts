@@ -1,7 +1,7 @@
 import { type Statement, sql } from '../db/db.ts';
 import type { Listed } from './search.ts';
 
-export interface FoundRow {
+export interface SearchRow {
   readonly id: bigint;
   readonly name: string;
   readonly title: string;

@@ -1,6 +1,6 @@
 import { type Db, sql } from '../db/db.ts';
 import { type SearchText, searchText } from '../db/search-text.ts';
-import { EVERYWHERE, type FoundRow, IN_PLACES, MAX_RANKED } from './search.rows.ts';
+import { EVERYWHERE, IN_PLACES, MAX_RANKED, type SearchRow } from './search.rows.ts';
 import type { FoundInstaller, Listed, SearchPlace, SearchStore } from './search.ts';
 
 const INSTALLERS = sql(
@@ -27,22 +27,22 @@ export function createSearchStore(db: Db): SearchStore {
   };
 
   async function findIn({ owners, ids }: SearchPlace, type: Listed, { contains, begins }: SearchText, most: number) {
-    return await db.query<FoundRow>(IN_PLACES[type], [owners, ids, contains, begins, most]);
+    return await db.query<SearchRow>(IN_PLACES[type], [owners, ids, contains, begins, most]);
   }
 
   /** In the whole deployment. Whatever is found, none of the statements reads more than some thousands of rows. */
   async function findEverywhere(type: Listed, text: string, { contains, begins, pieces }: SearchText, most: number) {
     const { beginning, near, having, along } = EVERYWHERE[type];
-    const first = await db.query<FoundRow>(beginning, [text, `${text}${LAST_CHARACTER}`, most]);
+    const first = await db.query<SearchRow>(beginning, [text, `${text}${LAST_CHARACTER}`, most]);
     if (first.length >= most) return first;
-    const close = after(first, await db.query<FoundRow>(near, [contains, most]));
+    const close = after(first, await db.query<SearchRow>(near, [contains, most]));
     if (close.length >= most) return close;
-    const ranked = await db.query<FoundRow & { hits: number }>(having, [pieces, contains, begins, most]);
+    const ranked = await db.query<SearchRow & { hits: number }>(having, [pieces, contains, begins, most]);
     if ((ranked[0]?.hits ?? 0) <= MAX_RANKED) return ranked;
-    const found = after(first, await db.query<FoundRow>(along, [contains, most]));
+    const found = after(first, await db.query<SearchRow>(along, [contains, most]));
     return found.length >= most ? found : ranked;
 
-    function after(those: readonly FoundRow[], others: readonly FoundRow[]): FoundRow[] {
+    function after(those: readonly SearchRow[], others: readonly SearchRow[]): SearchRow[] {
       const known = new Set(those.map(({ id }) => id));
       return [...those, ...others.filter(({ id }) => !known.has(id))].slice(0, most);
     }

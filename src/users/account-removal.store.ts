@@ -1,11 +1,12 @@
-import { breath } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/slices.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Change } from '../changes/write.ts';
 import { only, type Query, type Statement, sql } from '../db/db.ts';
 
-// One account at a time: each removal decrements the follower counts of others, and two concurrent ones would deadlock.
+// One account at a time: each removal decrements the follower counts of other users, and two concurrent removals would
+// deadlock.
 const TURN = sql('removal.turn', `select pg_advisory_xact_lock(hashtextextended('account removal', 0))`);
-// The account and all whose counters change with it, in the order in which following locks them. Whoever wants to give
+// The account and all whose counters change with it, in the order in which following locks them. A request that gives
 // the account something from now on waits, and then finds that it is gone.
 const AFFECTED = sql(
   'removal.affected',
@@ -64,7 +65,7 @@ function deleteSome(table: string, which: string): string {
    select count(*)::integer as count from gone`;
 }
 
-/** From here on, nobody else can change the account, its teams or its roles. */
+/** From here on, no other request can change the account, its teams or its roles. */
 export async function lockForRemoval(query: Query, id: bigint): Promise<void> {
   await query(TURN);
   await lockAll(AFFECTED, LOCK);
@@ -87,7 +88,7 @@ export async function deleteAccount(query: Query, touch: (change: Change) => voi
   await query(DELETE_KEYS, [id]);
   await query(DELETE_RESPONSES, [id]);
   for (const statement of MANY) {
-    while (only(await query<{ count: number }>(statement, [id, AT_ONCE])).count === AT_ONCE) await breath();
+    while (only(await query<{ count: number }>(statement, [id, AT_ONCE])).count === AT_ONCE) await yieldToEventLoop();
   }
   await query(DELETE, [id]);
   touch({ kind: 'account', id, organizationId: id });

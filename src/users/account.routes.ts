@@ -4,7 +4,7 @@ import { writeJson } from '../base/json.ts';
 import { actorOf, callerOf, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
-import { showVersion, unchanged } from '../http/wire/etag.ts';
+import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { flag } from '../http/wire/paging.ts';
 import { NoBody, named } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
@@ -29,13 +29,13 @@ const NewPassword = named(
   }),
 );
 
-interface Parts {
+interface AccountRoutesOptions {
   readonly users: Pick<Users, 'person' | 'updateOwn'>;
   readonly changePassword: PasswordChange;
   readonly baseUrl: () => string;
 }
 
-export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: Parts): void {
+export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: AccountRoutesOptions): void {
   // The most frequent of all calls. A Person is never changed, only replaced, so the response is valid as long as the
   // Person.
   const texts = new WeakMap<Person, string>();
@@ -85,7 +85,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
       const { login } = callerOf(request).person;
       await users.updateOwn(login, readProfile(request.body), unchanged(request), actorOf(request));
       const { person, version } = await users.person(login);
-      showVersion(reply, { id: person.id, version });
+      showEtag(reply, { id: person.id, version });
       return presentSelf(person, baseUrl());
     },
   );

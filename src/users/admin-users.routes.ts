@@ -5,7 +5,7 @@ import { actorOf, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
-import { unchanged, versionTag } from '../http/wire/etag.ts';
+import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { Line, NoBody, named } from '../http/wire/schemas.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
@@ -45,7 +45,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
   const config = { access: siteAdmin('admin') };
   const preValidation = dropAbsent('password', 'email');
   const show = (reply: FastifyReply, { person, version }: VersionedPerson) => {
-    reply.header('ETag', versionTag({ id: person.id, version }));
+    reply.header('ETag', versionEtag({ id: person.id, version }));
     return presentSelf(person, baseUrl());
   };
 

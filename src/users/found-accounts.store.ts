@@ -38,14 +38,14 @@ const MAX_WALKED = 60_000;
  */
 export function findAccounts({ kind, name, where, hasEmails, isFew = false }: AccountSearch): FindAccounts {
   const among = `a.kind = '${kind}' and ${where}`;
-  const most = MAX_COUNTED + 1;
+  const maxHits = MAX_COUNTED + 1;
   const byName = `(select a.id from account a where ${among} and ${NAMED}
-      and search_pieces(a.name_key || ' ' || lower(a.full_name)) @@ $2::tsquery limit ${most})`;
+      and search_pieces(a.name_key || ' ' || lower(a.full_name)) @@ $2::tsquery limit ${maxHits})`;
   const byAddress = `(select a.id from email s join account a on a.id = s.account_id
-      where s.address_key like $1 and search_pieces(s.address_key) @@ $2::tsquery and ${among} limit ${most})`;
+      where s.address_key like $1 and search_pieces(s.address_key) @@ $2::tsquery and ${among} limit ${maxHits})`;
   const known = hasEmails ? `(${NAMED} or ${ADDRESSED})` : NAMED;
   const byPieces = hasEmails ? `${byName} union ${byAddress}` : byName;
-  const hits = isFew ? `select a.id from account a where ${among} and ${known} limit ${most}` : byPieces;
+  const hits = isFew ? `select a.id from account a where ${among} and ${known} limit ${maxHits}` : byPieces;
   const few = sql(
     `${name}.few`,
     `with hit as materialized (${hits})
@@ -55,7 +55,7 @@ export function findAccounts({ kind, name, where, hasEmails, isFew = false }: Ac
   // The index would list all accounts first. Only what is asked for in a `case` is computed.
   const hitsAmong = (accounts: number) => `(select count(*)::integer from (select 1 from (
       select a.id, a.name_key, a.full_name from account a where ${among} order by a.id limit ${accounts}
-    ) a where ${known} limit ${most}) hit)`;
+    ) a where ${known} limit ${maxHits}) hit)`;
   const common = sql(
     `${name}.common`,
     `select case when ${hitsAmong(SAMPLE)} > ${SAMPLE / 4} then ${hitsAmong(MAX_WALKED)} else 0 end as hits`,
@@ -71,7 +71,7 @@ export function findAccounts({ kind, name, where, hasEmails, isFew = false }: Ac
       if (found.total <= MAX_COUNTED) return { ...found, isBounded: false };
     }
     const { ids } = only(await query<{ ids: bigint[] }>(many, [contains, offset, limit]));
-    return { ids, total: most, isBounded: true };
+    return { ids, total: maxHits, isBounded: true };
   };
 }
 

@@ -52,8 +52,8 @@ export function createNameCheck(
       return await newName(name, caller);
     const holder = await store.holderOf(name);
     const isOwn = holder?.accountId === renamed.accountId;
-    const isRefused = holder?.isFormer && !caller.isAdmin && isAssigned(name);
-    if (isOwn && !isRefused && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
+    const isRejected = holder?.isFormer && !caller.isAdmin && isAssigned(name);
+    if (isOwn && !isRejected && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
     return await newName(name, caller);
   }
 

@@ -26,14 +26,14 @@ const Credentials = named(
   }),
 );
 
-interface Parts {
+interface SignInRoutesOptions {
   readonly signIn: SignIn;
   readonly brake: Brake;
   readonly cookies: Cookies;
   readonly baseUrl: () => string;
 }
 
-export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: Parts): void {
+export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: SignInRoutesOptions): void {
   scope.post(
     '/user/signin',
     {

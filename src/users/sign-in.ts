@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
-import { type Callers, type Person, refuseUnusable, wrongCredential } from '../identity/callers.ts';
+import { type Callers, type Person, rejectUnusable, wrongCredential } from '../identity/callers.ts';
 import { scopesAllow } from '../identity/scopes.ts';
-import { waysOf } from '../identity/sessions/proof-kinds.ts';
+import { signInMethods } from '../identity/sessions/proof-kinds.ts';
 import type { Browser, Opening, Session, SessionProvider, Sessions } from '../identity/sessions/sessions.ts';
 import type { HalfSignedIn, SignInTickets } from '../identity/sign-in-ticket.ts';
 import type { Users } from './users.ts';
@@ -19,7 +19,7 @@ export interface TokenSignIn {
   readonly browser: Browser;
 }
 
-/** Somebody whom a provider has proven to be the owner of an account. */
+/** A user whom a provider has proven to be the owner of an account. */
 export interface ProviderSignIn {
   readonly accountId: bigint;
   readonly provider: SessionProvider;
@@ -27,7 +27,7 @@ export interface ProviderSignIn {
   readonly hasSecondFactor: boolean;
   /** The account was found by an address, and its user has not used a second factor since. */
   readonly isByAddress: boolean;
-  /** When the provider last asked who it is. Undefined if it has not told. */
+  /** When the provider last authenticated the user. Undefined if it does not say so. */
   readonly askedAt: Date | undefined;
   readonly remember: boolean;
   readonly browser: Browser;
@@ -58,7 +58,7 @@ export function createSignIn(
 
   async function open(request: SignInRequest, now: Date): Promise<Opened | HalfSignedIn> {
     const person = await callers.byPassword(request.username, request.password, request.browser.ip);
-    refuseUnusable(person);
+    rejectUnusable(person);
     const { remember, browser } = request;
     if (person.secondFactors.length > 0) return tickets.make(person, 'password', remember, now);
     return await enter(person, remember, { passwordHash: person.passwordHash ?? '', browser }, now);
@@ -68,9 +68,9 @@ export function createSignIn(
     const { accountId, provider, askedAt, remember, browser } = request;
     const person = await callers.personWithId(accountId);
     if (!person) throw wrongCredential();
-    refuseUnusable(person);
+    rejectUnusable(person);
     const hasFactors = person.secondFactors.length > 0;
-    // Whoever runs the provider could claim the address of anybody, and with it get past the factor that is here.
+    // The operator of the provider could claim the address of any user, and with it get past the factor that is here.
     const hasSecondFactor = request.hasSecondFactor && !(hasFactors && request.isByAddress);
     if (hasFactors && !hasSecondFactor) {
       const half = tickets.make(person, provider, remember, now);
@@ -78,7 +78,7 @@ export function createSignIn(
       return half;
     }
     const method = hasSecondFactor ? 'trusted_provider' : 'provider';
-    // Whoever comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
+    // A user who comes back to a browser that is still signed in at the provider has proven nothing, and a provider that
     // does not say when it last asked may not have asked at all.
     const provenAt = askedAt === undefined ? NEVER : askedAt < now ? askedAt : now;
     return await enter(person, remember, { provider, method, provenAt, browser }, now);
@@ -86,7 +86,7 @@ export function createSignIn(
 
   /** Where every sign-in ends, after its second step if there is one: opens the session. */
   async function enter(person: Person, remember: boolean, opening: Opening, now: Date): Promise<Opened> {
-    refuseUnusable(person);
+    rejectUnusable(person);
     const session = await sessions.open(person.id, remember, now, opening);
     await users.signedIn(person.id, now);
     return { person: { ...person, lastLoginAt: now }, session };
@@ -96,7 +96,7 @@ export function createSignIn(
   async function openWithToken({ token: text, remember, browser }: TokenSignIn, now: Date): Promise<Opened> {
     const { person, tokenId, robotId, scopes, limits, expiresAt } = await callers.byToken(text, now);
     if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
-    refuseUnusable(person);
+    rejectUnusable(person);
     if (!scopesAllow(scopes, 'all')) {
       throw new AppError(
         'forbidden',
@@ -114,7 +114,7 @@ export function createSignIn(
 export function secondFactorNeeded({ factors }: HalfSignedIn): AppError {
   return new AppError('unauthenticated', 'a second factor is needed: finish with POST /user/signin/factor', {
     reason: 'second_factor_required',
-    secondFactor: waysOf(factors),
+    secondFactor: signInMethods(factors),
   });
 }
 

@@ -117,7 +117,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         if (passwordHash !== undefined) await endSessions(query, id);
         else if (!said.active || said.prohibitLogin) await endApprovals(query, id);
         touchUser(touch, id, said.isAdmin !== current.isAdmin);
-        // Their organizations show them in lists. What else is touched about an account is nobody else's business.
+        // Their organizations show them in lists. Other users do not see what else is touched about an account.
         const organizations = await query<{ id: bigint }>(ORGANIZATIONS, [id]);
         for (const one of organizations) touch({ kind: 'account', id, organizationId: one.id });
         const after = { ...toState(said), ...(passwordHash !== undefined && { password: 'changed' }) };

@@ -3,7 +3,7 @@ import { judgeName, type NameConflict } from '../identity/account-names.ts';
 import { isAddress } from './emails/email-address.ts';
 
 /** Users and organizations share one namespace and one rule for names. */
-export function requireName(name: string): void {
+export function requireNameField(name: string): void {
   const verdict = judgeName(name);
   if (verdict === 'RESERVED') throw invalidField('username', `name is reserved: ${name}`);
   if (verdict === 'INVALID') {
@@ -14,7 +14,7 @@ export function requireName(name: string): void {
   }
 }
 
-export function requireAddress(address: string): void {
+export function requireAddressField(address: string): void {
   if (!isAddress(address)) throw invalidField('email', `email address ${JSON.stringify(address)} is invalid`);
 }
 

@@ -21,7 +21,7 @@ const UserSession = named(
   }),
 );
 
-interface Parts {
+interface UserSessionsRoutesOptions {
   readonly sessions: Pick<Sessions, 'list' | 'end' | 'endOthers'>;
   readonly users: Pick<Users, 'idOf'>;
   readonly cookies: Pick<Cookies, 'clear'>;
@@ -29,7 +29,10 @@ interface Parts {
 }
 
 /** Where users are signed in, and how they end that. */
-export function userSessionRoutes(scope: Scope, { sessions, users, cookies, baseUrl }: Parts): void {
+export function userSessionRoutes(
+  scope: Scope,
+  { sessions, users, cookies, baseUrl }: UserSessionsRoutesOptions,
+): void {
   const own = { config: { access: signedIn('user') } };
   const admin = { config: { access: siteAdmin('admin') } };
   const response = { 200: Type.Array(UserSession) };

@@ -116,7 +116,7 @@ export function presentProfile(profile: Profile, baseUrl: string) {
 }
 
 /**
- * The same in lists of members and of users. Whether an account is active, and when it was last used, is for whoever may
+ * The same in lists of members and of users. Whether an account is active, and when it was last used, is for callers who may
  * see the members of the organization, for site administrators, and for the users themselves.
  */
 export function presentListed(profile: Profile, baseUrl: string, seesStatus: boolean) {
@@ -125,7 +125,7 @@ export function presentListed(profile: Profile, baseUrl: string, seesStatus: boo
   return { ...shown, active: profile.active, last_login: timestamp(profile.lastLoginAt) };
 }
 
-/** Whoever knows a user's name may look that user up, but a list must not show everyone's address. */
+/** A caller who knows a user's name may look that user up, but a list must not show all addresses. */
 export function hideAddresses(profiles: readonly Profile[], caller: Caller): Profile[] {
   if (seesAsAdmin(caller)) return [...profiles];
   return profiles.map((profile) => (seesAsSelf(caller, profile.id) ? profile : { ...profile, email: '' }));

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { versionTag } from '../http/wire/etag.ts';
+import { versionEtag } from '../http/wire/etag.ts';
 import { choice, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { named, readId, shownAs } from '../http/wire/schemas.ts';
 import { hideAddresses, ListedUser, presentListed, presentSelf, User } from './user.view.ts';
@@ -75,7 +75,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
       const seesAll = seesAsAdmin(caller) || (isSelf && seesAsSelf(caller, caller.person.id));
       if (!seesAll) return presentListed(await users.profile(username), baseUrl(), false);
       const { person, version } = await users.person(username);
-      reply.header('ETag', versionTag({ id: person.id, version }));
+      reply.header('ETag', versionEtag({ id: person.id, version }));
       return presentSelf(person, baseUrl());
     },
   );

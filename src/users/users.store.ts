@@ -49,7 +49,7 @@ const SOME_PEOPLE = sql(
   'users.somePeople',
   `select ${PERSON}, a.version from revision r join account a on a.id = any($1::bigint[]) ${DETAILS} order by a.id`,
 );
-/** The others are found in indexes of their own. */
+/** Other searches have indexes of their own. */
 const FEW: ReadonlySet<UserState | undefined> = new Set(['inactive', 'prohibited', 'admin'] as const);
 const IN_STATE = Object.fromEntries(
   [...USER_STATES, undefined].map((state) => {
@@ -167,7 +167,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
   }
 }
 
-/** What a transaction hands to the parts of it that others write. */
+/** What a transaction hands to the parts of it that are in other files. */
 export interface Transaction {
   readonly query: TransactionQuery;
   readonly touch: (change: Change) => void;

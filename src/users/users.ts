@@ -6,7 +6,7 @@ import type { NameConflict } from '../identity/account-names.ts';
 import { type Person, passwordsOff } from '../identity/callers.ts';
 import { hashNewPassword } from '../identity/passwords/new-password.ts';
 import type { Profile } from './profile.ts';
-import { addressTaken, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
+import { addressTaken, nameUnavailable, requireAddressField, requireNameField } from './user-fields.ts';
 
 export interface NewUser {
   readonly name: string;
@@ -82,7 +82,7 @@ export interface UserStore {
   anyAccount(): Promise<boolean>;
   create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint | NameConflict | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;
-  /** `decide` sees the user as they are while nobody else can change them. */
+  /** `decide` sees the user as they are while no other request can change them. */
   update(
     id: bigint,
     decide: (current: StoredUser) => UserUpdate,
@@ -148,8 +148,8 @@ export function createUsers(store: UserStore, hasPasswords = true) {
 
   async function create(user: NewUser, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint> {
     if (!hasPasswords && actor && user.password !== undefined) throw passwordsOff();
-    requireName(user.name);
-    requireAddress(user.email);
+    requireNameField(user.name);
+    requireAddressField(user.email);
     const draft = {
       name: user.name,
       fullName: user.fullName ?? '',
@@ -169,7 +169,7 @@ export function createUsers(store: UserStore, hasPasswords = true) {
     const { password, ...fields } = input;
     if (!hasPasswords && password !== undefined) throw passwordsOff();
     const id = await idOf(name);
-    if (fields.email !== undefined) requireAddress(fields.email);
+    if (fields.email !== undefined) requireAddressField(fields.email);
     const passwordHash = password === undefined ? undefined : await hashNewPassword(password);
     const decide = (current: StoredUser): UserUpdate => {
       precondition(current);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createOwnerStore } from '../../src/authz/relations.store.ts';
+import { createRelationStore } from '../../src/authz/relations.store.ts';
 import type { OwnedType } from '../../src/changes/object-kinds.ts';
 import { ANY_DRIVER, migrated, openTestDb } from '../support/db.ts';
 import { statement } from '../support/statement.ts';
@@ -12,7 +12,7 @@ it('The owner of a team, a cluster or a robot is found by its ID, and there is n
     (await db.query<{ id: bigint }>(statement(`insert into ${text} returning id`), values))[0]?.id ?? 0n;
   const acme = await insert(`account (kind, name) values ('organization', 'acme')`);
   const ann = await insert(`account (kind, name) values ('user', 'ann')`);
-  const store = createOwnerStore(db);
+  const store = createRelationStore(db);
   const team = `team (organization_id, name, permission, type) values ($1, 't', 'read', 'custom')`;
   assert.equal(await store.ownerOf('team', await insert(team, acme)), acme);
   const cluster = `cluster (owner_id, name, uid) values ($1, 'c', 'c')`;

@@ -12,7 +12,7 @@ describe('Calls in batches', () => {
 
   it('What arrives while a batch runs shares the next one, in parts that are not too large', async () => {
     const { batches, run, release } = recorder({ isHeld: true });
-    const call = inBatches(run, { most: 2, atOnce: 1 });
+    const call = inBatches(run, { maxSize: 2, concurrency: 1 });
     const first = call(1);
     await turn();
     const rest = [2, 3, 4].map(call);
@@ -26,7 +26,7 @@ describe('Calls in batches', () => {
   it('A batch that waits long lets the next one begin, but only so many', async ({ mock }) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const { batches, run, release } = recorder({ isHeld: true });
-    const call = inBatches(run, { atOnce: 1, slow: { afterMs: 100, atOnce: 1 } });
+    const call = inBatches(run, { concurrency: 1, slow: { afterMs: 100, concurrency: 1 } });
     const calls: Promise<number>[] = [];
     for (const input of [1, 2, 3]) {
       calls.push(call(input));
@@ -45,7 +45,7 @@ describe('Calls in batches', () => {
         if (inputs.includes(2)) throw new Error('no twos');
         return inputs;
       },
-      { most: 1 },
+      { maxSize: 1 },
     );
     const ends = await Promise.allSettled([1, 2, 3].map(call));
     assert.deepEqual(

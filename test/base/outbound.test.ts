@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { describe, it } from 'node:test';
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../../src/base/outbound/outbound.ts';
+import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../../src/base/outbound/guarded-agents.ts';
 import { serve } from '../support/clouds.ts';
 
 const CLOSED = [

@@ -5,7 +5,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { createTurns } from '../../src/base/turns.ts';
 
 /** Work that ends when the test says so. */
-function workshop(limits = { atOnce: 3, perCaller: 2, waiting: 4 }) {
+function workshop(limits = { concurrency: 3, perCaller: 2, waiting: 4 }) {
   const turns = createTurns(limits);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -33,7 +33,7 @@ describe('Turns', () => {
   });
 
   it('Callers who wait take turns, however much one of them has asked for before', async () => {
-    const { begun, ask, endFirst } = workshop({ atOnce: 1, perCaller: 1, waiting: 4 });
+    const { begun, ask, endFirst } = workshop({ concurrency: 1, perCaller: 1, waiting: 4 });
     const all = [ask('eve', 'e1'), ...['a1', 'a2', 'a3'].map((name) => ask('ann', name)), ask('bob', 'b1')];
     for (const _ of all) await endFirst();
     await Promise.all(all);
@@ -51,7 +51,7 @@ describe('Turns', () => {
   });
 
   it('Work that fails gives its turn back', async () => {
-    const { turns } = workshop({ atOnce: 1, perCaller: 1, waiting: 1 });
+    const { turns } = workshop({ concurrency: 1, perCaller: 1, waiting: 1 });
     const fail = async () => Promise.reject(new Error('broken'));
     await assert.rejects(turns('ann', fail), /broken/);
     await assert.rejects(turns('ann', fail), /broken/);

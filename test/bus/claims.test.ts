@@ -4,10 +4,10 @@ import { decode, encodeUser, parseCreds } from '@nats-io/jwt';
 import { fromPublic, fromSeed } from '@nats-io/nkeys';
 import { credentialsFile } from '../../src/bus/credentials-file.ts';
 import { accountJwt, operatorJwt, userJwt } from '../../src/bus/jwt-claims.ts';
-import { createKeyPair, type KeyKind, restoreKeyPair } from '../../src/bus/nkeys.ts';
+import { createNkeyPair, type NkeyKind, restoreNkeyPair } from '../../src/bus/nkeys.ts';
 import { COUNTS } from '../counts.ts';
 
-const KINDS: readonly (readonly [KeyKind, string])[] = [
+const KINDS: readonly (readonly [NkeyKind, string])[] = [
   ['operator', 'O'],
   ['account', 'A'],
   ['user', 'U'],
@@ -18,7 +18,7 @@ describe('NATS keys', () => {
   for (const [kind, letter] of KINDS) {
     it(`The NATS library derives the same ${kind} key from the same seed`, () => {
       for (let round = 0; round < COUNTS.natsKeys; round++) {
-        const ours = createKeyPair(kind);
+        const ours = createNkeyPair(kind);
         const theirs = fromSeed(Buffer.from(ours.seed()));
         assert.equal(ours.publicKey[0], letter);
         assert.equal(ours.seed().slice(0, 2), `S${letter}`);
@@ -28,7 +28,7 @@ describe('NATS keys', () => {
   }
 
   it('Signatures are identical to those of the NATS library', () => {
-    const ours = createKeyPair('user');
+    const ours = createNkeyPair('user');
     const theirs = fromSeed(Buffer.from(ours.seed()));
     assert.deepEqual(ours.sign('ünïcode'), Buffer.from(theirs.sign(Buffer.from('ünïcode'))));
     assert.ok(fromPublic(ours.publicKey).verify(Buffer.from('text'), ours.sign('text')));
@@ -36,17 +36,17 @@ describe('NATS keys', () => {
   });
 
   it('A key pair is restored from its stored form', () => {
-    const key = createKeyPair('account');
+    const key = createNkeyPair('account');
     assert.equal(key.raw().length, 32);
-    assert.equal(restoreKeyPair('account', key.raw()).seed(), key.seed());
-    assert.throws(() => restoreKeyPair('account', key.raw().subarray(1)), /damaged/);
+    assert.equal(restoreNkeyPair('account', key.raw()).seed(), key.seed());
+    assert.throws(() => restoreNkeyPair('account', key.raw().subarray(1)), /damaged/);
   });
 });
 
 describe('NATS claims', () => {
-  const operator = createKeyPair('operator');
-  const account = createKeyPair('account');
-  const user = createKeyPair('user');
+  const operator = createNkeyPair('operator');
+  const account = createNkeyPair('account');
+  const user = createNkeyPair('user');
   const said = { name: 'ann', user: user.publicKey, issuedAt: 1_700_000_000, expiresAt: 1_700_003_600 };
   const jwt = userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>', 'c'] });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Type from 'typebox';
 import { publisher } from '../../scripts/openapi/published-schemas.ts';
 import { describeEveryDeployment } from '../../scripts/routes.ts';
-import { documented, named, OrgQuery, PathId } from '../../src/http/wire/schemas.ts';
+import { documentedSchema, named, OrgQuery, PathId } from '../../src/http/wire/schemas.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -62,10 +62,10 @@ describe('The OpenAPI document in the hands of a generator', async () => {
 
   it('What the rules require is documented, and validation does not see it', () => {
     const { publish } = publisher();
-    const name = documented(Type.String({ description: 'A name.' }), { minLength: 1 });
+    const name = documentedSchema(Type.String({ description: 'A name.' }), { minLength: 1 });
     assert.equal(JSON.stringify(name), '{"type":"string","description":"A name."}');
     assert.deepEqual(publish(name), { type: 'string', description: 'A name.', minLength: 1 });
-    assert.deepEqual(publish(documented(PathId, { description: 'ID of a role.' })), {
+    assert.deepEqual(publish(documentedSchema(PathId, { description: 'ID of a role.' })), {
       type: 'integer',
       format: 'int64',
       minimum: 1,

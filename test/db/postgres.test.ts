@@ -63,7 +63,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
 
   test('db.ask survives the loss of its connection and is unavailable while the server is down', async () => {
     const db = await open();
-    const asked = () => db.ask(PID);
+    const asked = () => db.queryRevision(PID);
     const pid = await asked();
     assert.match(pid ?? '', /^\d+$/);
     assert.equal(await asked(), pid, 'one connection');
@@ -198,7 +198,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     t.after(() => wire.cut());
     const db = await open(wire.url, 2, HOURS_MS);
     const keep = sql('fault.keep', `update turn set value = value`);
-    await Promise.all([db.query(ONE), db.query(ONE), db.ask(PID)]);
+    await Promise.all([db.query(ONE), db.query(ONE), db.queryRevision(PID)]);
     const inside = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const writing = db.transaction(async (query) => {
@@ -213,8 +213,13 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     const unknown = ({ detail }: AppError) => detail.reason === 'outcome_unknown';
     // More than there are connections.
     const reads = [1, 2, 3, 4].map(() => assert.rejects(db.query(ONE), silent));
-    await Promise.all([...reads, assert.rejects(db.ask(PID), silent), assert.rejects(writing, unknown)]);
-    for (const call of [() => db.query(ONE), () => db.query(keep), () => db.ask(PID), () => db.transaction(noWork)]) {
+    await Promise.all([...reads, assert.rejects(db.queryRevision(PID), silent), assert.rejects(writing, unknown)]);
+    for (const call of [
+      () => db.query(ONE),
+      () => db.query(keep),
+      () => db.queryRevision(PID),
+      () => db.transaction(noWork),
+    ]) {
       let isRefused = false;
       call().catch(() => {
         isRefused = true;
@@ -223,7 +228,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
       assert.ok(isRefused, 'without waiting for anything');
     }
     wire.thaw();
-    await eventually(() => Promise.all([db.query(ONE), db.ask(PID), db.transaction((query) => query(ONE))]));
+    await eventually(() => Promise.all([db.query(ONE), db.queryRevision(PID), db.transaction((query) => query(ONE))]));
     await db.close();
   });
 
@@ -233,17 +238,17 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     const db = await open(wire.url, 1, PATIENT_MS);
     wire.slowDown(100);
     // One statement alone, longer than it takes to notice a server that hangs; the others wait for its connection.
-    const results = await Promise.all([db.query(SLEEP, [2.5]), db.query(ONE), db.ask(PID)]);
+    const results = await Promise.all([db.query(SLEEP, [2.5]), db.query(ONE), db.queryRevision(PID)]);
     assert.deepEqual(results[1], [{ one: 1 }]);
     await db.close();
   });
 
   test('A second connection replaces one that does not answer while the server does', async () => {
     const db = await open(url, 2, HOURS_MS);
-    const pid = Number(await db.ask(PID));
+    const pid = Number(await db.queryRevision(PID));
     process.kill(pid, 'SIGSTOP');
     try {
-      assert.notEqual(Number(await db.ask(PID)), pid);
+      assert.notEqual(Number(await db.queryRevision(PID)), pid);
     } finally {
       process.kill(pid, 'SIGCONT');
     }

@@ -69,7 +69,8 @@ describe('PostgreSQL with standbys and poolers', { skip: lacks('postgresql') }, 
   it('Behind a pooler, nothing depends on the connection that a statement gets', async () => {
     const db = await open({ isPooled: true, queryTimeoutMs: 1234 });
     await db.query(ADD);
-    for (const value of ['7', '7']) assert.equal(await db.ask(statement('select value from revision')), value);
+    for (const value of ['7', '7'])
+      assert.equal(await db.queryRevision(statement('select value from revision')), value);
     assert.deepEqual(await db.query(PREPARED), [{ count: 0 }]);
     assert.deepEqual(await db.query(MINE), [{ timeout: '0', zone: 'UTC' }]);
     assert.deepEqual(await db.transaction((query) => query(MINE)), [{ timeout: '1234ms', zone: 'UTC' }]);
@@ -80,7 +81,7 @@ describe('PostgreSQL with standbys and poolers', { skip: lacks('postgresql') }, 
     const wire = await openWire(new URL(url));
     t.after(() => wire.cut());
     const db = await open({ databaseUrl: wire.url });
-    const ask = () => db.ask(statement('select pg_backend_pid()'));
+    const ask = () => db.queryRevision(statement('select pg_backend_pid()'));
     const [line, before] = [await ask(), await pidOf(db)];
     assert.equal(await pidOf(db), before);
     await onServer(url, `select pg_terminate_backend(${line})`);
@@ -95,7 +96,7 @@ describe('PostgreSQL with standbys and poolers', { skip: lacks('postgresql') }, 
     const hosts = `127.0.0.1:1,127.0.0.1:${port}`;
     const db = await open({ databaseUrl: at(hosts, '?target_session_attrs=read-write') });
     await ping(db);
-    assert.equal(await db.ask(statement('select value from revision')), '7');
+    assert.equal(await db.queryRevision(statement('select value from revision')), '7');
     await db.close();
     await assert.rejects(open({ databaseUrl: at('127.0.0.1:1,127.0.0.1:2') }), {
       ...UNAVAILABLE,

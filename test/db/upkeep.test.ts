@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { breath } from '../../src/base/slices.ts';
+import { yieldToEventLoop } from '../../src/base/slices.ts';
 import { oneOff, sql } from '../../src/db/db.ts';
-import { oneAtATime, takeTurns } from '../../src/db/mutex.ts';
+import { createMutex, createSerialQueue } from '../../src/db/mutex.ts';
 import { createUpkeep } from '../../src/db/pglite/upkeep.ts';
 import type { Session } from '../../src/db/transaction.ts';
 import { openTestDb } from '../support/db.ts';
@@ -28,7 +28,7 @@ describe('The upkeep of the built-in database', () => {
       },
       command: async (text) => void steps.push({ text, turn }),
     };
-    const upkeep = createUpkeep(session, takeTurns(1000), assert.fail);
+    const upkeep = createUpkeep(session, createMutex(1000), assert.fail);
     for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
     await until(() => steps.length === 9);
     upkeep.stop();
@@ -76,13 +76,13 @@ describe('The upkeep of the built-in database', () => {
     };
     /** Returns the steps for one table. */
     const look = async (last: string) => {
-      const upkeep = createUpkeep(session, oneAtATime(), (error) => errors.push(error));
+      const upkeep = createUpkeep(session, createSerialQueue(), (error) => errors.push(error));
       const looksBefore = looks;
       steps.length = 0;
       for (let segment = 0; segment < 16; segment++) upkeep.onSegment();
       await until(() => errors.length > 0 || (looks > looksBefore && (last === '' || steps.includes(last))));
       // A step that follows begins in the next turn of the event loop.
-      for (let turn = 0; turn < 3; turn++) await breath();
+      for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
       upkeep.stop();
       return steps.filter((text) => text.includes('worn'));
     };

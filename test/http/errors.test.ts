@@ -36,7 +36,7 @@ function serverThat(format: ErrorFormat, thrown: () => unknown): { app: Scope; l
     trustedProxies: [],
     isHttps: () => true,
     watch: () => undefined,
-    refuse: (error, request, reply) => void sendError(format, error, request, reply),
+    reject: (error, request, reply) => void sendError(format, error, request, reply),
     word: (_path, message) => format.body(new AppError('invalid', message), ''),
   });
   app.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteDurations } from '../../src/base/metrics.ts';
 import { type Access, anyone, signedIn, webhook } from '../../src/http/admission/access.ts';
-import { createGate, refuseUnknown } from '../../src/http/admission/gate.ts';
+import { createGate, rejectUnknownPaths } from '../../src/http/admission/gate.ts';
 import type { Scope } from '../../src/http/server.ts';
 
 const DURATIONS = {} as RouteDurations;
@@ -84,9 +84,9 @@ describe('Unknown paths', () => {
   it('A request to an unknown path is counted and rejected, and one to a known path passes', () => {
     const hooks: Hook[] = [];
     const app = { addHook: (_name: string, hook: Hook) => hooks.push(hook) } as unknown as Scope;
-    const book = { refuseUnknown: (method: string, url: string) => new Error(`no ${method} ${url}`) };
+    const book = { unknownPath: (method: string, url: string) => new Error(`no ${method} ${url}`) };
     let counted = 0;
-    refuseUnknown(app, book as unknown as Parameters<typeof refuseUnknown>[1], () => {
+    rejectUnknownPaths(app, book as unknown as Parameters<typeof rejectUnknownPaths>[1], () => {
       counted += 1;
       if (counted > 1) throw new Error('too many');
     });

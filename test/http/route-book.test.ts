@@ -15,7 +15,7 @@ function newServer(): { app: Scope; book: ReturnType<typeof createRouteBook> } {
     trustedProxies: [],
     isHttps: () => false,
     watch: () => undefined,
-    refuse: () => undefined,
+    reject: () => undefined,
     word: () => ({}),
   });
   return { app, book: createRouteBook(app) };
@@ -95,7 +95,7 @@ describe('Route book', () => {
   ];
   for (const [method, url, allow] of table) {
     it(`${method} ${url || '(empty path)'} is rejected ${allow ? `with the allowed methods ${allow}` : 'as not found'}`, () => {
-      const error = book.refuseUnknown(method, url);
+      const error = book.unknownPath(method, url);
       assert.ok(error instanceof AppError);
       assert.equal(error.kind, allow ? 'methodNotAllowed' : 'notFound');
       assert.equal(error.detail.allow?.join(', '), allow);
@@ -104,7 +104,7 @@ describe('Route book', () => {
 
   it('A path with 16 KB of slashes is processed in under 100 ms', () => {
     const start = performance.now();
-    book.refuseUnknown('GET', `${'/'.repeat(16_000)}x`);
+    book.unknownPath('GET', `${'/'.repeat(16_000)}x`);
     assert.ok(performance.now() - start < 100);
   });
 });

@@ -22,7 +22,7 @@ describe('HTTP server', () => {
       trustedProxies: [],
       isHttps: () => false,
       watch: () => undefined,
-      refuse: (error, request, reply) => void sendError(voice, error, request, reply),
+      reject: (error, request, reply) => void sendError(voice, error, request, reply),
       word: (_path, message) => ({ message }),
     });
     app.setErrorHandler((error, request, reply) => sendError(voice, error, request, reply));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '../../src/identity/callers.ts';
+import { type Callers, createCallers, rejectUnusable, type TokenGrant } from '../../src/identity/callers.ts';
 import { hashPassword } from '../../src/identity/passwords/passwords.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { hashSecret, mintToken } from '../../src/identity/tokens/token-text.ts';
@@ -120,11 +120,11 @@ describe('Who a credential belongs to', () => {
   });
 
   it('An account that is not active or must not sign in is rejected, each with its own words', () => {
-    refuseUnusable(ANN);
+    rejectUnusable(ANN);
     const inactive = { kind: 'forbidden', message: /not activated/ };
-    assert.throws(() => refuseUnusable({ active: false, prohibitLogin: false }), inactive);
+    assert.throws(() => rejectUnusable({ active: false, prohibitLogin: false }), inactive);
     const prohibited = { kind: 'forbidden', message: /prohibited from signing in/ };
-    assert.throws(() => refuseUnusable({ active: true, prohibitLogin: true }), prohibited);
+    assert.throws(() => rejectUnusable({ active: true, prohibitLogin: true }), prohibited);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { parseText } from '../../src/rebac/syntax.ts';
+import { parseSyntax } from '../../src/rebac/syntax.ts';
 import { COUNTS } from '../counts.ts';
 import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
 import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
@@ -71,7 +71,7 @@ describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { sk
       [CIRCLE_MODEL, CIRCLE_CASES],
       [FAULT_MODEL, [...FAULT_CASES, ...CONTEXTUAL_CASES]],
     ] as const) {
-      const model = await parseText(text);
+      const model = await parseSyntax(text);
       for (const { name, stored, contextual = [], question, due } of cases) {
         const there = await server.write(model, tuplesOf(stored));
         assert.ok(!('refused' in there), name);

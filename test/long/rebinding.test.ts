@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createAddressGuard, createGuardedAgents } from '../../src/base/outbound/outbound.ts';
+import { createAddressGuard, createGuardedAgents } from '../../src/base/outbound/guarded-agents.ts';
 import { listAzure } from '../../src/buckets/azure.client.ts';
 import { listGoogle } from '../../src/buckets/google.client.ts';
 import { listS3 } from '../../src/buckets/s3.client.ts';
@@ -102,7 +102,7 @@ describe('A resolver that changes its mind', () => {
     issuesTokens = name === 'Google Storage';
     const agents = createGuardedAgents(createAddressGuard([PUBLIC]));
     agents.failed.catch(() => undefined);
-    const asking = { agents, most: 10, signal: AbortSignal.timeout(20_000) };
+    const asking = { agents, max: 10, signal: AbortSignal.timeout(20_000) };
     const client = CLIENTS[name] ?? assert.fail();
     await assert.rejects(client(`http://${HOST}:${port}`, asking), name);
     agents.destroy();
@@ -133,7 +133,7 @@ describe('A resolver that changes its mind', () => {
     prepare([[PUBLIC], [PRIVATE]], (response) => void response.writeHead(503).end());
     const agents = createGuardedAgents(() => true);
     agents.failed.catch(() => undefined);
-    const asking = { agents, most: 10, signal: AbortSignal.timeout(20_000) };
+    const asking = { agents, max: 10, signal: AbortSignal.timeout(20_000) };
     await CLIENTS.S3?.(`http://${HOST}:${port}`, asking).catch(() => undefined);
     agents.destroy();
     assert.ok(lookups.length > 1 && reached > 0, `${lookups.length} lookups, ${reached} connections`);

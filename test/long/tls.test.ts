@@ -34,7 +34,7 @@ describe('TLS to PostgreSQL', { skip: lacks('postgresql') }, () => {
     const db = await open(secure, 'localhost', 'ca.crt');
     await ping(db);
     assert.deepEqual(await db.query(IS_ENCRYPTED), [{ ssl: true }]);
-    assert.equal(await db.ask(IS_ENCRYPTED), 't');
+    assert.equal(await db.queryRevision(IS_ENCRYPTED), 't');
     await db.close();
   });
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config/config.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
 import { examineInside, examineInvariants } from '../../src/operations/doctor/inside.ts';
-import { examineCatalogue } from '../../src/operations/doctor/schema-checks.ts';
+import { examineSchemaCatalogue } from '../../src/operations/doctor/schema-checks.ts';
 import { DRIVERS, temporaryFolder } from '../support/db.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
@@ -99,7 +99,7 @@ for (const driver of DRIVERS) {
     after(() => db?.close());
 
     const examined = async (one: Db) =>
-      [...(await examineCatalogue(one)), ...(await examineInvariants(one))].map(
+      [...(await examineSchemaCatalogue(one)), ...(await examineInvariants(one))].map(
         ({ level, message }) => `${level} ${message}`,
       );
 

@@ -7,7 +7,7 @@ import { wrongCredential } from '../../src/identity/callers.ts';
 import { createCommonAllowances } from '../../src/operations/workers/common-allowance.ts';
 import { createBrakeKeeper, createRemoteBrake } from '../../src/operations/workers/common-brake.ts';
 import { createJointMetrics } from '../../src/operations/workers/joint-metrics.ts';
-import type { Notice, Order, Readings, Used } from '../../src/operations/workers/messages.ts';
+import type { Readings, SupervisorMessage, Used, WorkerMessage } from '../../src/operations/workers/messages.ts';
 import { createRespawnPause } from '../../src/operations/workers/respawn-pause.ts';
 import { workerCount } from '../../src/operations/workers/worker-count.ts';
 
@@ -101,11 +101,11 @@ describe('The brake of several workers', () => {
   function openWorkers(count: number, failures: number) {
     const keeper = createBrakeKeeper(failures);
     const brakes = Array.from({ length: count }, (_, worker) => {
-      const orders = (order: Order) => {
+      const orders = (order: SupervisorMessage) => {
         if (order.kind === 'permitted') remote.permitted(order.id);
         else if (order.kind === 'refused') remote.refused(order.id, order.retryAfter);
       };
-      const remote = createRemoteBrake((notice: Notice) => {
+      const remote = createRemoteBrake((notice: WorkerMessage) => {
         if (notice.kind === 'attempt') void keeper.begin(worker, notice, orders);
         else if (notice.kind === 'attempted') keeper.finish(worker, notice.id, notice.isWrong);
       });

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { parse as parseYaml } from 'yaml';
 import { runFile } from '../../scripts/fga/file.ts';
 import { readModel, readModelJson, readModules } from '../../src/rebac/model.ts';
-import { type ModelJson, parseText } from '../../src/rebac/syntax.ts';
+import { type ModelJson, parseSyntax } from '../../src/rebac/syntax.ts';
 import { readObject } from '../../src/rebac/tuple.ts';
 
 /**
@@ -91,7 +91,7 @@ describe('Public OpenFGA corpora', { skip }, () => {
       const read = (name: string) => readFile(join(language, 'transformer', folder, name), 'utf8');
       const json = JSON.parse(await read('authorization-model.json')) as ModelJson;
       const due = { ...json, type_definitions: json.type_definitions ?? [] };
-      const came = await parseText(await read('authorization-model.fga'));
+      const came = await parseSyntax(await read('authorization-model.fga'));
       assert.deepEqual(JSON.parse(JSON.stringify(came)), due, folder);
     }
     assert.ok(folders.length >= 29);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Surroundings } from '../../src/rebac/contextual.ts';
+import type { QueryContext } from '../../src/rebac/contextual.ts';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
-import { type ExplainQuestion, explain, explainAll } from '../../src/rebac/explanation.ts';
+import { type ExplainQuery, explain, explainAll } from '../../src/rebac/explanation.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
@@ -143,7 +143,7 @@ function otherwise(model: Model, { user, relation, object, condition }: Tuple): 
   return others.filter((tuple) => typeof admit(model, tuple) !== 'string').slice(condition === undefined ? -1 : 0, 1);
 }
 
-function explained(graph: Graph, question: ExplainQuestion): Outcome {
+function explained(graph: Graph, question: ExplainQuery): Outcome {
   try {
     return explain(graph, question).allowed;
   } catch (error) {
@@ -172,7 +172,7 @@ function patchedIsRebuilt(world: World, model: Model, graph: Graph): void {
   }
 }
 
-function listsAreBruteForce(world: World, graph: Graph, extra: Surroundings = { context: world.context }): void {
+function listsAreBruteForce(world: World, graph: Graph, extra: QueryContext = { context: world.context }): void {
   const { context } = world;
   for (const [index, user] of world.users.entries()) {
     const object = world.objects[index] as string;

@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Surroundings } from '../../src/rebac/contextual.ts';
+import type { QueryContext } from '../../src/rebac/contextual.ts';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
 import { explain } from '../../src/rebac/explanation.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { listObjects, possibleObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers, possibleUsers } from '../../src/rebac/list-users.ts';
 import { type Model, readModel, readModelJson } from '../../src/rebac/model.ts';
-import { parseText } from '../../src/rebac/syntax.ts';
+import { parseSyntax } from '../../src/rebac/syntax.ts';
 import { admit, readObject, type Tuple } from '../../src/rebac/tuple.ts';
 import {
   CIRCLE_CASES,
@@ -25,7 +25,7 @@ import {
 } from './rule-cases.ts';
 
 /** The answer of every kind of question. They must agree. */
-function answer(graph: Graph, line: string, surroundings: Surroundings = {}): boolean | number {
+function answer(graph: Graph, line: string, surroundings: QueryContext = {}): boolean | number {
   const [question] = tuplesOf([line]) as [Tuple];
   const { user, relation, object } = question;
   const attempt = <T>(ask: () => T): T | number => {
@@ -156,7 +156,7 @@ test('Of two contextual tuples about the same user and relation, the first count
 
 /** `never: v but not [user with cb]`, which only JSON can say. */
 async function reversed(): Promise<Model> {
-  const json = JSON.parse(JSON.stringify(await parseText(FAULT_MODEL)));
+  const json = JSON.parse(JSON.stringify(await parseSyntax(FAULT_MODEL)));
   const { relations } = json.type_definitions.at(-1);
   const { base, subtract } = relations.never.difference;
   relations.never.difference = { base: subtract, subtract: base };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { check } from '../../src/rebac/engine.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
 import { readModel, readModelJson, readModules } from '../../src/rebac/model.ts';
-import { type ModelJson, parseText } from '../../src/rebac/syntax.ts';
+import { type ModelJson, parseSyntax } from '../../src/rebac/syntax.ts';
 
 const CONDITION = 'condition c(x: int) {\n  x < 100\n}\n';
 
@@ -56,7 +56,7 @@ for (const [what, types, conditions] of VALID) {
   test(`A model with ${what} is accepted, as text and as JSON`, async () => {
     const text = modelOf(types, conditions);
     await readModel(text);
-    await readModelJson(await parseText(text));
+    await readModelJson(await parseSyntax(text));
   });
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { readModel, readModelJson } from '../../src/rebac/model.ts';
-import { placeOf, validObject, walkOf } from '../../src/rebac/query.ts';
+import { queryTargetOf, validObject, walkOf } from '../../src/rebac/query.ts';
 import { YES } from '../../src/rebac/steps.ts';
 import { fc } from '../support/properties.ts';
 import { worlds } from './world.ts';
@@ -22,7 +22,7 @@ type folder
 
 /** The answer of both kinds of walk about one relation. Undefined if the quick one leaves it to the other. */
 function bothWays(graph: Graph, user: string, relation: number, object: string) {
-  const { plan, node, slot } = placeOf(graph, object, validObject(graph.model, object), relation);
+  const { plan, node, slot } = queryTargetOf(graph, object, validObject(graph.model, object), relation);
   const walk = walkOf(graph);
   const quick = walk.quick(user, node, plan);
   if (quick === undefined) return undefined;

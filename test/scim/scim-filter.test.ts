@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { USER_SCHEMA } from '../../src/scim/scim-attributes.ts';
-import { type Columns, conditionOf } from '../../src/scim/scim-filter.store.ts';
+import { type Columns, filterCondition } from '../../src/scim/scim-filter.store.ts';
 import {
   MAX_COMPARISONS,
   MAX_FILTER_DEPTH,
@@ -23,7 +23,7 @@ const COLUMNS: Columns = {
 
 function compiled(text: string): { readonly sql: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [];
-  const sql = conditionOf(readFilter(text), COLUMNS, (value) => `$${values.push(value)}`);
+  const sql = filterCondition(readFilter(text), COLUMNS, (value) => `$${values.push(value)}`);
   return { sql, values };
 }
 

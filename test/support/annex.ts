@@ -30,7 +30,7 @@ export async function openAnnex(
     trustedProxies: [],
     isHttps: () => false,
     watch: () => undefined,
-    refuse: (error, request, reply) => void sendError(format, error, request, reply),
+    reject: (error, request, reply) => void sendError(format, error, request, reply),
     word: (_path, message) => format.body(new AppError('invalid', message), ''),
   });
   const admission = createAdmission({

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 import { after } from 'node:test';
-import { sharedKeyHeaders } from '../../src/buckets/azure-signature.ts';
+import { azureSignatureHeaders } from '../../src/buckets/azure-signature.ts';
 import { temporaryFolder } from './db.ts';
 
 export interface CloudServer {
@@ -112,7 +112,7 @@ export async function startAzurite(): Promise<{ url: string }> {
 /** Azurite checks the signature. */
 export async function createContainer(endpoint: string, name: string): Promise<void> {
   const url = new URL(`${endpoint}/${name}?restype=container`);
-  const { status } = await fetch(url, { method: 'PUT', headers: sharedKeyHeaders(AZURE, 'PUT', url, new Date()) });
+  const { status } = await fetch(url, { method: 'PUT', headers: azureSignatureHeaders(AZURE, 'PUT', url, new Date()) });
   if (status !== 201) throw new Error(`the container was answered with ${status}`);
 }
 

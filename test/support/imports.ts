@@ -12,12 +12,20 @@ export interface SourceFile {
   readonly path: string;
   readonly lines: number;
   readonly imports: readonly Import[];
+  /** The names of everything that is exported, types included. */
+  readonly exports: readonly string[];
   readonly hasDefaultExport: boolean;
+  /** Calls `fetch`. */
+  readonly hasFetch: boolean;
 }
 
 const FROM = /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+['"]([^'"]+)['"]/gm;
 const BARE = /^import\s+['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
+const DECLARED = /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:function\*?|const|let|class|interface|type)\s+(\w+)/gm;
+const LISTED = /^export\s+(?:type\s+)?\{([^}]*)\}/gm;
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
+const FETCH = /(?<![\w.'"`-])(?:globalThis\.)?fetch\(/;
 
 export function readSources(...patterns: string[]): SourceFile[] {
   return globSync(patterns, { exclude: ['**/node_modules/**', '**/dist/**'] })
@@ -34,5 +42,17 @@ export function parseSource(path: string, text: string): SourceFile {
     target: target.startsWith('.') ? join(dirname(path), target) : target,
     typeOnly,
   }));
-  return { path, lines: text.split('\n').length - 1, imports, hasDefaultExport: /^export default\b/m.test(text) };
+  const listed = [...text.matchAll(LISTED)].flatMap(([, names = '']) => names.split(','));
+  const exports = [
+    ...[...text.matchAll(DECLARED)].map(([, name = '']) => name),
+    ...listed.map((one) => one.split(/\bas\b/).at(-1)?.trim() ?? '').filter((name) => name !== ''),
+  ];
+  return {
+    path,
+    lines: text.split('\n').length - 1,
+    imports,
+    exports,
+    hasDefaultExport: /^export default\b/m.test(text),
+    hasFetch: FETCH.test(text.replace(COMMENT, '')),
+  };
 }

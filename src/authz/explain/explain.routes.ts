@@ -5,7 +5,7 @@ import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } fr
 import { callerIn, holds, signedIn } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
-import { documented, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
+import { documentedSchema, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
 import { readObjectType } from '../objects.ts';
 import { type FindForbidding, forbiddenBy, type RemedySearch } from '../remedies.ts';
 import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from '../remedies.view.ts';
@@ -35,7 +35,7 @@ const Via = named(
       description: 'A team, a custom role, that the user owns the object, or that they are a site administrator.',
     }),
     id: Type.Optional(
-      documented(Int64, { description: 'Absent if the caller may not see it, and for site administrators.' }),
+      documentedSchema(Int64, { description: 'Absent if the caller may not see it, and for site administrators.' }),
     ),
     name: Type.Optional(Type.String({ description: 'Absent if the caller may not see it.' })),
   }),

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
-import type { Surroundings } from '../../rebac/contextual.ts';
+import type { QueryContext } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import type { Graph } from '../../rebac/graph.ts';
@@ -372,7 +372,7 @@ export function createExplain(
   }
 }
 
-function isEmpty(facts: Surroundings): boolean {
+function isEmpty(facts: QueryContext): boolean {
   return facts.contextualTuples === undefined;
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { PastGraphs } from '../../history/past.ts';
 import { nameKey } from '../../identity/account-names.ts';
@@ -90,7 +90,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
   async function inactiveInSlices(ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
     const found = new Set<bigint>();
     for (let first = 0; first < ids.length; first += NAMES_IN_SLICE) {
-      if (first > 0) await breath();
+      if (first > 0) await yieldToEventLoop();
       for (const id of await store.inactive(ids.slice(first, first + NAMES_IN_SLICE))) found.add(id);
     }
     return found;
@@ -100,7 +100,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
   async function namesInSlices(objects: readonly string[]): Promise<Names> {
     const names = new Map<string, string>();
     for (let first = 0; first < objects.length; first += NAMES_IN_SLICE) {
-      if (first > 0) await breath();
+      if (first > 0) await yieldToEventLoop();
       for (const [object, name] of await store.names(objects.slice(first, first + NAMES_IN_SLICE))) {
         names.set(object, name);
       }

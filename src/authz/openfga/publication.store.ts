@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../changes/object-kinds.ts';
 import { type Db, only, type Query, type Statement, sql } from '../../db/db.ts';
-import { oneAtATime } from '../../db/mutex.ts';
+import { createSerialQueue } from '../../db/mutex.ts';
 import { type ServerTuple, tupleIn } from './openfga-server.ts';
 import { type Moment, NOTHING, type Part, type Publication, type PublicationStore } from './publication.ts';
 import { type AccountTuple, differenceOf, keyOf, type SourcedTuple, type TupleChange } from './tuple-difference.ts';
@@ -151,7 +151,7 @@ export function createPublicationStore(
   admits: (tuple: ServerTuple) => boolean,
 ): PublicationStore {
   // Only one process has the built-in database open, and it has only one connection.
-  const inTurn = oneAtATime();
+  const inTurn = createSerialQueue();
   return { find, create, replace, news, accounts, whole, begin, finish, settle, tuples, moment, looks, lead };
 
   async function find(): Promise<Publication | undefined> {

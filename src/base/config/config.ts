@@ -25,7 +25,7 @@ export function dotEnv(): Environment {
   return existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
 }
 
-/** Reads every setting from the environment, or throws one ConfigError that names all faults at once. */
+/** Reads every setting from the environment, or throws one ConfigError that names all faults. */
 export function readConfig(env: Environment): Config {
   const faults: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, one]) => [name, readSetting(name, one, env, faults)]);

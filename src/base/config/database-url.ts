@@ -1,6 +1,6 @@
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 const ATTRIBUTES = 'target_session_attrs';
-/** What we need in any case. The others would let us end up on a standby. */
+/** What we need in any case. Other values would let us end up on a standby. */
 const PRIMARY = ['read-write', 'primary', 'any'];
 
 /**

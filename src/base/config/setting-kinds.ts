@@ -23,10 +23,10 @@ function setting<T>(shape: string, read: (text: string) => T) {
 
 export const text = setting('text', (value) => value);
 
-export function whole(least: number, most: number) {
-  return setting(`a whole number from ${least} to ${most}`, (value) => {
+export function whole(min: number, max: number) {
+  return setting(`a whole number from ${min} to ${max}`, (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most)) throw new Error(`must be a whole number from ${least} to ${most}`);
+    if (!(number >= min && number <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return number;
   });
 }
@@ -81,8 +81,12 @@ function readNetworks(value: string): string[] {
   for (const item of list) {
     const [address = '', bits, ...rest] = item.split('/');
     const version = address.includes('%') ? 0 : isIP(address);
-    const most = version === 4 ? 32 : 128;
-    if (version === 0 || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))) {
+    const maxBits = version === 4 ? 32 : 128;
+    if (
+      version === 0 ||
+      rest.length > 0 ||
+      (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits))
+    ) {
       throw new Error(`contains an entry that is not an address or CIDR range: ${item}`);
     }
   }

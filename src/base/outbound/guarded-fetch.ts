@@ -1,10 +1,10 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { traced } from '../tracing/trace.ts';
-import { createAddressGuard, createGuardedAgents } from './outbound.ts';
+import { createAddressGuard, createGuardedAgents } from './guarded-agents.ts';
 import { UnacceptableResponse } from './response-meter.ts';
 
-interface Options {
+interface GuardedFetchOptions {
   /** Private networks that may be called. Only there is a connection without TLS allowed. */
   readonly allowedNetworks: readonly string[];
   readonly maxBytes: number;
@@ -27,10 +27,15 @@ export interface GuardedInit {
 const BODILESS = new Set([101, 204, 205, 304]);
 
 /**
- * A `fetch` for services whose address somebody else has chosen. It connects to allowed addresses only, does not follow
+ * A `fetch` for services whose address a user or operator has chosen. It connects to allowed addresses only, does not follow
  * redirects, and gives up on a response that is too long or too slow.
  */
-export function createGuardedFetch({ allowedNetworks, maxBytes, timeoutMs, service }: Options): GuardedFetch {
+export function createGuardedFetch({
+  allowedNetworks,
+  maxBytes,
+  timeoutMs,
+  service,
+}: GuardedFetchOptions): GuardedFetch {
   const isAllowed = createAddressGuard(allowedNetworks);
   const isOwn = createAddressGuard(allowedNetworks, false);
 

@@ -1,7 +1,7 @@
 import { MAX_PIECES, UnacceptableResponse } from './response-meter.ts';
 
 /**
- * The body of a response of `fetch`, decompressed. Stops as soon as it is too long: whoever never stops sending must
+ * The body of a response of `fetch`, decompressed. Stops as soon as it is too long: a server that never stops sending must
  * not fill the memory.
  */
 export async function readBody(response: Response, maxBytes: number): Promise<Buffer> {

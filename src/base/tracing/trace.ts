@@ -8,7 +8,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-/** What happened between two moments, for whoever looks at a trace. */
+/** What happened between two moments, for the reader of a trace. */
 export interface Span {
   readonly context: TraceContext;
   readonly parentId: string | undefined;
@@ -24,7 +24,7 @@ export interface Span {
 export interface Trace {
   readonly context: TraceContext;
   readonly note: (span: Span) => void;
-  /** A connection that a request opened outlives it, and then works for others. */
+  /** A connection that a request opened outlives it, and then serves other requests. */
   readonly isOpen: () => boolean;
 }
 
@@ -56,7 +56,7 @@ export function newSpanId(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** Empty unless traces are exported, so whoever asks pays nothing. */
+/** Empty unless traces are exported, so asking costs nothing. */
 const current = new AsyncLocalStorage<Trace>();
 
 /** Runs the work, and everything that it starts, as a part of that trace. */

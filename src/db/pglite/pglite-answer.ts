@@ -1,5 +1,5 @@
 import { protocol } from '@electric-sql/pglite';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 
 /** A long answer is read in parts, and other requests are served in between. */
 const BYTES_AT_ONCE = 256 * 1024;
@@ -34,7 +34,7 @@ export async function readAnswer(bytes: Uint8Array<ArrayBuffer>, reader: Reader)
   let pause = BYTES_AT_ONCE;
   while (at + HEAD <= all.length) {
     if (at > pause) {
-      await breath();
+      await yieldToEventLoop();
       pause = at + BYTES_AT_ONCE;
     }
     const end = at + 1 + all.readInt32BE(at + 1);

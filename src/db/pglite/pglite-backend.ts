@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { AppError } from '../../base/errors.ts';
 import { lacksOpenFiles, OPEN_FILES_ADVICE } from '../../base/open-files.ts';
 import { createFolder, type Disk, type DiskWatch, realDisk, SyncedFiles } from './pglite-files.ts';
-import { joined } from './pglite-messages.ts';
+import { joinBytes } from './pglite-messages.ts';
 
 /**
  * PGlite starts PostgreSQL with -F, which turns fsync off. The method must be fsync: Emscripten's fdatasync does
@@ -57,7 +57,7 @@ export async function startBackend({ folder, isNew }: BackendOptions, watch: Wat
       const parts: Uint8Array[] = [];
       const onRawData = (part: Uint8Array) => void parts.push(part.slice());
       await pglite.execProtocolRawStream(messages, { syncToFs: false, onRawData });
-      return joined(parts);
+      return joinBytes(parts);
     },
     close: () => pglite.close(),
     drop: async () => undefined,

@@ -22,27 +22,27 @@ export function hasDatabase(dataDir: string): boolean {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) {
     const target = readlinkSync(folder);
-    throw refusal(`${folder} is a link to ${target}, which does not exist; is a volume not mounted?`);
+    throw folderFault(`${folder} is a link to ${target}, which does not exist; is a volume not mounted?`);
   }
-  if (!stats.isDirectory()) throw refusal(`${folder} must be a folder; move the file away`);
+  if (!stats.isDirectory()) throw folderFault(`${folder} must be a folder; move the file away`);
   if (readdirSync(folder).length === 0) return false;
   const missing = PARTS.filter((part) => isEmpty(join(folder, part)));
   if (missing.length === 0) return true;
-  throw refusal(`the database in ${folder} is incomplete (${missing.join(', ')} missing or empty); ${ADVICE}`);
+  throw folderFault(`the database in ${folder} is incomplete (${missing.join(', ')} missing or empty); ${ADVICE}`);
 }
 
 /** The key of a deployment without its database usually means that a volume is not mounted. */
-export function refuseLostDatabase(dataDir: string): void {
+export function rejectLostDatabase(dataDir: string): void {
   const key = resolve(keyPath(dataDir));
   // The key first: a first start that runs at the same time creates the database before it.
   if (!existsSync(key) || hasDatabase(dataDir)) return;
-  throw refusal(
+  throw folderFault(
     `${key} is the key of a deployment, but there is no database in ${databaseFolder(dataDir)}; is a volume not ` +
       'mounted? To recover, mount it or restore a backup. To start a new deployment, move the key away',
   );
 }
 
-function refusal(message: string): AppError {
+function folderFault(message: string): AppError {
   return new AppError('unavailable', `${message} (nothing was changed)`, { reason: 'database_incomplete' });
 }
 

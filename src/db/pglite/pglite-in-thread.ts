@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import type { Backend, BackendOptions, Watch } from './pglite-backend.ts';
-import { type Call, movedWith, type Report } from './pglite-messages.ts';
+import { type PgliteCall, type PgliteReport, transferables } from './pglite-messages.ts';
 
 /** TypeScript in the sources, JavaScript in a build. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
@@ -38,7 +38,7 @@ export async function startInThread(
   let isInUse = false;
   let gone: Error | undefined;
 
-  /** The thread keeps the process alive only while somebody waits for it. */
+  /** The thread keeps the process alive only while a query waits for it. */
   const wait = (begin: () => void) =>
     new Promise<Uint8Array<ArrayBuffer>>((resolve, reject) => {
       if (gone !== undefined) return reject(gone);
@@ -53,15 +53,15 @@ export async function startInThread(
     if (before !== undefined) finish(before);
   };
   const fail = (error: Error) => settle(({ reject }) => reject(error));
-  const call = (message: Call) => thread.postMessage(message, movedWith(message));
+  const call = (message: PgliteCall) => thread.postMessage(message, transferables(message));
 
-  thread.on('message', (report: Report) => {
+  thread.on('message', (report: PgliteReport) => {
     if (report instanceof Uint8Array) settle(({ resolve }) => resolve(report));
     else if (report.kind === 'segment') watch.onSegment();
     else if (report.kind === 'words') watch.onLastWords(report.text);
     else if (report.kind === 'fault') watch.onFault(new Error(report.text));
     else if (report.kind === 'panic') fail(new Error(report.text));
-    else if (report.kind === 'refused') fail(refusal(report));
+    else if (report.kind === 'refused') fail(startFault(report));
     else settle(({ resolve }) => resolve(new Uint8Array()));
   });
   /** Out of memory, for example. Nobody may be waiting at that moment. */
@@ -90,6 +90,6 @@ export async function startInThread(
   };
 }
 
-function refusal({ text, isOurs }: { readonly text: string; readonly isOurs: boolean }): Error {
+function startFault({ text, isOurs }: { readonly text: string; readonly isOurs: boolean }): Error {
   return isOurs ? new AppError('unavailable', text) : new Error(text);
 }

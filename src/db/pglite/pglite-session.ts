@@ -6,7 +6,7 @@ import { type Done, isBegin, isCommit, type Session, type Step } from '../transa
 import { readerOf } from '../values.ts';
 import { type Fields, type Reader, readAnswer } from './pglite-answer.ts';
 import type { Backend } from './pglite-backend.ts';
-import { joined } from './pglite-messages.ts';
+import { joinBytes } from './pglite-messages.ts';
 
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
@@ -41,7 +41,7 @@ export function createSession(backend: Backend, health: Health): Session {
 
   async function exchange(parts: readonly Uint8Array[], reader: Reader) {
     if (health.stopped !== undefined) throw health.stopped;
-    const bytes = await backend.exchange(joined(parts)).catch((error: unknown) => {
+    const bytes = await backend.exchange(joinBytes(parts)).catch((error: unknown) => {
       // What the server says is in the answer. An exception means that WebAssembly itself gave up.
       throw health.panic(error);
     });
@@ -50,11 +50,11 @@ export function createSession(backend: Backend, health: Health): Session {
     if (health.stopped !== undefined) throw health.stopped;
   }
 
-  function throwRefusal(refusal: Error | undefined): void {
-    if (refusal === undefined) return;
+  function throwRejection(rejection: Error | undefined): void {
+    if (rejection === undefined) return;
     // The parser created this error without a stack that leads to the caller.
-    Error.captureStackTrace(refusal, throwRefusal);
-    throw translate(refusal, health.database);
+    Error.captureStackTrace(rejection, throwRejection);
+    throw translate(rejection, health.database);
   }
 
   function messagesFor(step: Step): Uint8Array[] {
@@ -73,7 +73,7 @@ export function createSession(backend: Backend, health: Health): Session {
   /** One trip for each statement: after a panic, PGlite would not return from what follows. BEGIN cannot cause one. */
   async function run(steps: readonly Step[]): Promise<readonly Done[]> {
     const done: Done[] = [];
-    let refusal: Error | undefined;
+    let rejection: Error | undefined;
     let name = nameOf(steps[0]?.statement);
     let columns = described.get(name) ?? [];
     let rows: object[] = [];
@@ -85,7 +85,7 @@ export function createSession(backend: Backend, health: Health): Session {
       await exchange(parts, { row, message }).catch((error: unknown) => {
         throw wasRunning && isCommit(step) ? outcomeUnknown(error) : error;
       });
-      throwRefusal(refusal);
+      throwRejection(rejection);
       parts = [];
     }
     return done;
@@ -94,10 +94,10 @@ export function createSession(backend: Backend, health: Health): Session {
       rows.push(readRow(columns, fields));
     }
 
-    function message(told: unknown): void {
-      if (told instanceof messages.DatabaseError) refusal ??= told;
-      else if (told instanceof messages.RowDescriptionMessage) columns = told.fields.map(columnOf);
-      else if (told instanceof messages.CommandCompleteMessage) complete(told.text);
+    function message(received: unknown): void {
+      if (received instanceof messages.DatabaseError) rejection ??= received;
+      else if (received instanceof messages.RowDescriptionMessage) columns = received.fields.map(columnOf);
+      else if (received instanceof messages.CommandCompleteMessage) complete(received.text);
       else if (name !== UNNAMED) prepared.add(name);
     }
 
@@ -111,12 +111,12 @@ export function createSession(backend: Backend, health: Health): Session {
   }
 
   const command = async (text: string): Promise<void> => {
-    let refusal: Error | undefined;
-    const message = (told: unknown) => {
-      if (told instanceof messages.DatabaseError) refusal ??= told;
+    let rejection: Error | undefined;
+    const message = (received: unknown) => {
+      if (received instanceof messages.DatabaseError) rejection ??= received;
     };
     await exchange([serialize.query(text)], { row: ignore, message });
-    throwRefusal(refusal);
+    throwRejection(rejection);
   };
 
   return { run, command };

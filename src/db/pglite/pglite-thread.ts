@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import { type Backend, type BackendOptions, startBackend } from './pglite-backend.ts';
-import { type Call, movedWith, type Report } from './pglite-messages.ts';
+import { type PgliteCall, type PgliteReport, transferables } from './pglite-messages.ts';
 
-const tell = (report: Report): void => parentPort?.postMessage(report, movedWith(report));
+const tell = (report: PgliteReport): void => parentPort?.postMessage(report, transferables(report));
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function serve(backend: Backend): void {
-  const answer = async (call: Call): Promise<void> => {
+  const answer = async (call: PgliteCall): Promise<void> => {
     if (call === 'close') {
       await backend.close();
       tell({ kind: 'closed' });
@@ -16,12 +16,12 @@ function serve(backend: Backend): void {
     }
     tell(await backend.exchange(call));
   };
-  parentPort?.on('message', (call: Call) => {
+  parentPort?.on('message', (call: PgliteCall) => {
     answer(call).catch((error) => tell({ kind: 'panic', text: textOf(error) }));
   });
 }
 
-/** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server answers others. */
+/** The built-in database runs in a thread of its own: while it works, or waits for the disk, the server handles other requests. */
 try {
   serve(
     await startBackend(workerData as BackendOptions, {

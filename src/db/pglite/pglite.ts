@@ -5,10 +5,10 @@ import { lacksOpenFiles, OPEN_FILES_ADVICE } from '../../base/open-files.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from '../db-options.ts';
 import { copyFolder } from '../folder-copy.ts';
 import { type Lock, lockFolder } from '../lock.ts';
-import { takeTurns } from '../mutex.ts';
+import { createMutex } from '../mutex.ts';
 import { inSnapshot, inTransaction, queryOn } from '../transaction.ts';
 import type { Db } from '../types.ts';
-import { databaseFolder, hasDatabase, refuseLostDatabase } from './pglite-folder.ts';
+import { databaseFolder, hasDatabase, rejectLostDatabase } from './pglite-folder.ts';
 import { startInThread } from './pglite-in-thread.ts';
 import { createSession, type Health } from './pglite-session.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
@@ -28,7 +28,7 @@ function prepare({ dataDir, isRestore }: DbOptions, folder: string): Lock {
   try {
     // Before anything is written, the lock included.
     hasDatabase(dataDir);
-    if (!isRestore) refuseLostDatabase(dataDir);
+    if (!isRestore) rejectLostDatabase(dataDir);
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
     return lockFolder(folder);
   } catch (error) {
@@ -78,7 +78,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   );
   const session = createSession(backend, health);
   const query = queryOn(session);
-  const turn = takeTurns(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
+  const turn = createMutex(options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS);
   upkeep = createUpkeep(session, turn, (error) => options.onError?.(error));
 
   async function close(): Promise<void> {
@@ -96,7 +96,7 @@ async function openLocked(options: DbOptions, folder: string, release: () => voi
   return {
     driver: 'pglite',
     capabilities: { isBuiltIn: true, isOnlyWriter: true, hasOneConnection: true, writesCheckpoints: false },
-    ask: async (statement) => {
+    queryRevision: async (statement) => {
       const [row = {}] = await turn(() => query(statement));
       const [value = null] = Object.values(row);
       return value === null ? null : String(value);

@@ -1,5 +1,5 @@
-import { breath } from '../../base/slices.ts';
-import type { TakeTurn } from '../mutex.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
+import type { RunExclusive } from '../mutex.ts';
 import { sql } from '../statement.ts';
 import { queryOn, type Session } from '../transaction.ts';
 
@@ -42,7 +42,7 @@ export interface Upkeep {
  * PGlite has none of PostgreSQL's background processes. Without this, the write-ahead log grows until the disk is full
  * (and a crash replays all of it), dead rows stay forever, and the planner has no statistics.
  */
-export function createUpkeep(session: Session, turn: TakeTurn, report: (error: Error) => void): Upkeep {
+export function createUpkeep(session: Session, turn: RunExclusive, report: (error: Error) => void): Upkeep {
   let segments = 0;
   let stopped = false;
   let running = false;
@@ -68,7 +68,7 @@ export function createUpkeep(session: Session, turn: TakeTurn, report: (error: E
 
   /** Requests get through before each step: they take their turns, and the event loop takes one too. */
   const step = async (text: string) => {
-    await breath();
+    await yieldToEventLoop();
     await turn(async () => void (stopped || (await session.command(text))));
   };
   const firstLook = setTimeout(() => void tidy(), FIRST_LOOK_MS).unref();

@@ -44,7 +44,7 @@ interface AccessOptions {
   /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
   /**
-   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, nobody else
+   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, no other caller
    * may.
    */
   readonly robots?: boolean | 'only';
@@ -77,7 +77,7 @@ interface AccessOptions {
    * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
    * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
    * itself, and single objects of the organization are enough. `whole`: the route is about an object, but shows or
-   * changes others of the organization, too.
+   * changes other members of the organization, too.
    */
   readonly limited?: 'filtered' | 'whole';
 }

@@ -18,12 +18,12 @@ import {
   type Organization,
   type Person,
   personWithin,
-  refuseUnusable,
+  rejectUnusable,
   type TokenGrant,
 } from '../../identity/callers.ts';
 import { includesScope, scopesAllow } from '../../identity/scopes.ts';
 import type { SecondFactors } from '../../identity/second-factor.ts';
-import { waysOf } from '../../identity/sessions/proof-kinds.ts';
+import { signInMethods } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
 import type { SessionUsage } from '../../identity/sessions/session-usage.ts';
 import { reachesInto, reachesObject, reachesOrganization } from '../../identity/tokens/token-limits.ts';
@@ -42,7 +42,7 @@ import {
 } from './access.ts';
 import { type Credential, isBasic, readCredential } from './credential.ts';
 
-interface Options {
+interface AdmissionOptions {
   readonly callers: Callers;
   readonly relations: Relations;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -50,7 +50,7 @@ interface Options {
   readonly brake: Brake;
   readonly queryTokens: boolean;
   readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
-  /** How long a proof of who somebody is counts, for what is sensitive. */
+  /** How long a sign-in counts as recent for sensitive actions. */
   readonly provenMs: number;
   /** Whether passwords are accepted at all. */
   readonly hasPasswords?: boolean;
@@ -68,7 +68,7 @@ interface Shown {
 const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
 /** Creates the admission check of each route. */
-export function createAdmission(options: Options) {
+export function createAdmission(options: AdmissionOptions) {
   const { callers, relations, tokenUsage, sessionUsage, brake, queryTokens, secondFactors, provenMs } = options;
   const { hasPasswords = true } = options;
   // Invariant 2: an entry lives no longer than its connection.
@@ -83,11 +83,11 @@ export function createAdmission(options: Options) {
     const isPlain = !needs.basic && !needs.robots && needs.who !== 'holds' && needs.about !== 'path';
     return function admit(request, done) {
       const name = isPlain ? tokenShown(request, needs) : undefined;
-      if (name === undefined) return void slowly(request, needs).then(() => done(), done);
+      if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
       callers.whenCurrent((error) => {
         if (error !== undefined) done(error);
-        else if (atOnce(request, needs, name)) done();
-        else slowly(request, needs).then(() => done(), done);
+        else if (admitFast(request, needs, name)) done();
+        else admitFull(request, needs).then(() => done(), done);
       });
     };
   };
@@ -113,7 +113,7 @@ export function createAdmission(options: Options) {
    * The fast path: a remembered token on a route that needs no relation. Returns false for everything else, including
    * every rejection, which the slow path handles (invariant 3).
    */
-  function atOnce(request: FastifyRequest, access: SignedAccess, name: string): boolean {
+  function admitFast(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
     if (grant === undefined || grant.robotId !== null || grant.limits !== undefined) return false;
     const { person, scopes } = grant;
@@ -153,16 +153,16 @@ export function createAdmission(options: Options) {
     return owner;
   }
 
-  async function slowly(request: FastifyRequest, access: SignedAccess): Promise<void> {
+  async function admitFull(request: FastifyRequest, access: SignedAccess): Promise<void> {
     const credential = readCredential(request, queryTokens && access.queryToken === true);
     if (access.basic && credential.kind === 'token' && !isBasic(credential)) {
       throw new AppError('unauthenticated', 'this call needs Basic authentication');
     }
     const shown = await identify(credential, request, access);
     request.identified = shown;
-    refuseUnusable(shown.person);
-    refuseNarrowToken(shown, access, request);
-    refuseLimitedToken(shown, access);
+    rejectUnusable(shown.person);
+    rejectNarrowToken(shown, access, request);
+    rejectLimitedToken(shown, access);
     if (access.robots === 'only' && shown.robotId === undefined) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
     }
@@ -173,7 +173,7 @@ export function createAdmission(options: Options) {
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
       throw new AppError('forbidden', 'only site administrators can call this route');
     }
-    refuseUnproven(shown, access, request.method, caller.sudoBy !== undefined);
+    rejectUnproven(shown, access, request.method, caller.sudoBy !== undefined);
     request.caller = caller;
     if (!access.about) return;
     try {
@@ -236,10 +236,10 @@ export function createAdmission(options: Options) {
   }
 
   /** Changing something on behalf of another user is as sensitive as what site administrators change. */
-  function refuseUnproven(shown: Caller, access: SignedAccess, method: string, isForAnother: boolean): void {
+  function rejectUnproven(shown: Caller, access: SignedAccess, method: string, isForAnother: boolean): void {
     const proof = proofNeeded(access, method);
     const { session, person } = shown;
-    // Nobody is kept out who has nothing but the token, such as the first administrator.
+    // A user who has nothing but the token is not kept out, such as the first administrator.
     const hasMore = (hasPasswords && person.passwordHash !== null) || person.secondFactors.length > 0;
     if (proof === 'in person' && session?.method === 'token' && hasMore) throw reauthenticationNeeded();
     const isSensitive = proof === 'always' || proof === 'in person';
@@ -267,7 +267,7 @@ export function createAdmission(options: Options) {
       case 'password': {
         const { login, password } = credential;
         const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
-        // Not before the password is right: nobody else learns that there is a second factor.
+        // Not before the password is right: a guesser does not learn that there is a second factor.
         if (person.secondFactors.length > 0) throw passwordIsNotEnough(person);
         return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'], until: null };
       }
@@ -329,7 +329,7 @@ function passwordIsNotEnough({ login, secondFactors }: Person): AppError {
   const message = `the password of ${login} is not enough, because there is a second factor: use an access token`;
   return new AppError('unauthenticated', message, {
     reason: 'second_factor_required',
-    secondFactor: waysOf(secondFactors),
+    secondFactor: signInMethods(secondFactors),
   });
 }
 
@@ -353,7 +353,7 @@ function withHint(error: unknown): unknown {
   return new AppError(error.kind, `${error.message}, or it is outside the limits of this token`, error.detail);
 }
 
-function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {
+function rejectLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {
   if (limits === undefined || (who !== 'siteAdmin' && (about || limited === 'filtered'))) return;
   const message =
     who === 'siteAdmin'
@@ -362,7 +362,7 @@ function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedA
   throw new AppError('forbidden', message, { reason: 'token_limited' });
 }
 
-function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, request: FastifyRequest): void {
+function rejectNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, request: FastifyRequest): void {
   const needed = neededScope(access, request);
   if (needed === undefined) return;
   if (!includesScope(caller.scopes, needed)) {

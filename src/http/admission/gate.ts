@@ -51,12 +51,12 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
 }
 
 /** Rejects unknown paths before the body is read. */
-export function refuseUnknown(app: Scope, book: ReturnType<typeof createRouteBook>, count: Count): void {
+export function rejectUnknownPaths(app: Scope, book: ReturnType<typeof createRouteBook>, count: Count): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     try {
       count(request, reply);
-      done(book.refuseUnknown(request.method, request.url));
+      done(book.unknownPath(request.method, request.url));
     } catch (limited) {
       done(limited as Error);
     }

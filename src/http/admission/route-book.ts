@@ -1,9 +1,9 @@
 import type { onRequestHookHandler, RouteOptions } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { Budget } from '../limits/budget.ts';
-import { covers, patternOf } from '../route-shape.ts';
+import { covers, routePattern } from '../route-shape.ts';
 import type { Scope } from '../server.ts';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 import type { Access } from './access.ts';
 
 export interface BookedRoute {
@@ -25,7 +25,7 @@ interface Querystring {
 }
 
 /** Marks a route that exists only to reject requests, and that is not documented. */
-const refusing: Access = { who: 'anyone' };
+const rejecting: Access = { who: 'anyone' };
 
 export interface RouteSchema {
   readonly summary?: string;
@@ -80,7 +80,7 @@ export function createRouteBook(
     const access = route.config?.access;
     const methods = [route.method].flat();
     if (!access) throw new Error(`route ${methods.join(',')} ${route.url} does not declare who may call it`);
-    for (const method of access === refusing ? [] : methods) book(method, route, access);
+    for (const method of access === rejecting ? [] : methods) book(method, route, access);
     const costly = route.config?.costly;
     const [method = ''] = methods;
     const hasDryRun = 'dry_run' in ((route.schema?.querystring as Querystring | undefined)?.properties ?? {});
@@ -88,11 +88,11 @@ export function createRouteBook(
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 
-  return { routes, refuseUnknown, refuseCovered };
+  return { routes, unknownPath, rejectCovered };
 
   function book(method: string, route: RouteOptions, access: Access): void {
     const path = route.url.replace(/\/+$/, '');
-    const place = places.get(path) ?? { pattern: patternOf(path), parts: path.split('/'), methods: new Set() };
+    const place = places.get(path) ?? { pattern: routePattern(path), parts: path.split('/'), methods: new Set() };
     places.set(path, place);
     place.methods.add(method);
     if (method === 'HEAD') return;
@@ -108,7 +108,7 @@ export function createRouteBook(
   }
 
   /** 405 for a path that answers other methods, otherwise 404. */
-  function refuseUnknown(method: string, url: string): AppError {
+  function unknownPath(method: string, url: string): AppError {
     const path = pathOf(url);
     const found = [...places].filter(([, { pattern }]) => pattern.test(path));
     const closest = found.filter(([, wide]) => !found.some(([, narrow]) => covers(wide.parts, narrow.parts)));
@@ -123,7 +123,7 @@ export function createRouteBook(
    * Once all routes of a scope are mounted, such methods get routes that reject them, so that requests to all others
    * pay nothing for it.
    */
-  function refuseCovered(scope: Scope): void {
+  function rejectCovered(scope: Scope): void {
     const inScope = [...places].filter(([path]) => path.startsWith(`${scope.prefix}/`));
     const byLength = Map.groupBy(places.values(), ({ parts }) => parts.length);
     for (const [path, { parts, methods: own }] of inScope) {
@@ -135,7 +135,7 @@ export function createRouteBook(
         method,
         url: path.slice(scope.prefix.length),
         exposeHeadRoute: false,
-        config: { access: refusing },
+        config: { access: rejecting },
         // Before a body is read, as for every other unknown method.
         onRequest: (_request, _reply, done) => done(wrongMethod([...own])),
         handler: () => undefined,
@@ -150,7 +150,7 @@ function wrongMethod(allow: readonly string[]): AppError {
 
 /** The path as the router reads it: without scheme and host, query and one trailing slash, and percent-decoded. */
 function pathOf(url: string): string {
-  const [path = ''] = originForm(url).split(/[?#]/, 1);
+  const [path = ''] = originFormTarget(url).split(/[?#]/, 1);
   const bare = path.endsWith('/') ? path.slice(0, -1) : path;
   try {
     return decodeURI(bare);

@@ -2,8 +2,8 @@
  * Counts what each key has used of an allowance that refills steadily. Memory is bounded: if the table is full, keys
  * whose allowance is whole again are forgotten, and then the oldest ones until the table is half empty.
  *
- * Times are milliseconds of a clock that nobody can set, such as `performance.now()`. Wall time would not do: set back
- * by an hour, nobody could use anything until it has caught up.
+ * Times are milliseconds of a clock that cannot be set, such as `performance.now()`. Wall time would not do: set back
+ * by an hour, no caller could use anything until it has caught up.
  */
 export interface Allowance {
   /** Takes one. Returns false if nothing is left. */

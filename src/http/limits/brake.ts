@@ -2,7 +2,7 @@ import { networkOf, siteOf } from '../../base/ip.ts';
 import { type Allowance, createAllowance } from './allowance.ts';
 import { createNamePace, isWrongCredential, tooMany } from './name-pace.ts';
 
-/** Slows down whoever guesses: failures use up an allowance that refills over minutes. */
+/** Slows down clients that guess: failures use up an allowance that refills over minutes. */
 export interface Brake {
   password<T>(login: string, address: string, attempt: () => Promise<T>): Promise<T>;
   /** For tokens that are not remembered; `attempt` queries the database. */
@@ -53,7 +53,7 @@ function createPlaces(failures: number) {
 }
 
 /**
- * The allowance is taken before the attempt and given back unless the credential is wrong: a hundred guesses at once
+ * The allowance is taken before the attempt and given back unless the credential is wrong: a hundred concurrent guesses
  * count as a hundred. A request that finds the allowance used up by attempts that are still under way waits for them,
  * because they may be right.
  */
@@ -79,7 +79,7 @@ function createCounter(allowance: Allowance) {
       all.attempts--;
       if (!isWrong) allowance.give(key);
       if (all.attempts === 0) underWay.delete(key);
-      // What was given back is enough for one. If nothing more can come back, all the others are woken to find out.
+      // What was given back is enough for one. If nothing more can come back, all other attempts are woken to find out.
       for (const wake of all.waiting.splice(0, all.attempts === 0 ? Infinity : isWrong ? 0 : 1)) wake();
     }
   };

@@ -105,7 +105,7 @@ function tooManyAtATime(): AppError {
   });
 }
 
-/** Nobody reads it, but it ends the work. */
+/** No client reads it, but it ends the work. */
 function hungUp(): AppError {
   return new AppError('invalid', 'the client has hung up', { reason: 'client_gone' });
 }

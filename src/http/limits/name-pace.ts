@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { createAllowance } from './allowance.ts';
 
-interface Options {
+interface NamePaceOptions {
   /** Failures for one name, from everywhere, before attempts take turns. */
   readonly failures: number;
   readonly windowMs: number;
@@ -15,11 +15,11 @@ const MAX_FAMILIAR = 50_000;
 
 /**
  * Slows down guesses for one name that come from many networks, of which each has an allowance of its own. After many
- * failures, attempts for that name take turns, one a second, and at most one of each network waits. Nobody is locked
- * out by the guesses of others: whoever knows the password waits a little, and a network from which that name has
+ * failures, attempts for that name take turns, one a second, and at most one of each network waits. No user is locked
+ * out by the guesses of other clients: a user who knows the password waits a little, and a network from which that name has
  * signed in before does not wait at all.
  */
-export function createNamePace({ failures, windowMs, paceMs = PACE_MS }: Options) {
+export function createNamePace({ failures, windowMs, paceMs = PACE_MS }: NamePaceOptions) {
   const spent = createAllowance(failures, windowMs);
   const lines = new Map<string, { readonly networks: Set<string>; end: Promise<unknown> }>();
   // In the order of the last sign-in, so that the oldest is forgotten first.

@@ -4,7 +4,7 @@ import { createTurns } from '../../base/turns.ts';
 import type { Scope } from '../server.ts';
 
 /** Three of the ten connections to the database, and the other seven are for everything else. */
-const LIMITS = { atOnce: 3, perCaller: 2, waiting: 100 };
+const LIMITS = { concurrency: 3, perCaller: 2, waiting: 100 };
 
 declare module 'fastify' {
   interface FastifyContextConfig {

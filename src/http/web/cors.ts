@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 
 interface CorsOptions {
   /** Exact origins, or `*` alone. */
@@ -55,7 +55,7 @@ export function createCors({ origins, credentials }: CorsOptions): Cors | undefi
   const exposed = [...RESPONSE_HEADERS, ...(credentials ? ['X-Csrf-Token'] : [])].join(', ');
 
   return function cors(request, reply) {
-    if (!API.test(originForm(request.url))) return false;
+    if (!API.test(originFormTarget(request.url))) return false;
     // Caches must not give one origin what was meant for another.
     if (!isAny) reply.header('Vary', 'Origin');
     const { origin } = request.headers;

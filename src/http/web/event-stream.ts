@@ -15,7 +15,7 @@ export interface EventStream {
   /** A line that clients ignore, so that no proxy takes the connection for dead. */
   comment(): void;
   end(): void;
-  /** Calls at once if the client is gone already. */
+  /** Calls immediately if the client is gone already. */
   onClose(listener: (isSlow: boolean) => void): void;
 }
 

@@ -13,7 +13,7 @@ export function sendBytes(request: FastifyRequest, reply: FastifyReply, bytes: B
     return reply.send(bytes);
   }
   const asked = RANGE.exec(range);
-  // Several ranges at once, or another unit: sending everything is also a correct response.
+  // Several ranges, or another unit: sending everything is also a correct response.
   if (!asked) return reply.send(bytes);
   const [first, last] = resolve(asked, bytes.length);
   if (first > last) return reply.code(416).header('Content-Range', `bytes */${bytes.length}`).send(Buffer.alloc(0));

@@ -4,7 +4,7 @@ import type { Once } from '../../changes/write.ts';
 import type { Idempotency, KeyedRequest, StoredResponse } from '../../idempotency/idempotency.ts';
 import { callerOf } from '../admission/access.ts';
 import type { Scope } from '../server.ts';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -30,7 +30,7 @@ interface Reply<Body> {
 
 export const KEY_HEADER = 'Idempotency-Key';
 export const REPLAY_HEADER = 'Idempotency-Replayed';
-/** Headers that belong to what was created. All others belong to the one response. */
+/** Headers that belong to what was created. All other headers belong to the one response. */
 const KEPT_HEADERS = ['etag'];
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -82,7 +82,7 @@ function toResponse(reply: Reply<never>, body: unknown): StoredResponse {
 
 /**
  * Two requests are the same if they have the same address and body, byte for byte, and the same rights: a narrower
- * token, or somebody who is no longer an administrator, must not read what was created with more. An organization that
+ * token, or a user who is no longer an administrator, must not read what was created with more. An organization that
  * was created again under the same name is another one. A request that is about its own token is that of this token.
  */
 function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequest {
@@ -98,7 +98,7 @@ function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequ
     now: new Date(),
     name: [String(person.id), String(sudoBy?.id ?? ''), `${method} ${routeOptions.url}`, key],
     content: [
-      originForm(url),
+      originFormTarget(url),
       bodyHash,
       String(person.isAdmin),
       [...scopes].sort().join(),

@@ -18,16 +18,16 @@ export interface Versioned {
 }
 
 /** Depends on the object only, so that every caller sees the same tag. */
-export function versionTag({ id, version, roleIds = [] }: Versioned): string {
+export function versionEtag({ id, version, roleIds = [] }: Versioned): string {
   const roles = roleIds.length === 0 ? '' : `-${hash('sha256', roleIds.join(), 'base64url').slice(0, 16)}`;
   return `"${id}-${version}${roles}"`;
 }
 
 /** The precondition of a request, to be checked while no other request can change the object. */
 export function unchanged(request: FastifyRequest): (current: Versioned) => void {
-  return (current) => requireMatch(request, versionTag(current));
+  return (current) => requireMatch(request, versionEtag(current));
 }
 
-export function showVersion(reply: FastifyReply, current: Versioned): void {
-  reply.header('ETag', versionTag(current));
+export function showEtag(reply: FastifyReply, current: Versioned): void {
+  reply.header('ETag', versionEtag(current));
 }

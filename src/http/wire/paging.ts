@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Page, PageRequest } from '../../base/page.ts';
-import { originForm } from '../target.ts';
+import { originFormTarget } from '../target.ts';
 import { shownAs } from './schemas.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -80,7 +80,7 @@ export function showPage(
   reply.header('Link', links.join(','));
 
   function link(number: number, rel: string): string {
-    const url = new URL(`${baseUrl}${originForm(request.url)}`);
+    const url = new URL(`${baseUrl}${originFormTarget(request.url)}`);
     url.searchParams.set('page', String(number));
     url.searchParams.delete('token');
     url.searchParams.delete('access_token');

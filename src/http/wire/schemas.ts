@@ -31,13 +31,13 @@ export function shownAs<Schema extends TSchema>(schema: Schema, shape: object): 
 }
 
 /** Says more to readers than validation checks, because the rules check it, in their own words. */
-export function documented<Schema extends TSchema>(schema: Schema, further: object): Schema {
+export function documentedSchema<Schema extends TSchema>(schema: Schema, further: object): Schema {
   const { [SHOWN]: shape = schema } = schema as { readonly [SHOWN]?: object };
   return shownAs({ ...schema }, { ...shape, ...further });
 }
 
 export const OrgQuery = Type.Object({
-  org: documented(Type.String({ description: 'Name of the organization.' }), { minLength: 1 }),
+  org: documentedSchema(Type.String({ description: 'Name of the organization.' }), { minLength: 1 }),
 });
 
 /** An ID in a path, to be read with `readId`, which rejects what is no ID in its own words. */

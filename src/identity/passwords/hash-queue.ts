@@ -11,17 +11,17 @@ const NETWORK_SHARE = 4;
 const SITE_SHARE = 2;
 
 /**
- * Lets a few hashes run at once; the others wait. Sites take turns, so a site that sends many waits for itself, and it
+ * Lets a few hashes run at the same time; other hashes wait. Sites take turns, so a site that sends many waits for itself, and it
  * cannot fill the queue. `address` is where the request came from; it is undefined for what the server wants itself.
  */
-export function createHashQueue(atOnce: number, maxWaiting: number) {
+export function createHashQueue(concurrency: number, maxWaiting: number) {
   // By site, in the order in which they take their turns.
   const lines = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;
 
   return async function inTurn<T>(address: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (running < atOnce) running++;
+    if (running < concurrency) running++;
     else await turn(address);
     try {
       return await work();

@@ -35,7 +35,7 @@ export interface PasswordDraft {
 
 export interface PasswordChangeStore {
   /**
-   * Refuses if the password is no longer the expected one, and a first one of somebody who has proven nothing, but could
+   * Rejects if the password changed meanwhile, and a first password of a user who has proven nothing, but could
    * have at a provider. Ends all sessions but the kept one.
    */
   change(draft: PasswordDraft, actor: Actor): Promise<'done' | 'changed meanwhile' | 'unproven'>;
@@ -48,13 +48,13 @@ export type PasswordChange = ReturnType<typeof createPasswordChange>;
 
 const FRESH_MS = 10 * 60_000;
 
-/** How users set their own password. Nobody does so who could only use what another person left behind. */
+/** How users set their own password. A session left open on a shared machine cannot set one. */
 export function createPasswordChange(store: PasswordChangeStore, guarded: Guard, hasPasswords = true) {
   return async function change(request: PasswordRequest, now: Date): Promise<void> {
     if (!hasPasswords) throw passwordsOff();
     const { person, proof, current, wanted, address, actor } = request;
     requirePassword(wanted, 'new');
-    // Whoever knows only the password must not be able to keep others out with a new one.
+    // A caller who knows only the password must not be able to lock out the user with a new one.
     if (person.secondFactors.length > 0 && !isProven(proof, now)) throw reauthenticationNeeded();
     if (current !== undefined) await prove(person, current, address);
     else if (person.passwordHash !== null && !isProven(proof, now)) throw currentNeeded(proof);
@@ -94,7 +94,7 @@ function isProven({ via, session }: Proof, now: Date): boolean {
   return Math.abs(now.getTime() - session.provenAt.getTime()) < FRESH_MS;
 }
 
-/** Whoever has signed in with a provider can do so again. A token that they have created must not become a password. */
+/** A user who has signed in with a provider can do so again. A token that they have created must not become a password. */
 function signInFirst(): AppError {
   const message = 'sign in with your provider again to set a first password';
   return new AppError('forbidden', message, { reason: 'reauthentication_required' });

@@ -8,7 +8,7 @@ const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_LENGTH = 32;
 const SHAPE = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 /**
- * Each hash takes 19 MiB and a whole core while it runs: at most this many run at once, the others wait. One core stays
+ * Each hash takes 19 MiB and a whole core while it runs: at most this many run at the same time, and other hashes wait. One core stays
  * free for requests, and one thread of the pool, which has four, for files.
  */
 const AT_ONCE = Math.min(3, Math.max(1, availableParallelism() - 1));
@@ -30,7 +30,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${text(salt)}$${text(tag)}`;
 }
 
-/** `address` is where the password came from: nobody can fill the queue alone. */
+/** `address` is where the password came from: one network cannot fill the queue alone. */
 export async function verifyPassword(password: string, stored: string, address?: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', tag = ''] = SHAPE.exec(stored) ?? [];
   if (memory === undefined) return false;

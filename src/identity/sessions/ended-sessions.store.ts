@@ -1,7 +1,7 @@
 import { type Query, sql } from '../../db/db.ts';
 
 /**
- * What ends all sessions of a user also ends what they have approved and nobody has fetched yet: the program gets no
+ * What ends all sessions of a user also ends what they have approved and no program has fetched yet: the program gets no
  * token. An approval in a session that ends is deleted with it, by a foreign key. So this matters for approvals in the
  * session that is kept, which may be the one that was stolen.
  */

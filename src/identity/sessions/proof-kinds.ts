@@ -1,4 +1,4 @@
-/** What somebody can have besides a password. Recovery codes come with the first of them. */
+/** What a user can have besides a password. Recovery codes come with the first of them. */
 export const FACTOR_KINDS = ['passkey', 'totp'] as const;
 export type FactorKind = (typeof FACTOR_KINDS)[number];
 
@@ -14,6 +14,6 @@ export function isSecondFactor(method: SessionMethod): boolean {
 }
 
 /** What a user who has these factors can finish signing in with. */
-export function waysOf(factors: readonly FactorKind[]): readonly (FactorKind | 'recovery_code')[] {
+export function signInMethods(factors: readonly FactorKind[]): readonly (FactorKind | 'recovery_code')[] {
   return [...factors, 'recovery_code'];
 }

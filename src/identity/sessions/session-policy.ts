@@ -51,7 +51,7 @@ export function lifetimeOf(
   };
 }
 
-/** When the provider is to be asked, after it has vouched for somebody. Null: never. */
+/** When the provider is to be asked, after it has vouched for a user. Null: never. */
 export interface Check {
   readonly checkedAt: Date;
   readonly checkAt: Date;
@@ -63,7 +63,7 @@ const MARGIN_MS = 60_000;
 /** Refresh tokens that are not used for a while expire. An active user must not lose theirs between two checks. */
 const SHARE_OF_REFRESH = 3;
 
-/** `refreshMs`: after how long the refresh token expires, if the provider has told. */
+/** `refreshMs`: after how long the refresh token expires, if the provider says so. */
 export function nextCheck(
   { recheckMs, graceMs }: SessionTerms,
   now: Date,

@@ -35,7 +35,7 @@ const UNPARK = sql(
   'delete from parked_sign_in where hash = $1 and account_id = $2 returning id_token, refresh_token',
 );
 // Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
-// session with the others.
+// session with all other sessions of the user.
 const SAME_PASSWORD = sql(
   'sessions.samePassword',
   'select id from account where id = $1 and password_hash = $2 for share',

@@ -38,14 +38,14 @@ export interface SessionProvider {
   readonly provider: string;
   readonly issuer: string;
   readonly subject: string;
-  /** The session at the provider, if it has told one. */
+  /** The session at the provider, if it names one. */
   readonly sid: string | undefined;
   /** The ID token, which signing out at the provider needs. */
   readonly sealedIdToken: Buffer | undefined;
   /** Whether it can be asked, with a refresh token, if it still vouches for the user. */
   readonly canBeAsked: boolean;
   readonly sealedRefreshToken: Buffer | undefined;
-  /** After how long the refresh token expires, if the provider has told. */
+  /** After how long the refresh token expires, if the provider says so. */
   readonly refreshMs: number | undefined;
   readonly terms: SessionTerms;
 }
@@ -89,7 +89,7 @@ export interface SessionCard extends Browser {
 }
 
 export interface SessionStore {
-  /** Deletes what has expired, whoever it belonged to; returns how many there were. */
+  /** Deletes the expired sessions of all users; returns how many there were. */
   sweep(): Promise<number>;
   /**
    * False if what the session is opened with is no longer enough: the password is another one, the token or the linked

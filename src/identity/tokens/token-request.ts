@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../../base/errors.ts';
-import { requireLine } from '../../base/fields.ts';
+import { requireLineField } from '../../base/fields.ts';
 import { PUBLIC_ONLY, SCIM, SCOPES, scopesCover } from '../scopes.ts';
 import { limitsCover, type MaybeLimits } from './token-limits.ts';
 
@@ -50,7 +50,7 @@ export function readTokenRequest(wanted: TokenRequest, terms: Terms) {
   const name = wanted.name.trim();
   if (name === '' || [...name].length > MAX_NAME)
     throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
-  requireLine('name', name);
+  requireLineField('name', name);
   const scopes = readScopes(wanted.scopes ?? unsaid);
   if (scopes.includes(SCIM) && !isForRobot) {
     throw invalidField('scopes', 'only the token of a robot can have the scope scim');

@@ -30,7 +30,7 @@ function renewedEnd({ createdAt, expiresAt }: TokenDetails, now: Date): Date | n
 /**
  * When the successor of a token expires.
  *
- * 1. A token is replaced once. Whoever holds the old one cannot get a second successor.
+ * 1. A token is replaced once. A client that holds the old one cannot get a second successor.
  * 2. An expired token is not revived.
  * 3. A token rotates itself only if it was created for that, and then it gets its own lifetime again.
  * 4. Anybody else must have a credential that could have created the token, and that the successor does not outlive.

@@ -5,14 +5,14 @@ import type { Secrets } from '../notifications/secrets.ts';
 import { marketplaceNamed, plainBigInt, wholeNumber } from './installer-command.ts';
 import { isSecretCommand, readSecretCommand } from './secret-command.ts';
 
-interface Parts {
+interface MarketplaceCommandOptions {
   readonly deliveryLog: Pick<DeliveryLog, 'list' | 'refusals'>;
   readonly secrets: Pick<Secrets, 'add' | 'retire'>;
 }
 
 const DEFAULT_LIMIT = '50';
 
-type Run = (parts: Parts) => Promise<string[]>;
+type Run = (parts: MarketplaceCommandOptions) => Promise<string[]>;
 
 /**
  * Rejects wrong usage immediately. The returned function does the work and returns the lines to print. `secret` is the

@@ -11,12 +11,12 @@ type Run = (parts: { readonly secrets: Pick<Secrets, 'add' | 'retire'> }) => Pro
 
 const USAGE = 'atrium marketplace secret add|retire MARKETPLACE [--secret-stdin | --secret-file FILE]';
 
-/** Whether these are the arguments of `atrium marketplace secret`, whatever is wrong with the others. */
+/** Whether these are the arguments of `atrium marketplace secret`, whatever is wrong with the other arguments. */
 export function isSecretCommand(args: readonly string[]): boolean {
   return args.find((word) => !word.startsWith('-')) === 'secret';
 }
 
-/** `secret` was read by the process that the operator started: it is no argument, which others could see. */
+/** `secret` was read by the process that the operator started: an argument could be seen by other users. */
 export function readSecretCommand(args: readonly string[], secret: string | undefined): Run {
   const { verb, marketplace, source } = parse(args);
   if (verb === 'retire' && secret === undefined) throw misuse(`the secret is missing; usage: ${USAGE}`);

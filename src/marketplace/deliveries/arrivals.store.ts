@@ -46,7 +46,7 @@ const INSERT = sql(
  * While two batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
  * that another replica has locked.
  */
-const BATCHES = { most: 50, atOnce: 2, slow: { afterMs: 100, atOnce: 3 } };
+const BATCHES = { maxSize: 50, concurrency: 2, slow: { afterMs: 100, concurrency: 3 } };
 
 interface Order {
   readonly arrival: Arrival;
@@ -63,7 +63,7 @@ interface End {
 
 /**
  * Deliveries that are new: each is written once, as done. Those that arrive at the same time share a transaction, because
- * a commit costs more than a delivery. Everything that is not simply new and well is left to whoever takes the slow way:
+ * a commit costs more than a delivery. Everything that is not simply new and well is left to the slow way:
  * it records the delivery, commits, and then acts on it alone.
  */
 export function createArrivals(write: Write, isTold: boolean): DeliveryStore['receive'] {
@@ -141,7 +141,7 @@ interface IdRow {
   is_known: boolean;
 }
 
-/** A delivery that is rejected before it wrote anything does not fail the others. */
+/** A delivery that is rejected before it wrote anything does not fail other deliveries. */
 async function actOn(
   order: Order,
   { id, received_at: receivedAt }: IdRow,

@@ -92,13 +92,17 @@ interface BeforeRow {
  */
 const NAME_RACES = 3;
 
-interface Options {
+interface DeliveriesStoreOptions {
   readonly limits: Limits;
-  /** Somebody wants to be told what deliveries did. Otherwise events are only a record. */
+  /** A webhook receives what deliveries did. Otherwise events are only a record. */
   readonly isTold: boolean;
 }
 
-export function createDeliveryStore(query: Query, write: Write, { limits, isTold }: Options): DeliveryStore {
+export function createDeliveryStore(
+  query: Query,
+  write: Write,
+  { limits, isTold }: DeliveriesStoreOptions,
+): DeliveryStore {
   return {
     ...createRejectedDeliveries(write, limits),
     receive: createArrivals(write, isTold),
@@ -120,8 +124,8 @@ export function createDeliveryStore(query: Query, write: Write, { limits, isTold
       await query(FAIL, [id, waitMs ?? null]);
     },
     get: async (id) => (await query<Row>(GET, [id])).map(toDelivery)[0],
-    undone: async (laterMs, most) =>
-      (await query<Row>(UNDONE, [laterMs, most, RETRY.maxMs, RETRY.firstMs])).map(toDelivery),
+    undone: async (laterMs, max) =>
+      (await query<Row>(UNDONE, [laterMs, max, RETRY.maxMs, RETRY.firstMs])).map(toDelivery),
   };
 
   async function act<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {

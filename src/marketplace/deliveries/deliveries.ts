@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import { hashPassword } from '../../identity/passwords/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
 import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { canonicalJson, type Json } from '../notifications/canonical-json.ts';
 import { digest, type Notification, naturalKeyOf, type Reading, subjectOf } from '../notifications/notification.ts';
-import { outlineOf } from '../notifications/redaction.ts';
+import { redact } from '../notifications/redaction.ts';
 import { Rejection, type RejectionReason } from '../notifications/rejection.ts';
-import type { Act, Outcome } from '../subscriptions/apply.ts';
+import type { Apply, Outcome } from '../subscriptions/apply.ts';
 import type { DeliveryTransaction } from '../subscriptions/delivery-transaction.ts';
-import { createTurns } from './subject-queue.ts';
+import { createSubjectQueue } from './subject-queue.ts';
 
 export interface Answer {
   readonly link: string | undefined;
@@ -73,8 +73,8 @@ export type Acted<T extends Settled> = { readonly settled: T } | { readonly reje
 export interface DeliveryStore {
   /**
    * Records a delivery that is new, and runs the `work` that belongs to it, in one transaction that it may share with
-   * others. Nothing is done, and the result is undefined, if the delivery is known already, or if anything fails but a
-   * rejection.
+   * other deliveries. Nothing is done, and the result is undefined, if the delivery is known already, or if anything
+   * fails but a rejection.
    */
   receive<T extends Settled>(
     arrival: Arrival,
@@ -85,7 +85,7 @@ export interface DeliveryStore {
   /** Counts a delivery that arrived again while it was being acted on. */
   repeated(naturalKey: Buffer): Promise<void>;
   /** Returns false if there are too many rejected deliveries already, so that this one is not kept. */
-  recordRefused(draft: DeliveryDraft, reason: RejectionReason, status: number, message: string): Promise<boolean>;
+  recordRejected(draft: DeliveryDraft, reason: RejectionReason, status: number, message: string): Promise<boolean>;
   isFree(installerId: string): Promise<boolean>;
   /**
    * Runs `work` in one transaction under the subject's lock. `work` gets what was settled before, if anything, and
@@ -93,23 +93,23 @@ export interface DeliveryStore {
    */
   act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
   /** The same. `isLive` means that the marketplace is waiting for the answer: what an operator retries is kept. */
-  refuse(delivery: Delivery, isLive: boolean, refusal: Refusal): Promise<boolean>;
+  reject(delivery: Delivery, isLive: boolean, answer: RejectedAnswer): Promise<boolean>;
   /** Another attempt failed. The next one is due after `waitMs`, which is undefined after the last one. */
   fail(id: bigint, waitMs: number | undefined): Promise<void>;
   /** What is due `laterMs` from now. */
-  undone(laterMs: number, most: number): Promise<Delivery[]>;
+  undone(laterMs: number, max: number): Promise<Delivery[]>;
   get(id: bigint): Promise<Delivery | undefined>;
 }
 
-export interface Refusal {
+export interface RejectedAnswer {
   readonly reason: RejectionReason;
   readonly status: number;
   readonly message: string;
 }
 
-interface Parts {
+interface DeliveriesOptions {
   readonly store: DeliveryStore;
-  readonly act: Act;
+  readonly act: Apply;
   readonly links: Links;
   readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
   /** Called with every outcome of a delivery, for the metrics. */
@@ -129,10 +129,10 @@ const MAX_KEPT_BODY = 16 * 1024;
  * Records a delivery and acts on it, in one transaction. If that fails, it is recorded first and acted on afterwards:
  * whatever happens in between, the delivery is neither lost nor done twice.
  */
-export function createDeliveries({ store, act, links, sealedOptions, observe, countUnkept }: Parts) {
-  const inTurn = createTurns(PATIENCE_MS);
+export function createDeliveries({ store, act, links, sealedOptions, observe, countUnkept }: DeliveriesOptions) {
+  const inTurn = createSubjectQueue(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
-  return { receive, refuseUnread, finish };
+  return { receive, rejectUnread, finish };
 
   /**
    * A repeat of a delivery that is still being acted on shares its answer, unless the marketplace rejects repeated
@@ -209,7 +209,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
   function workOn({ notification, adminPasswordHash, receivedAt }: Delivery, isLive: boolean): Work<Settled & Answer> {
     return async (transaction, before) => {
       if (before && notification.binding === null) return { ...before, link: undefined };
-      // The sweep finished this delivery, so nobody has received the answer yet, and a second bind would be rejected
+      // The sweep finished this delivery, so no caller has received the answer yet, and a second bind would be rejected
       // forever.
       const isOwed = before && !before.answered && isLive && answersOnce(notification);
       const owed =
@@ -226,8 +226,8 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
     const { marketplace } = delivery.notification;
     observe(marketplace, rejection.reason);
     const { reason, message } = rejection;
-    const refusal = { reason, status: rejection.kind === 'invalid' ? 400 : 403, message };
-    const isKept = await store.refuse(delivery, isLive, refusal);
+    const answer = { reason, status: rejection.kind === 'invalid' ? 400 : 403, message };
+    const isKept = await store.reject(delivery, isLive, answer);
     if (!isKept) countUnkept(marketplace, reason, delivery.source);
     throw rejection;
   }
@@ -253,7 +253,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
   }
 
   /** A body that could not be understood is recorded too, as far as it is safe to keep. */
-  async function refuseUnread(marketplace: MarketplaceName, body: unknown, rejection: Rejection, origin: Origin) {
+  async function rejectUnread(marketplace: MarketplaceName, body: unknown, rejection: Rejection, origin: Origin) {
     observe(marketplace, rejection.reason);
     const { reason, message } = rejection;
     const kept = body === undefined ? '' : await outlineText(body as Json);
@@ -261,18 +261,18 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
     const naturalKey = digest(['unread', marketplace, reason, message, kept === '' ? randomUUID() : kept]);
     const nothing = { subject: '', eventType: '', eventTime: '', adminPasswordHash: null, options: null };
     const draft = { ...origin, ...nothing, marketplace, naturalKey, notification };
-    const isKept = await store.recordRefused(draft, reason, 400, message);
+    const isKept = await store.recordRejected(draft, reason, 400, message);
     if (!isKept) countUnkept(marketplace, reason, origin.source);
   }
 }
 
 /** The body may have a megabyte, so each step is a slice of its own. */
 async function outlineText(body: Json): Promise<string> {
-  await breath();
-  const outline = outlineOf(body);
-  await breath();
+  await yieldToEventLoop();
+  const outline = redact(body);
+  await yieldToEventLoop();
   const text = canonicalJson(outline);
-  await breath();
+  await yieldToEventLoop();
   return text;
 }
 

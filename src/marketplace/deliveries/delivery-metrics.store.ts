@@ -1,5 +1,5 @@
 import { only, type Query, sql } from '../../db/db.ts';
-import type { Depth } from './delivery-metrics.ts';
+import type { DeliveryDepth } from './delivery-metrics.ts';
 import { readLastDeliveries } from './last-deliveries.store.ts';
 
 const DEPTH = sql(
@@ -9,7 +9,7 @@ const DEPTH = sql(
           (select extract(epoch from now() - min(received_at))::float8 from delivery where state = 'received') as oldest`,
 );
 
-export async function readDepth(query: Query): Promise<Depth> {
+export async function readDeliveryDepth(query: Query): Promise<DeliveryDepth> {
   const row = only(await query<{ undone: number; dead: number; oldest: number | null }>(DEPTH));
   const last = await readLastDeliveries(query);
   return {

@@ -6,7 +6,7 @@ import { within } from '../../base/within.ts';
 const ANSWER_WITHIN_MS = 2000;
 
 /** How many deliveries are unfinished, and when each marketplace last sent one. */
-export interface Depth {
+export interface DeliveryDepth {
   readonly undone: number;
   readonly dead: number;
   readonly oldestSeconds: number;
@@ -14,12 +14,12 @@ export interface Depth {
 }
 
 interface Sources {
-  readonly depth: () => Promise<Depth>;
+  readonly depth: () => Promise<DeliveryDepth>;
   readonly rangesAge: () => number | undefined;
 }
 
 /** Metrics of the listener. If the database is unavailable, the gauges go stale, but the page still renders. */
-export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth, rangesAge }: Sources) {
+export function createDeliveryMetrics({ registry }: Pick<Metrics, 'registry'>, { depth, rangesAge }: Sources) {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'atrium_marketplace_deliveries_total',
@@ -33,7 +33,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
     labelNames: ['marketplace'],
     registers,
   });
-  let question: Promise<Depth | undefined> | undefined;
+  let question: Promise<DeliveryDepth | undefined> | undefined;
   gauge('inbox_depth', 'Deliveries that are recorded and not yet acted on.', (now, one) => one.set(now.undone));
   gauge('inbox_dead', 'Deliveries that were given up after many tries.', (now, one) => one.set(now.dead));
   gauge('inbox_oldest_seconds', 'Age of the oldest delivery that is not yet acted on.', (now, one) =>
@@ -56,7 +56,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
     countUnkept: (marketplace: string) => unkept.inc({ marketplace }),
   };
 
-  function gauge(name: string, help: string, show: (now: Depth, one: Gauge<'marketplace'>) => void): void {
+  function gauge(name: string, help: string, show: (now: DeliveryDepth, one: Gauge<'marketplace'>) => void): void {
     new Gauge({
       name: `atrium_marketplace_${name}`,
       help,
@@ -72,7 +72,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
   }
 
   /** All gauges of one page share one read of the database. */
-  function ask(): Promise<Depth | undefined> {
+  function ask(): Promise<DeliveryDepth | undefined> {
     question ??= within(ANSWER_WITHIN_MS, depth(), 'no answer')
       .catch(() => undefined)
       .finally(() => {

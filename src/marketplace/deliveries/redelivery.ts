@@ -1,16 +1,16 @@
 import { AppError } from '../../base/errors.ts';
-import { breath } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/slices.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import { Rejection } from '../notifications/rejection.ts';
 import type { Deliveries, Delivery, DeliveryStore } from './deliveries.ts';
 import type { DeliveryLogDetail, DeliveryLogStore, UnfinishedSearch } from './delivery-log.ts';
 
-interface Parts {
+interface RedeliveryOptions {
   readonly deliveryLog: Pick<DeliveryLogStore, 'get' | 'revive' | 'unfinished' | 'countUnfinished'>;
   readonly deliveries: Pick<DeliveryStore, 'get'>;
   readonly finish: Deliveries['finish'];
   readonly report: (problem: string, error: unknown) => void;
-  /** A clock in milliseconds that nobody can set. */
+  /** A clock in milliseconds that cannot be set. */
   readonly clock?: () => number;
 }
 
@@ -35,9 +35,15 @@ const MAX_MS = 10_000;
 
 /**
  * Acts on deliveries again, immediately, and returns the outcome. A delivery that is done is not repeated. Attempts on
- * one delivery never overlap: `finish` gives each subject its turn, and whoever comes second sees what the first did.
+ * one delivery never overlap: `finish` gives each subject its turn, and the second attempt sees what the first did.
  */
-export function createRedelivery({ deliveryLog, deliveries, finish, report, clock = () => performance.now() }: Parts) {
+export function createRedelivery({
+  deliveryLog,
+  deliveries,
+  finish,
+  report,
+  clock = () => performance.now(),
+}: RedeliveryOptions) {
   const underWay = new Set<bigint>();
   return { redeliver, redeliverAll };
 
@@ -48,17 +54,17 @@ export function createRedelivery({ deliveryLog, deliveries, finish, report, cloc
   }
 
   /** Oldest first, one after the other. What another request is retrying right now is left to that request. */
-  async function redeliverAll(search: UnfinishedSearch, most: number, actor: Actor): Promise<Redelivered> {
+  async function redeliverAll(search: UnfinishedSearch, max: number, actor: Actor): Promise<Redelivered> {
     const began = clock();
     const tried: Retried[] = [];
     let after = search.after;
-    for (const id of most === 0 ? [] : await deliveryLog.unfinished(search, most)) {
+    for (const id of max === 0 ? [] : await deliveryLog.unfinished(search, max)) {
       if (tried.length > 0 && clock() - began >= MAX_MS) break;
       after = id;
       if (underWay.has(id) || !(await retry(id, actor))) continue;
       const entry = await deliveryLog.get(id);
       if (entry) tried.push({ id, state: entry.state, reason: entry.reason });
-      await breath();
+      await yieldToEventLoop();
     }
     return { deliveries: tried, left: await deliveryLog.countUnfinished({ ...search, after }) };
   }

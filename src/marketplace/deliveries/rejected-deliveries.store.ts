@@ -9,7 +9,7 @@ import type { DeliveryDraft, DeliveryStore } from './deliveries.ts';
  * recorded; it is dropped only after it was rejected.
  */
 
-// Those that keep a rejected delivery of one marketplace take turns, so that nobody counts what another is about to add.
+// Requests that keep a rejected delivery of one marketplace take turns, so that none counts before another has added.
 const TURN = sql('rejected.turn', `select pg_advisory_xact_lock(hashtextextended('rejected ' || $1, 0))`);
 const COUNT = sql(
   'rejected.count',
@@ -29,12 +29,12 @@ const INSERT = sql(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'refused', $10, $11, $12, now())
    on conflict (natural_key) do update set times = delivery.times + 1, last_at = now()`,
 );
-// Not if it was kept before, and not if it has arrived again since: whoever acts on it needs the row.
+// Not if it was kept before, and not if it has arrived again since: the request that acts on it needs the row.
 const DROP = sql(
   'rejected.drop',
   `delete from delivery where id = $1 and times = $2 and state = 'received' and done_at is null returning id`,
 );
-const REFUSE = sql(
+const REJECT = sql(
   'rejected.refuse',
   `update delivery set state = 'refused', reason = $2, answer_status = $3, answer = $4, admin_password_hash = null,
           done_at = now() where id = $1 and state <> 'done'`,
@@ -48,9 +48,9 @@ type RejectionLimits = Pick<Limits, 'rejectedDeliveriesPerMarketplace' | 'reject
 export function createRejectedDeliveries(
   write: Write,
   limits: RejectionLimits,
-): Pick<DeliveryStore, 'recordRefused' | 'refuse'> {
+): Pick<DeliveryStore, 'recordRejected' | 'reject'> {
   return {
-    recordRefused: (draft, reason, status, message) =>
+    recordRejected: (draft, reason, status, message) =>
       write(async (query) => {
         if ((await query(REPEATED, [draft.naturalKey])).length > 0) return true;
         if (!(await hasRoom(query, draft.marketplace, draft.source, NO_ROW))) return false;
@@ -58,12 +58,12 @@ export function createRejectedDeliveries(
         return true;
       }),
 
-    refuse: ({ id, notification, source, times }, isLive, { reason, status, message }) =>
+    reject: ({ id, notification, source, times }, isLive, { reason, status, message }) =>
       write(async (query) => {
         if (isLive && !(await hasRoom(query, notification.marketplace, source, id))) {
           if ((await query(DROP, [id, times])).length > 0) return false;
         }
-        await query(REFUSE, [id, reason, status, message]);
+        await query(REJECT, [id, reason, status, message]);
         return true;
       }),
   };

@@ -1,12 +1,12 @@
 import { AppError } from '../../base/errors.ts';
 
-export type InTurn = <T>(subject: string, work: () => Promise<T>) => Promise<T>;
+export type SubjectQueue = <T>(subject: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs one job at a time per subject within this process, in the order of the calls. A database lock does the same
  * between processes. Without this queue, a burst of the same delivery would occupy every connection just to wait.
  */
-export function createTurns(patienceMs: number): InTurn {
+export function createSubjectQueue(patienceMs: number): SubjectQueue {
   const tails = new Map<string, Promise<void>>();
 
   return async (subject, work) => {

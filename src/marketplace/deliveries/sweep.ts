@@ -1,7 +1,7 @@
 import { Rejection } from '../notifications/rejection.ts';
 import type { Deliveries, DeliveryStore } from './deliveries.ts';
 
-interface Parts {
+interface SweepOptions {
   readonly store: Pick<DeliveryStore, 'undone'>;
   readonly deliveries: Pick<Deliveries, 'finish'>;
   /** Other recurring jobs, each with its own interval. */
@@ -23,10 +23,10 @@ const AT_ONCE = 50;
 const STOP_WITHIN_MS = 2_000;
 
 /** Finishes what a crash or a fault left undone. Runs at start-up and then periodically, on every replica. */
-export function createSweep({ store, deliveries, chores, report }: Parts) {
+export function createSweep({ store, deliveries, chores, report }: SweepOptions) {
   const all = [{ name: 'unfinished deliveries', everyMs: 0, run: finishAll }, ...chores];
   const last = new Map<Chore, number>();
-  /** A slow chore, such as a download, does not delay the others. */
+  /** A slow chore, such as a download, does not delay other chores. */
   const busy = new Map<Chore, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -46,7 +46,7 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
 
   /**
    * Runs everything that is due, as if it were `laterMs` later; resolves when it is done. The intervals are measured
-   * with a clock that nobody can set, and retries by the clock of the database: a clock that is set back stops nothing.
+   * with a clock that cannot be set, and retries by the clock of the database: a clock that is set back stops nothing.
    */
   async function once(laterMs = 0): Promise<void> {
     const tick = performance.now();

@@ -4,7 +4,7 @@ import type { Scope } from '../../http/server.ts';
 import { dropAbsent } from '../../http/wire/absent-fields.ts';
 import { createOnce } from '../../http/wire/create-once.ts';
 import { choice } from '../../http/wire/paging.ts';
-import { documented, NoBody, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
+import { documentedSchema, NoBody, named, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces, text } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import type { Installer } from '../subscriptions/delivery-transaction.ts';
@@ -22,7 +22,7 @@ const NewInstaller = named(
   Type.Object({
     marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: MARKETPLACE_NAMES }),
     days: Type.Optional(
-      documented(
+      documentedSchema(
         Type.Integer({
           description: `Number of days in which it can be bound: ${DEFAULT_DAYS} by default, maximum ${MAX_DAYS}.`,
         }),

@@ -18,7 +18,7 @@ const LIFETIME_SECONDS = 24 * 3600;
 const FRESH_SECONDS = 3600;
 
 /**
- * Links to archives. They are signed so that nobody can forge one, they expire, and raising the generation invalidates
+ * Links to archives. They are signed so that they cannot be forged, they expire, and raising the generation invalidates
  * them.
  */
 export function createLinks(key: Buffer, baseUrl: () => string) {

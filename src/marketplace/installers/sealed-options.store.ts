@@ -43,12 +43,12 @@ export const INSTALLER_OPTIONS: SealedColumn = {
 export function createSealedOptionsStore(query: Query): SealedOptionsStore {
   return {
     get: async (installerId) => (await query<{ sealed: Buffer | null; clear: string | null }>(GET, [installerId]))[0],
-    olderInstallers: (most) => query<{ id: string; clear: string }>(OLDER_INSTALLERS, [most]),
+    olderInstallers: (max) => query<{ id: string; clear: string }>(OLDER_INSTALLERS, [max]),
     async sealInstaller(id, clear, sealed) {
       await query(SEAL_INSTALLER, [id, clear, sealed]);
     },
-    async olderDeliveries(after, most) {
-      const rows = await query<Omit<OlderDelivery, 'isRead'> & { is_read: boolean }>(OLDER_DELIVERIES, [after, most]);
+    async olderDeliveries(after, max) {
+      const rows = await query<Omit<OlderDelivery, 'isRead'> & { is_read: boolean }>(OLDER_DELIVERIES, [after, max]);
       return rows.map(({ id, notification, is_read: isRead }) => ({ id, notification, isRead }));
     },
     async sealDelivery({ id, notification }, sealed, options) {

@@ -1,7 +1,7 @@
 import { PLATFORM } from '../../changes/write.ts';
 import type { Sealed, Vault } from '../../vault/vault.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseExact } from '../notifications/canonical-json.ts';
-import { outlineOf } from '../notifications/redaction.ts';
+import { redact } from '../notifications/redaction.ts';
 
 /** The options of an installer, as they arrive in a delivery. */
 export interface BroughtOptions {
@@ -20,10 +20,10 @@ export interface OlderDelivery {
 export interface SealedOptionsStore {
   /** The options of a bound installer; `clear` is what older versions wrote. */
   get(installerId: string): Promise<{ readonly sealed: Sealed | null; readonly clear: string | null } | undefined>;
-  olderInstallers(most: number): Promise<{ readonly id: string; readonly clear: string }[]>;
+  olderInstallers(max: number): Promise<{ readonly id: string; readonly clear: string }[]>;
   /** When it resolves, nothing is in clear text. `sealed` is null if the options were empty. */
   sealInstaller(id: string, clear: string, sealed: Sealed | null): Promise<void>;
-  olderDeliveries(after: bigint, most: number): Promise<OlderDelivery[]>;
+  olderDeliveries(after: bigint, max: number): Promise<OlderDelivery[]>;
   /** The same for a delivery. Its options are kept only until it is done. */
   sealDelivery(older: OlderDelivery, notification: string, options: BroughtOptions | null): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createSealedOptions(store: SealedOptionsStore, vault: Pick<Vault
 
   async function sealDelivery(older: OlderDelivery): Promise<void> {
     const said = parseExact(older.notification) as Json;
-    if (!older.isRead) return await store.sealDelivery(older, canonicalJson(outlineOf(said)), null);
+    if (!older.isRead) return await store.sealDelivery(older, canonicalJson(redact(said)), null);
     const binding = isObject(said) && isObject(said.binding) ? said.binding : {};
     const { options, ...rest } = binding;
     if (!isObject(options)) return;

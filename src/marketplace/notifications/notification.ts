@@ -75,11 +75,11 @@ function usageId(details: Json | undefined): string | null {
   return typeof id === 'string' ? id.slice(0, MAX_TEXT) : null;
 }
 
-function text(body: JsonObject, name: string, most = MAX_TEXT): string | undefined {
+function text(body: JsonObject, name: string, maxLength = MAX_TEXT): string | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw invalid('malformed', `${name} must be a string`);
-  if (value.length > most) throw invalid('malformed', `${name} is too long`);
+  if (value.length > maxLength) throw invalid('malformed', `${name} is too long`);
   return value;
 }
 

@@ -63,7 +63,7 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders
       return readNotification(marketplace, request.body);
     } catch (error) {
       if (error instanceof Rejection)
-        await deliveries.refuseUnread(marketplace, request.body, error, originOf(request));
+        await deliveries.rejectUnread(marketplace, request.body, error, originOf(request));
       throw error;
     }
   }
@@ -77,7 +77,7 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders
         senders.requireSecretOrTest(marketplace, secretOf(request), undefined, request.ip);
       }
       const rejection = invalid('malformed', error.message);
-      await deliveries.refuseUnread(marketplace, undefined, rejection, originOf(request));
+      await deliveries.rejectUnread(marketplace, undefined, rejection, originOf(request));
       throw error;
     };
   }

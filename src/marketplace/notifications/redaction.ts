@@ -12,10 +12,10 @@ const HIDDEN = '(text)';
  * the others, except plain values of `TELLING`. If a field is not what it should be, a password may be anywhere, for
  * example in JSON inside a text.
  */
-export function outlineOf(value: Json, name = ''): Json {
+export function redact(value: Json, name = ''): Json {
   if (typeof value === 'string') return TELLING.test(name) && PLAIN.test(value) ? value : HIDDEN;
-  if (Array.isArray(value)) return value.map((item: Json) => outlineOf(item));
+  if (Array.isArray(value)) return value.map((item: Json) => redact(item));
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !SECRETIVE.test(key));
-  return Object.fromEntries(kept.map(([key, item]) => [key, outlineOf(item, key)]));
+  return Object.fromEntries(kept.map(([key, item]) => [key, redact(item, key)]));
 }

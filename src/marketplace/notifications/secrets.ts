@@ -120,7 +120,7 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
     return retired;
   }
 
-  /** For whoever does not have the secret any more. */
+  /** For operators who do not have the secret any more. */
   async function retireByFingerprint(fingerprint: string, actor: Actor): Promise<void> {
     const added = (await store.list()).find((one) => fingerprintOf(one.hash) === fingerprint);
     const isRetired = added !== undefined && (await store.retire(added.marketplace, added.hash, actor));

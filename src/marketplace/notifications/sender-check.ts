@@ -7,18 +7,18 @@ import { isObject, type Json } from './canonical-json.ts';
 import { forbidden, type Rejection, type RejectionReason } from './rejection.ts';
 import type { Secrets } from './secrets.ts';
 
-interface Parts {
+interface SenderCheckOptions {
   readonly secrets: Pick<Secrets, 'proves' | 'isTestInstaller'>;
   readonly ranges: Pick<Ranges, 'judge'>;
   /** A developer's machine has no public address. */
   readonly isDev: boolean;
-  readonly refused: (marketplace: MarketplaceName, reason: RejectionReason, source: string) => void;
+  readonly onRejection: (marketplace: MarketplaceName, reason: RejectionReason, source: string) => void;
 }
 
 export type SenderCheck = ReturnType<typeof createSenderCheck>;
 
 /** Checks who may deliver. Other callers learn nothing, and nothing they send reaches the database one by one. */
-export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
+export function createSenderCheck({ secrets, ranges, isDev, onRejection }: SenderCheckOptions) {
   return { requireAddress, requireSecret, requireSecretOrTest };
 
   function requireAddress(marketplace: MarketplaceName, source: string): void {
@@ -27,7 +27,7 @@ export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
     // A missing list is our fault, and only a 500 makes the caller retry.
     if (verdict === undefined) throw new AppError('internal', 'there is no list of address ranges: set CLOUD_A_RANGES');
     if (!verdict) {
-      refused(marketplace, 'ip_outside_ranges', source);
+      onRejection(marketplace, 'ip_outside_ranges', source);
       throw forbidden('ip_outside_ranges', 'the source address is outside the allowed ranges');
     }
   }
@@ -47,7 +47,7 @@ export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
   }
 
   function mismatch(marketplace: MarketplaceName, source: string): Rejection {
-    refused(marketplace, 'secret_mismatch', source);
+    onRejection(marketplace, 'secret_mismatch', source);
     return forbidden('secret_mismatch', 'secret mismatch');
   }
 }

@@ -25,7 +25,7 @@ export type Fetched =
 
 export type FetchRanges = (source: string, known: KnownRanges | undefined) => Promise<Fetched>;
 
-interface Options {
+interface RangesOptions {
   readonly source: string | undefined;
   readonly allow: readonly string[];
   readonly report: (problem: string, error: unknown) => void;
@@ -42,7 +42,7 @@ const SMALL = 100;
  * The addresses that marketplace A may call from. The published list changes several times a day, and single ranges
  * come and go by the hour, so everything that was published within the last three days counts.
  */
-export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { source, allow, report }: Options) {
+export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { source, allow, report }: RangesOptions) {
   const allowed = createAddressSet(allow);
   // If there is no source, the allow list is the whole list.
   let published = source === undefined && allow.length > 0 ? createAddressSet([]) : undefined;

@@ -3,7 +3,7 @@ import type { Notification } from '../notifications/notification.ts';
 import { forbidden, invalid } from '../notifications/rejection.ts';
 import { type BindingSetting, bindInstaller } from './binding.ts';
 import type { DeliveryTransaction, Installer, Subscription, SubscriptionDraft } from './delivery-transaction.ts';
-import { boundAt, isLate, isLeaving, isMadeSince, type Standing, step } from './lifecycle.ts';
+import { boundAt, isLate, isLeaving, isMadeSince, lifecycleStep, type Standing } from './lifecycle.ts';
 
 /** The outcome of a delivery: a code for the delivery log, and the installer whose link the answer contains. */
 export interface Outcome {
@@ -23,10 +23,10 @@ export interface DeliveryContext {
   readonly isRepeat: boolean;
 }
 
-export type Act = (transaction: DeliveryTransaction, context: DeliveryContext) => Promise<Outcome>;
+export type Apply = (transaction: DeliveryTransaction, context: DeliveryContext) => Promise<Outcome>;
 
 /** What each kind of notification does: a bind, or a lifecycle report on a subscription. */
-export function createEvents(setting: BindingSetting): Act {
+export function createApply(setting: BindingSetting): Apply {
   return async (transaction, { notification, adminPasswordHash, receivedAt, isRepeat }) => {
     const { application, binding } = notification;
     if (application === null) {
@@ -62,7 +62,7 @@ async function report(
 ): Promise<Outcome> {
   const { eventType, provisioningState, application } = notification;
   if (eventType === 'DELETE' && !current) throw forbidden('subscription_unknown', 'the subscription is not known');
-  const next = step(current, { eventType, provisioningState, eventTime });
+  const next = lifecycleStep(current, { eventType, provisioningState, eventTime });
   if (typeof next === 'string') return { reason: next };
   const draft = draftOf(notification, next);
   if (current) await transaction.moveSubscription(current, draft);

@@ -101,8 +101,8 @@ async function draft(
 }
 
 /** The requested name if it is valid and free, otherwise a similar one: all customers share one namespace. */
-async function freeLogin(transaction: DeliveryTransaction, wished: string | null, suffix: string): Promise<string> {
-  const name = wished ?? '';
+async function freeLogin(transaction: DeliveryTransaction, wanted: string | null, suffix: string): Promise<string> {
+  const name = wanted ?? '';
   if (judgeName(name) === 'VALID' && !(await transaction.isNameTaken(name))) return name;
   const bare = name.replace(/[^0-9A-Za-z]+/g, '').slice(0, MAX_LOGIN) || 'admin';
   return `${bare}-${suffix}`;

@@ -19,7 +19,7 @@ import type {
 import type { SubscriptionState } from './lifecycle.ts';
 
 // With a limit, PostgreSQL looks each key up, even if it planned this while the table was empty. No two transactions
-// wait for each other here: whoever reads a subscription holds the lock of its subject.
+// wait for each other here: a transaction that reads a subscription holds the lock of its subject.
 const SUBSCRIPTIONS = sql(
   'transaction.subscriptions',
   `select w.marketplace, w.key, found.*, case when found.id is null
@@ -144,7 +144,7 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
   const expectedInstallers = new Map<string, Promise<Installer | undefined>>();
   return { open, expect };
 
-  /** Asks at once for everything that these will ask for, so that it travels with what else is asked in this turn. */
+  /** Queries everything that these will need now, so that it travels with what else is asked in this turn. */
   function expect(notifications: readonly Notification[]): void {
     const wanted = notifications.flatMap(({ marketplace, application }) =>
       application ? [{ marketplace, key: application.key }] : [],
@@ -192,7 +192,7 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
     };
     return { transaction, announcements, hasWritten: () => hasWritten, hasBound: () => hasBound };
 
-    /** A lock does not hold back others in the same transaction, so these are told apart here. */
+    /** A lock does not hold back other deliveries in the same transaction, so these are distinguished here. */
     async function installer(id: string): Promise<Installer | undefined> {
       const owner = owners.get(id) ?? deliveryId;
       if (owner !== deliveryId) throw new Error('two deliveries of one transaction are about the same installer');
@@ -355,7 +355,7 @@ export function actorOf({ marketplace }: { marketplace: string }, { requestId }:
   return { id: 0n, name: marketplace, requestId };
 }
 
-/** Each result under its key. If the question fails, so does whoever waits for its result, and nobody else. */
+/** Each result under its key. If the query fails, so do the deliveries that wait for its result, and no other ones. */
 function keep<Value>(
   kept: Map<string, Promise<Value>>,
   keys: readonly string[],

@@ -18,7 +18,7 @@ export interface Standing {
   readonly eventRank: number;
 }
 
-export interface Step extends Standing {
+export interface LifecycleStep extends Standing {
   readonly revokes: boolean;
 }
 
@@ -54,10 +54,10 @@ export function isMadeSince(current: Standing, since: EventTime): boolean {
 }
 
 /** The effect of a marketplace event: a step, or none because the event is late or its state is unknown. */
-export function step(
+export function lifecycleStep(
   current: Standing | undefined,
   event: { readonly eventType: string; readonly provisioningState: string; readonly eventTime: EventTime },
-): Step | 'superseded' | 'unknown_state' {
+): LifecycleStep | 'superseded' | 'unknown_state' {
   const state = AFTER[event.eventType]?.[event.provisioningState];
   if (state === undefined) return 'unknown_state';
   const next = { state, eventTime: event.eventTime, eventRank: RANK[state], revokes: REVOKING.includes(state) };

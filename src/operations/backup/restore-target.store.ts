@@ -60,13 +60,13 @@ export async function connectedServers(query: Query): Promise<{ count: number; h
   return { count: row?.count ?? 0, hosts: row?.hosts ?? '' };
 }
 
-export interface Former {
+export interface RestoreTarget {
   readonly hasContent: boolean;
   readonly revision: bigint;
 }
 
 /** The state of the database before a restore. */
-export async function readFormer(query: Query): Promise<Former> {
+export async function readRestoreTarget(query: Query): Promise<RestoreTarget> {
   for (const table of ['revision', 'account', 'ring_key']) {
     const [row] = await query<{ there: boolean }>(HAS_TABLE, [table]);
     if (!row?.there) return { hasContent: false, revision: 0n };

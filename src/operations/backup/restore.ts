@@ -72,7 +72,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   refuseOtherSchema(manifest, files);
   await db.migration(async (query, script) => {
     await refuseServers(query);
-    const former = await target.readFormer(query);
+    const former = await target.readRestoreTarget(query);
     if (former.hasContent && !replace) {
       throw new AppError(
         'conflict',

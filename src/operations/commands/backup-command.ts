@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { createKeys, findRoot, keyPath } from '../../base/keys.ts';
-import { VERSION } from '../../base/release.ts';
+import { RELEASE_VERSION } from '../../base/release.ts';
 import type { Db } from '../../db/db.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { opensSlots } from '../../vault/ring.ts';
@@ -26,7 +26,14 @@ export async function runBackup(args: readonly string[], config: Config, termina
   try {
     const rootKey = values['with-keys'] ? await rightRoot(source.db, config) : undefined;
     const now = new Date();
-    const manifest = await backUp({ db: source.db, file, version: VERSION, now, rootKey, onProgress: progress.show });
+    const manifest = await backUp({
+      db: source.db,
+      file,
+      version: RELEASE_VERSION,
+      now,
+      rootKey,
+      onProgress: progress.show,
+    });
     progress.end();
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);

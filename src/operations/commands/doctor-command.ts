@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
-import { databaseFolder, hasDatabase, openDb, refuseLostDatabase } from '../../db/db.ts';
+import { databaseFolder, hasDatabase, openDb, rejectLostDatabase } from '../../db/db.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
 import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
 import { examineInside } from '../doctor/inside.ts';
-import { examineCentral, examineMail } from '../doctor/outside.ts';
 import { examinePorts } from '../doctor/ports.ts';
+import { examineCentralService, examineMailService } from '../doctor/service-checks.ts';
 import { examineSettings } from '../doctor/setting-checks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -42,8 +42,8 @@ async function examineAll(config: Config, isNew: boolean): Promise<Finding[]> {
     look('key file', async () => examineKeyFile(config.DATA_DIR, config.ATRIUM_KEY !== undefined)),
     look('database', () => examineDatabase(config, isNew)),
     look('ports', async () => (await examinePorts(config)).findings),
-    look('mail', () => examineMail(config)),
-    look('central server', () => examineCentral(config)),
+    look('mail', () => examineMailService(config)),
+    look('central server', () => examineCentralService(config)),
   ];
   return (await Promise.all(outside)).flat();
 }
@@ -54,7 +54,7 @@ async function examineDatabase(config: Config, isNew: boolean): Promise<Finding[
   const folder = databaseFolder(dataDir);
   if (databaseUrl === undefined) {
     try {
-      refuseLostDatabase(dataDir);
+      rejectLostDatabase(dataDir);
       if (!hasDatabase(dataDir)) {
         return [examineAbsence('database', `there is no database in ${resolve(dataDir)}`, isNew)];
       }

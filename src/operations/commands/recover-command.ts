@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import { SERVER } from '../../changes/audit-entry.ts';
-import { refuseUnusable } from '../../identity/callers.ts';
+import { rejectUnusable } from '../../identity/callers.ts';
 import type { RunInServer } from '../command-socket.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,7 +19,7 @@ export function recoverIn(args: readonly string[]): RunInServer {
   return async ({ features, identity, config }, print) => {
     const { person } = await features.users.person(username);
     if (!person.isAdmin) throw new AppError('invalid', `${person.login} is not a site administrator`);
-    refuseUnusable(person);
+    rejectUnusable(person);
     const now = new Date();
     const expiresAt = new Date(now.getTime() + HOUR_MS);
     const { text } = await identity.tokens.issue({

@@ -1,6 +1,6 @@
 import type { Config } from '../../base/config/config.ts';
 import { SETTINGS } from '../../base/config/settings.ts';
-import { createLink, type Link } from '../../bus/connection.client.ts';
+import { type BusConnection, createBusConnection } from '../../bus/connection.client.ts';
 import { STREAM } from '../../bus/history.client.ts';
 import { createKeyringStore } from '../../bus/keyring.store.ts';
 import { createKeyrings, type Safe } from '../../bus/keyring.ts';
@@ -15,7 +15,7 @@ export async function examineBus(db: Db, safe: Safe, { BUS_URL: urls }: Config):
   const host = urls.map((url) => new URL(url).host).join(', ');
   const keys = await createKeyrings(createKeyringStore(db), safe).find();
   if (!keys) return [ok(CHECK, 'the message bus has not been used yet')];
-  const link = createLink({ urls, name: 'atrium doctor', account: async () => keys.application, once: true });
+  const link = createBusConnection({ urls, name: 'atrium doctor', account: async () => keys.application, once: true });
   try {
     return [await examineLink(link, host, urls.join() === SETTINGS.BUS_URL.fallback)];
   } finally {
@@ -23,7 +23,7 @@ export async function examineBus(db: Db, safe: Safe, { BUS_URL: urls }: Config):
   }
 }
 
-async function examineLink(link: Link, host: string, isDefault: boolean): Promise<Finding> {
+async function examineLink(link: BusConnection, host: string, isDefault: boolean): Promise<Finding> {
   const connection = await link.get().catch((error: Error) => error);
   if (connection instanceof Error) {
     const { name, message } = (connection.cause ?? connection) as Error;

@@ -44,7 +44,7 @@ export interface SealedValue {
   readonly sealed: Buffer;
 }
 
-export function createDoctorStore(query: Query) {
+export function createDatabaseStore(query: Query) {
   return {
     async organizationsNamed(names: readonly string[]) {
       return (await query<{ name_key: string }>(ORGANIZATIONS, [[...names]])).map((row) => row.name_key);

@@ -8,15 +8,15 @@ import { migrationStatus } from '../../db/migrate.ts';
 import { VIEW } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { refuseEmptyDatabase } from '../../vault/root-key.ts';
-import { type AuditRow, createDoctorStore } from './database.store.ts';
+import { type AuditRow, createDatabaseStore } from './database.store.ts';
 import { examineAbsence, type Finding, fault, look, ok, warning } from './finding.ts';
 import { brokenInvariants, INVARIANT_COUNT } from './invariants.store.ts';
 import { examineNames } from './name-checks.ts';
-import { examineCatalogue } from './schema-checks.ts';
+import { examineSchemaCatalogue } from './schema-checks.ts';
 import { examineSecrets } from './secret-checks.ts';
 import { examineConnections } from './worker-checks.ts';
 
-type Store = ReturnType<typeof createDoctorStore>;
+type Store = ReturnType<typeof createDatabaseStore>;
 
 const OLDEST_POSTGRES = 150_000;
 const SECOND_MS = 1000;
@@ -29,7 +29,7 @@ const FILES_OF_PGLITE = 300;
 
 /** The checks that need an open database. They only read. */
 export async function examineInside(db: Db, config: Config, isNew = false): Promise<Finding[]> {
-  const store = createDoctorStore(db.query);
+  const store = createDatabaseStore(db.query);
   const asked = Date.now();
   const server = await store.server();
   const drift = server.now.getTime() - (asked + Date.now()) / 2;
@@ -44,7 +44,7 @@ export async function examineInside(db: Db, config: Config, isNew = false): Prom
   findings.push(...(await look('keys', () => examineKeyOfEmpty(db, config))));
   if (!schema.isPresent) return findings;
   const looks = [
-    () => look('schema', async () => (schema.isExact ? await examineCatalogue(db) : [])),
+    () => look('schema', async () => (schema.isExact ? await examineSchemaCatalogue(db) : [])),
     () => look('invariants', async () => (schema.isExact ? await examineInvariants(db) : [])),
     () => look('revisions', () => examineRevision(store)),
     () => look('locks', () => examineLocks(db, store)),

@@ -10,7 +10,7 @@ const CHECK = 'schema';
 const MAX_FINDINGS = 20;
 
 /** Compares the schema with the one that the migrations of this release make. Only if all of them are applied. */
-export async function examineCatalogue(db: Db): Promise<Finding[]> {
+export async function examineSchemaCatalogue(db: Db): Promise<Finding[]> {
   const expected = JSON.parse(readFileSync(join(MIGRATIONS, 'catalogue.json'), 'utf8')) as Catalogue;
   const found = await readCatalogue(db.query);
   const findings: Finding[] = [];

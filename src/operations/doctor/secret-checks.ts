@@ -7,10 +7,10 @@ import { openRing } from '../../vault/ring.ts';
 import { createVaultStore } from '../../vault/vault.store.ts';
 import { createVault, type Vault } from '../../vault/vault.ts';
 import { examineBus } from './bus-checks.ts';
-import type { createDoctorStore } from './database.store.ts';
+import type { createDatabaseStore } from './database.store.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
-type Store = ReturnType<typeof createDoctorStore>;
+type Store = ReturnType<typeof createDatabaseStore>;
 
 const SAMPLE = 200;
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { type Brake, createBrake } from '../../http/limits/brake.ts';
 import { isWrongCredential, tooMany } from '../../http/limits/name-pace.ts';
-import type { Attempt, Notice, Order } from './messages.ts';
+import type { Attempt, SupervisorMessage, WorkerMessage } from './messages.ts';
 
 /**
  * Guesses are counted in one place, exactly as in a server of one process: a worker asks before each attempt and
@@ -13,7 +13,11 @@ export function createBrakeKeeper(passwordFailures: number) {
 
   return { begin, finish, forget };
 
-  async function begin(worker: number, { id, address, login }: Attempt, send: (order: Order) => void): Promise<void> {
+  async function begin(
+    worker: number,
+    { id, address, login }: Attempt,
+    send: (order: SupervisorMessage) => void,
+  ): Promise<void> {
     const key = `${worker} ${id}`;
     const attempt = () =>
       new Promise<void>((resolve, reject) => {
@@ -47,7 +51,7 @@ export function createBrakeKeeper(passwordFailures: number) {
 }
 
 /** The brake of a worker. */
-export function createRemoteBrake(send: (notice: Notice) => void) {
+export function createRemoteBrake(send: (notice: WorkerMessage) => void) {
   const waiting = new Map<number, { permit(): void; refuse(error: Error): void }>();
   let last = 0;
 

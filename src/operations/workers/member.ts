@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
-import type { Notice, Order, Question, Readings } from './messages.ts';
+import type { Readings, SupervisorMessage, WorkerMessage, WorkerQuery } from './messages.ts';
 
 /** How a process ended: with a code, or by a signal. */
 export interface Ending {
@@ -28,8 +28,8 @@ export interface Member {
   isServing: boolean;
   /** What it had counted when it was last heard of. */
   readings: Readings;
-  send(order: Order): void;
-  ask(what: Question): Promise<Readings>;
+  send(order: SupervisorMessage): void;
+  ask(what: WorkerQuery): Promise<Readings>;
   kill(): void;
 }
 
@@ -51,7 +51,7 @@ const ANSWER_WITHIN_MS = 2500;
 const LAST_WORDS_WITHIN_MS = 1000;
 
 /** Starts a process with the number of its place. Everything it sends, except answers, goes to `hear`. */
-export function startMember(place: number, hear: (member: Member, notice: Notice) => void): Member {
+export function startMember(place: number, hear: (member: Member, notice: WorkerMessage) => void): Member {
   const worker: Worker = cluster.fork({ ATRIUM_WORKER: String(place) });
   const letGo = trackHandovers(worker);
   const asked = new Map<number, { resolve(readings: Readings): void; reject(error: Error): void }>();
@@ -73,7 +73,7 @@ export function startMember(place: number, hear: (member: Member, notice: Notice
     ask,
     kill: () => void worker.process.kill('SIGKILL'),
   };
-  worker.on('message', (notice: Notice) => {
+  worker.on('message', (notice: WorkerMessage) => {
     if (notice.kind === 'serving') {
       member.isServing = true;
       served.resolve(notice);
@@ -96,11 +96,11 @@ export function startMember(place: number, hear: (member: Member, notice: Notice
   });
   return member;
 
-  function send(order: Order): void {
+  function send(order: SupervisorMessage): void {
     if (worker.isConnected()) worker.send(order, undefined, () => undefined);
   }
 
-  async function ask(what: Question): Promise<Readings> {
+  async function ask(what: WorkerQuery): Promise<Readings> {
     const id = ++last;
     const { promise, resolve, reject } = Promise.withResolvers<Readings>();
     asked.set(id, { resolve, reject });
@@ -112,7 +112,7 @@ export function startMember(place: number, hear: (member: Member, notice: Notice
     }
   }
 
-  function heard({ id, failed, readings }: Extract<Notice, { kind: 'answer' }>): void {
+  function heard({ id, failed, readings }: Extract<WorkerMessage, { kind: 'answer' }>): void {
     const waiting = asked.get(id);
     if (readings) member.readings = readings;
     if (failed === undefined) waiting?.resolve(readings ?? []);

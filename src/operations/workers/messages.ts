@@ -20,19 +20,19 @@ export interface Attempt {
 }
 
 /** From the supervisor to a worker. Everything in it survives JSON. */
-export type Order =
+export type SupervisorMessage =
   /** If it is replaced, new connections go to the others at once. */
   | { readonly kind: 'leave'; readonly isReplaced: boolean }
   | { readonly kind: 'close'; readonly patienceMs?: number | undefined }
-  | { readonly kind: 'ask'; readonly id: number; readonly what: Question }
+  | { readonly kind: 'ask'; readonly id: number; readonly what: WorkerQuery }
   | { readonly kind: 'permitted'; readonly id: number }
   | { readonly kind: 'refused'; readonly id: number; readonly retryAfter: number }
   | Used;
 
-export type Question = 'alive' | 'ready' | 'metrics';
+export type WorkerQuery = 'alive' | 'ready' | 'metrics';
 
 /** From a worker to the supervisor. */
-export type Notice =
+export type WorkerMessage =
   | { readonly kind: 'serving'; readonly address: string; readonly listenerPort?: number | undefined }
   | { readonly kind: 'answer'; readonly id: number; readonly failed?: string; readonly readings?: Readings }
   /** The last one: what was counted since the previous answer must not be lost. */

@@ -5,7 +5,7 @@ import { type AdminServer, openAdmin } from '../../http/admin-port.ts';
 import { createBrakeKeeper } from './common-brake.ts';
 import { createJointMetrics } from './joint-metrics.ts';
 import { endingText, type Member, type Serving, startMember } from './member.ts';
-import type { Notice } from './messages.ts';
+import type { WorkerMessage } from './messages.ts';
 import { createRespawnPause } from './respawn-pause.ts';
 
 /** Where a worker belongs. The one in it changes, its number stays. */
@@ -82,7 +82,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
     return served;
   }
 
-  function hear(member: Member, notice: Notice): void {
+  function hear(member: Member, notice: WorkerMessage): void {
     if (notice.kind === 'attempt') void brake.begin(member.id, notice, member.send);
     else if (notice.kind === 'attempted') brake.finish(member.id, notice.id, notice.isWrong);
     else if (notice.kind === 'used') for (const other of members) if (other !== member) other.send(notice);

@@ -1,7 +1,7 @@
 import type { Instance } from '../../instance.ts';
 import { createCommonAllowances } from './common-allowance.ts';
 import { createRemoteBrake } from './common-brake.ts';
-import type { Notice, Order, Question } from './messages.ts';
+import type { SupervisorMessage, WorkerMessage, WorkerQuery } from './messages.ts';
 
 export type WorkerLink = ReturnType<typeof connectWorker>;
 
@@ -15,7 +15,7 @@ export function connectWorker({ leave, close }: Duties) {
   const { brake, permitted, refused } = createRemoteBrake(send);
   const allowances = createCommonAllowances(send);
   let instance: Instance | undefined;
-  process.on('message', (order: Order) => {
+  process.on('message', (order: SupervisorMessage) => {
     if (order.kind === 'leave') leave(order.isReplaced);
     else if (order.kind === 'close') close(order.patienceMs);
     else if (order.kind === 'ask') void answer(order.id, order.what);
@@ -36,12 +36,12 @@ export function connectWorker({ leave, close }: Duties) {
     async finish(): Promise<void> {
       allowances.tell();
       const readings = (await instance?.metrics.registry.getMetricsAsJSON()) ?? [];
-      const notice: Notice = { kind: 'leaving', readings };
+      const notice: WorkerMessage = { kind: 'leaving', readings };
       await new Promise<void>((resolve) => (process.connected ? process.send?.(notice, () => resolve()) : resolve()));
     },
   };
 
-  async function answer(id: number, what: Question): Promise<void> {
+  async function answer(id: number, what: WorkerQuery): Promise<void> {
     try {
       if (what === 'ready') await instance?.ready();
       const readings = what === 'metrics' ? await instance?.metrics.registry.getMetricsAsJSON() : undefined;
@@ -52,7 +52,7 @@ export function connectWorker({ leave, close }: Duties) {
   }
 }
 
-function send(notice: Notice): void {
+function send(notice: WorkerMessage): void {
   // A supervisor that is gone takes this process with it.
   if (process.connected) process.send?.(notice, undefined, undefined, () => undefined);
 }

@@ -1,11 +1,11 @@
 import * as oidc from 'openid-client';
 import type { GuardedFetch } from '../../base/outbound/guarded-fetch.ts';
 import type { OidcConnection, OidcConnections } from '../oidc-connections.client.ts';
-import { inTheirWords, plainly, refusalIn } from '../oidc-fault.client.ts';
+import { oidcRejectionIn, plainMessage, quoteOidcError } from '../oidc-fault.client.ts';
 import type { KnownProvider } from '../providers.ts';
 import type { ProviderTester, TestStep } from './provider-test.ts';
 
-interface Options {
+interface ProviderTestOptions {
   readonly fetch: GuardedFetch;
   readonly connections: Pick<OidcConnections, 'discover'>;
   readonly redirectUri: (name: string) => string;
@@ -14,7 +14,7 @@ interface Options {
 const MAX_CAUSES = 5;
 
 /** Tries what can be tried without a person: metadata, keys, and whether the provider knows the client and its secret. */
-export function createProviderTester({ fetch, connections, redirectUri }: Options): ProviderTester {
+export function createProviderTester({ fetch, connections, redirectUri }: ProviderTestOptions): ProviderTester {
   return { test };
 
   async function test(known: KnownProvider): Promise<readonly TestStep[]> {
@@ -42,7 +42,7 @@ export function createProviderTester({ fetch, connections, redirectUri }: Option
     }
   }
 
-  /** With a code that nobody was given. A provider that complains about the code has accepted the client before. */
+  /** With a code that the provider never issued. A provider that complains about the code has accepted the client before. */
   async function testClient({ provider, clientSecret }: KnownProvider, { config }: OidcConnection): Promise<TestStep> {
     const what = clientSecret === undefined ? 'the client, which has no secret' : 'the client and its secret';
     try {
@@ -52,11 +52,11 @@ export function createProviderTester({ fetch, connections, redirectUri }: Option
       await oidc.authorizationCodeGrant(config, url, { expectedState: 'test', pkceCodeVerifier: 'v'.repeat(43) });
       return { step: 'client', result: 'unknown', message: 'the provider accepts a code that it has not given' };
     } catch (error) {
-      const refusal = await refusalIn(error);
-      if (!refusal) return failed('client', `the token endpoint cannot be used: ${chainOf(error)}`);
-      const words = inTheirWords(refusal.error, refusal.description);
-      if (refusal.error === 'invalid_grant') return ok('client', `the provider accepts ${what}`);
-      const isRejected = refusal.status === 401 || /^(?:invalid|unauthorized)_client$/.test(refusal.error);
+      const rejection = await oidcRejectionIn(error);
+      if (!rejection) return failed('client', `the token endpoint cannot be used: ${chainOf(error)}`);
+      const words = quoteOidcError(rejection.error, rejection.description);
+      if (rejection.error === 'invalid_grant') return ok('client', `the provider accepts ${what}`);
+      const isRejected = rejection.status === 401 || /^(?:invalid|unauthorized)_client$/.test(rejection.error);
       if (isRejected) return failed('client', `the provider does not accept ${what}: ${words}`);
       return {
         step: 'client',
@@ -80,7 +80,7 @@ function chainOf(error: unknown): string {
   const said: string[] = [];
   for (let one = error; one instanceof Error && said.length < MAX_CAUSES; one = one.cause) {
     const { code } = one as { code?: unknown };
-    said.push(plainly(one) || String(code ?? one.name));
+    said.push(plainMessage(one) || String(code ?? one.name));
   }
   return said.length === 0 ? 'for a reason that it does not tell' : said.join(': ');
 }

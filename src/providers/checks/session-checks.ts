@@ -33,7 +33,7 @@ export interface SessionCheckStore {
   end(due: DueSession, why: string, actor: Actor): Promise<void>;
 }
 
-interface Parts {
+interface SessionChecksOptions {
   readonly store: SessionCheckStore;
   /** Undefined if people cannot sign in with it. */
   readonly providerOf: (name: string) => Promise<KnownProvider | undefined>;
@@ -58,7 +58,7 @@ const RETRY_MS = 60_000;
  * 2. Only the word of the provider ends a session. If it cannot be asked, the session goes on until the grace is over,
  *    and works again as soon as the provider has vouched for it.
  */
-export function createSessionChecks(parts: Parts) {
+export function createSessionChecks(parts: SessionChecksOptions) {
   const { store, providerOf, termsOf, client, sealToken, openRefreshToken, onUnknown } = parts;
   const running = new Map<bigint, Promise<boolean>>();
   return { check };

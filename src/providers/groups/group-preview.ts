@@ -17,14 +17,14 @@ export interface GroupPreview {
   readonly ignored: readonly string[];
 }
 
-interface Parts {
+interface GroupPreviewOptions {
   readonly providers: Pick<Providers, 'get'>;
   readonly store: Pick<GroupSyncStore, 'resolve' | 'managed'>;
   readonly users: { idOf(name: string): Promise<bigint> };
 }
 
 /** What a sign-in with some groups would change, as changes whose impact can be previewed before anybody signs in. */
-export function createGroupPreview({ providers, store, users }: Parts) {
+export function createGroupPreview({ providers, store, users }: GroupPreviewOptions) {
   return async function preview(name: string, groups: readonly string[], username: string): Promise<GroupPreview> {
     const provider = await providers.get(name);
     const accountId = await users.idOf(username);

@@ -22,7 +22,7 @@ const OTHERS = sql(
   'groupSync.others',
   'select provider from provider_membership where account_id = $1 and team_id = $2 and provider <> $3',
 );
-// Whoever was deactivated by SCIM has no membership in the organization, whatever their groups are.
+// A user whom SCIM deactivated has no membership in the organization, whatever their groups are.
 const IS_DEACTIVATED = sql(
   'groupSync.isDeactivated',
   `select 1 from scim_user s join team t on t.organization_id = s.organization_id
@@ -74,7 +74,7 @@ export function createGroupSyncStore(db: Db, write: Write, room: Room): GroupSyn
           if (isWanted && (await query(IS_DEACTIVATED, [accountId, teamId])).length > 0) continue;
           if (isWanted) {
             const outcome = await joinTeam(transaction, room, change);
-            // A membership that nobody's groups gave stays in the hands of those who gave it.
+            // A membership that no group gave stays in the hands of the users who gave it.
             if (outcome === 'joined' || (outcome === 'was a member' && isShared)) await query(MARK, key);
           } else if (isShared) {
             await query(UNMARK, key);

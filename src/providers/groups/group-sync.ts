@@ -37,7 +37,7 @@ export interface GroupSyncStore {
 }
 
 /** A change of a membership that was not made. */
-interface Refused {
+interface RejectedChange {
   readonly reason: string;
   readonly message: string;
 }
@@ -49,12 +49,12 @@ export type GroupSync = (
   by: ProviderActor,
 ) => Promise<void>;
 
-/** Rejections of a change that somebody can do something about. Everything else is a fault, and ends the sign-in. */
-const REFUSALS = new Set(['guardrail_violated', 'limit_reached', 'last_owner', 'conflict']);
+/** Rejections of a change that an owner can do something about. Everything else is a fault, and ends the sign-in. */
+const REJECTIONS = new Set(['guardrail_violated', 'limit_reached', 'last_owner', 'conflict']);
 
 /**
  * Puts people into the teams that their groups mean, and takes them out of those that their groups no longer mean, at
- * each sign-in. Only memberships that a mapping has given are taken away. What the rules refuse does not keep anybody
+ * each sign-in. Only memberships that a mapping has given are taken away. What the rules reject does not keep the user
  * from signing in: it is recorded.
  */
 export function createGroupSync(store: GroupSyncStore): GroupSync {
@@ -83,16 +83,16 @@ export function createGroupSync(store: GroupSyncStore): GroupSync {
 }
 
 /**
- * Everything at once. If that is refused, at least what is to be taken away is, because a new group must not protect
+ * Everything in one change. If that is rejected, at least the removals, because a new group must not protect
  * what an old one gave.
  */
 async function attempt(store: GroupSyncStore, plan: Omit<GroupPlan, 'removalsOnly'>, actor: Actor) {
-  const refused: Refused[] = [];
+  const refused: RejectedChange[] = [];
   for (const removalsOnly of [false, true]) {
     try {
       return { refused, kept: await store.apply({ ...plan, removalsOnly }, actor) };
     } catch (error) {
-      if (!(error instanceof AppError) || !REFUSALS.has(reasonOf(error))) throw error;
+      if (!(error instanceof AppError) || !REJECTIONS.has(reasonOf(error))) throw error;
       refused.push({ reason: reasonOf(error), message: error.message });
     }
   }

@@ -16,14 +16,17 @@ const Relink = named(
   }),
 );
 
-interface Parts {
+interface AdminLinkedAccountsRoutesOptions {
   readonly linkedAccounts: Pick<LinkedAccounts, 'list' | 'removeFor' | 'allowRelink'>;
   readonly users: Pick<Users, 'idOf'>;
   readonly displayNames: () => Promise<ReadonlyMap<string, string>>;
 }
 
 /** The linked accounts of users, for administrators: an account at a provider can be gone, or be made again. */
-export function adminLinkedAccountRoutes(scope: Scope, { linkedAccounts, users, displayNames }: Parts): void {
+export function adminLinkedAccountRoutes(
+  scope: Scope,
+  { linkedAccounts, users, displayNames }: AdminLinkedAccountsRoutesOptions,
+): void {
   const common = { tags: ['sign-in'], extension: true };
   const Path = Type.Object({ username: Type.String() });
 

@@ -5,7 +5,7 @@ import { Bytes, CelError, Duration, isInt, MAX_UINT, Timestamp, Uint, type Value
 type Operator = '+' | '-' | '*' | '/' | '%';
 
 /** Integers that do not fit into 64 bits are an error. */
-export function calculate(operator: Operator, a: Value, b: Value): Value {
+export function computeArithmetic(operator: Operator, a: Value, b: Value): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return int(whole(operator, a, b));
   if (a instanceof Uint && b instanceof Uint) return uint(whole(operator, a.value, b.value));
   if (typeof a === 'number' && typeof b === 'number') return double(operator, a, b);

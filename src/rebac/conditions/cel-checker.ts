@@ -1,5 +1,5 @@
 import { type CostRule, OVERLOADS, type Overload } from './cel-overloads.ts';
-import { ACCUMULATOR, CelRefusal, type Expr, type FoldExpr } from './cel-syntax.ts';
+import { ACCUMULATOR, CelRejection, type Expr, type FoldExpr } from './cel-syntax.ts';
 import {
   BOOL,
   DYN,
@@ -35,14 +35,14 @@ export interface Checked {
   readonly typeNames: ReadonlyMap<Expr, string>;
 }
 
-/** Checks the types as cel-go does. Throws a CelRefusal, also if the expression is not a bool. */
+/** Checks the types as cel-go does. Throws a CelRejection, also if the expression is not a bool. */
 export function checkTypes(expr: Expr, variables: ReadonlyMap<string, Type>): Checked {
   for (const name of variables.keys()) {
-    if (TYPE_NAMES.has(name)) throw new CelRefusal(`${name} is the name of a type`);
+    if (TYPE_NAMES.has(name)) throw new CelRejection(`${name} is the name of a type`);
   }
   const checker = new Checker(variables);
   const type = checker.resolve(checker.check(expr));
-  if (!isSame(type, BOOL)) throw new CelRefusal(`expected a bool, but the expression is ${describe(type)}`);
+  if (!isSame(type, BOOL)) throw new CelRejection(`expected a bool, but the expression is ${describe(type)}`);
   return checker;
 }
 
@@ -86,7 +86,7 @@ class Checker implements Checked {
     const declared = this.#scopes.findLast((scope) => scope.has(name))?.get(name);
     if (declared !== undefined) return declared;
     const type = TYPE_NAMES.get(name);
-    if (type === undefined) throw new CelRefusal(`undeclared reference to ${name}`);
+    if (type === undefined) throw new CelRejection(`undeclared reference to ${name}`);
     this.typeNames.set(expr, name);
     return type;
   }
@@ -96,7 +96,7 @@ class Checker implements Checked {
     if (dotted !== undefined && TYPE_NAMES.has(dotted)) return this.#name(expr, dotted);
     const operand = this.#known.resolve(this.check(expr.operand));
     if (operand.kind !== 'map' && operand.kind !== 'param' && !isDynamic(operand)) {
-      throw new CelRefusal(`${describe(operand)} has no fields`);
+      throw new CelRejection(`${describe(operand)} has no fields`);
     }
     if (operand.kind === 'param') this.#known.admits([DYN], [operand]);
     const field = operand.kind === 'map' ? (operand.params[1] as Type) : DYN;
@@ -115,7 +115,7 @@ class Checker implements Checked {
     const args = expr.args.map((arg) => this.check(arg));
     const given = expr.target === undefined ? args : [this.check(expr.target), ...args];
     const overloads = OVERLOADS.get(expr.fn);
-    if (overloads === undefined) throw new CelRefusal(`undeclared reference to ${expr.fn}`);
+    if (overloads === undefined) throw new CelRejection(`undeclared reference to ${expr.fn}`);
     if (expr.fn === '_&&_' || expr.fn === '_||_') {
       for (const type of given) this.#require(type, BOOL);
       return BOOL;
@@ -134,7 +134,7 @@ class Checker implements Checked {
     }
     if (result === undefined) {
       const told = given.map((type) => describe(this.#known.resolve(type))).join(', ');
-      throw new CelRefusal(`no matching overload for ${expr.fn} applied to (${told})`);
+      throw new CelRejection(`no matching overload for ${expr.fn} applied to (${told})`);
     }
     const rule = matching[0]?.cost;
     if (matching.length === 1 && rule !== undefined) this.costs.set(expr, rule);
@@ -159,7 +159,7 @@ class Checker implements Checked {
       const type = this.check(keyExpr);
       // cel-go lets other keys pass and fails on them later, if at all.
       if (!/^(bool|int|uint|double|string|null_type|any|dyn|param)$/.test(type.kind))
-        throw new CelRefusal(`${describe(type)} as a key`);
+        throw new CelRejection(`${describe(type)} as a key`);
       key = this.#widen(key, type);
       value = this.#widen(value, this.check(valueExpr));
     }
@@ -184,7 +184,7 @@ class Checker implements Checked {
     let item = DYN;
     if (range.kind === 'list' || range.kind === 'map') item = range.params[0] as Type;
     else if (range.kind === 'dyn' || range.kind === 'param') this.#known.admits([DYN], [range]);
-    else throw new CelRefusal(`${describe(range)} cannot be the range of a macro`);
+    else throw new CelRejection(`${describe(range)} cannot be the range of a macro`);
     this.#mixes = true;
     this.#scopes.push(new Map([[ACCUMULATOR, soFar]]), new Map([[expr.variable, item]]));
     this.#require(BOOL, this.check(expr.condition));
@@ -197,7 +197,7 @@ class Checker implements Checked {
 
   #require(given: Type, expected: Type): void {
     if (this.#known.admits([given], [expected])) return;
-    throw new CelRefusal(`expected ${describe(given)}, but found ${describe(expected)}`);
+    throw new CelRejection(`expected ${describe(given)}, but found ${describe(expected)}`);
   }
 
   #unknown(): Type {

@@ -1,7 +1,7 @@
-import { calculate, negate } from './cel-arithmetic.ts';
+import { computeArithmetic, negate } from './cel-arithmetic.ts';
 import { compare, equal, noOverload } from './cel-compare.ts';
 import { CONVERSIONS } from './cel-conversions.ts';
-import { CelRefusal } from './cel-syntax.ts';
+import { CelRejection } from './cel-syntax.ts';
 import { calendar, durationPart } from './cel-time.ts';
 import { Bytes, CelError, CelMap, Duration, lengthOf, Timestamp, type Value } from './cel-values.ts';
 import { zoneOffset } from './cel-zone.ts';
@@ -38,7 +38,10 @@ export const FUNCTIONS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['_<=_', ordered((order) => order <= 0)],
   ['_>_', ordered((order) => order > 0)],
   ['_>=_', ordered((order) => order >= 0)],
-  ...(['+', '-', '*', '/', '%'] as const).map((sign): [string, Call] => [`_${sign}_`, (a, b) => calculate(sign, a, b)]),
+  ...(['+', '-', '*', '/', '%'] as const).map((sign): [string, Call] => [
+    `_${sign}_`,
+    (a, b) => computeArithmetic(sign, a, b),
+  ]),
   ['@in', contains],
   ['size', sizeOf],
   ['contains', textual((text, part) => text.includes(part))],
@@ -61,10 +64,10 @@ function textual(use: (text: string, other: string) => Value): Call {
   return (a, b) => (typeof a === 'string' && typeof b === 'string' ? use(a, b) : noOverload('a function of strings'));
 }
 
-/** `matches` with a pattern that is part of the expression. Throws a CelRefusal if it is malformed. */
+/** `matches` with a pattern that is part of the expression. Throws a CelRejection if it is malformed. */
 export function matching(source: string): Call {
   const pattern = compilePattern(source);
-  if (pattern === undefined) throw new CelRefusal(`the pattern ${source.slice(0, 100)} is malformed or too large`);
+  if (pattern === undefined) throw new CelRejection(`the pattern ${source.slice(0, 100)} is malformed or too large`);
   return textual((text) => occurs(pattern, text));
 }
 

@@ -1,7 +1,7 @@
-import { CelRefusal } from './cel-syntax.ts';
+import { CelRejection } from './cel-syntax.ts';
 import { Bytes, isInt, MAX_UINT, Uint, type Value } from './cel-values.ts';
 
-export interface Token {
+export interface CelToken {
   readonly kind: 'end' | 'operator' | 'name' | 'int' | 'literal';
   /** Of an operator, a name or an int. Signs are not part of an int, because `-9223372036854775808` is one literal. */
   readonly text: string;
@@ -50,8 +50,8 @@ const CONTROLS: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-export function tokenize(source: string): Token[] {
-  const tokens: Token[] = [];
+export function tokenize(source: string): CelToken[] {
+  const tokens: CelToken[] = [];
   for (let at = 0; at < source.length; ) {
     const [kind, text] = longest(source, at);
     const token = readToken(kind, text, at);
@@ -71,11 +71,11 @@ function longest(source: string, at: number): readonly [Kind, string] {
     const text = pattern.exec(source)?.[0];
     if (text !== undefined && text.length > (found?.[1].length ?? 0)) found = [kind, text];
   }
-  if (found === undefined) throw new CelRefusal(`unexpected character at position ${at + 1}`);
+  if (found === undefined) throw new CelRejection(`unexpected character at position ${at + 1}`);
   return found;
 }
 
-function readToken(kind: Kind, text: string, at: number): Token | undefined {
+function readToken(kind: Kind, text: string, at: number): CelToken | undefined {
   if (kind === 'space') return;
   if (kind === 'operator' || kind === 'int') return { kind, text, value: null, at };
   if (kind === 'name') {
@@ -91,17 +91,17 @@ function readLiteral(kind: 'string' | 'bytes' | 'double' | 'uint', text: string)
   if (kind === 'bytes') return unquoteBytes(text.slice(1));
   if (kind === 'uint') {
     const whole = BigInt(text.slice(0, -1));
-    if (whole > MAX_UINT) throw new CelRefusal(`invalid uint literal ${text}`);
+    if (whole > MAX_UINT) throw new CelRejection(`invalid uint literal ${text}`);
     return new Uint(whole);
   }
   const double = Number(text);
-  if (!Number.isFinite(double)) throw new CelRefusal(`invalid double literal ${text}`);
+  if (!Number.isFinite(double)) throw new CelRejection(`invalid double literal ${text}`);
   return double;
 }
 
 export function readInt(sign: '' | '-', text: string): bigint {
   const whole = sign === '-' ? -BigInt(text) : BigInt(text);
-  if (!isInt(whole)) throw new CelRefusal(`invalid int literal ${sign}${text}`);
+  if (!isInt(whole)) throw new CelRejection(`invalid int literal ${sign}${text}`);
   return whole;
 }
 
@@ -118,7 +118,7 @@ function unquote(text: string): string {
   if (raw) return body;
   return body.replace(new RegExp(ESCAPE, 'g'), (sequence) => {
     const code = codeOf(sequence);
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new CelRefusal(`invalid code point ${sequence}`);
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new CelRejection(`invalid code point ${sequence}`);
     return String.fromCodePoint(code);
   });
 }
@@ -129,7 +129,7 @@ function unquoteBytes(text: string): Bytes {
   if (raw) return new Bytes(Buffer.from(body));
   const parts = body.split(new RegExp(`(${ESCAPE})`)).map((part, index) => {
     if (index % 2 === 0) return Buffer.from(part);
-    if (/^\\[uU]/.test(part)) throw new CelRefusal(`${part} is not allowed in bytes`);
+    if (/^\\[uU]/.test(part)) throw new CelRejection(`${part} is not allowed in bytes`);
     return Buffer.from([codeOf(part)]);
   });
   return new Bytes(Buffer.concat(parts));

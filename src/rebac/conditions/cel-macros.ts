@@ -1,4 +1,4 @@
-import { ACCUMULATOR, CelRefusal, call, type Expr, type FoldExpr, literal, name } from './cel-syntax.ts';
+import { ACCUMULATOR, CelRejection, call, type Expr, type FoldExpr, literal, name } from './cel-syntax.ts';
 
 /** What the call stands for if it is a macro, or `undefined`. */
 export function expandMacro(fn: string, target: Expr | undefined, args: readonly Expr[]): Expr | undefined {
@@ -58,11 +58,11 @@ function choose(condition: Expr, step: Expr): Expr {
 }
 
 function fold(range: Expr, variable: Expr, parts: Parts): Expr {
-  if (variable.kind !== 'name') throw new CelRefusal('the first argument of a macro must be a simple name');
+  if (variable.kind !== 'name') throw new CelRejection('the first argument of a macro must be a simple name');
   return { kind: 'fold', range, variable: variable.name, ...parts };
 }
 
 function presence(operand: Expr): Expr {
-  if (operand.kind !== 'select') throw new CelRefusal('the argument of has() must select a field');
+  if (operand.kind !== 'select') throw new CelRejection('the argument of has() must select a field');
   return { ...operand, presence: true };
 }

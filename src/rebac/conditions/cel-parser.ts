@@ -1,6 +1,6 @@
-import { readInt, type Token, tokenize } from './cel-lexer.ts';
+import { type CelToken, readInt, tokenize } from './cel-lexer.ts';
 import { expandMacro } from './cel-macros.ts';
-import { CelRefusal, call, type Expr, literal, name } from './cel-syntax.ts';
+import { CelRejection, call, type Expr, literal, name } from './cel-syntax.ts';
 import { lengthOf } from './cel-values.ts';
 
 const MAX_LENGTH = 100_000;
@@ -13,20 +13,20 @@ const RESERVED: ReadonlySet<string> = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 );
 
-/** Reads an expression by the grammar of cel-go. Throws a CelRefusal. */
+/** Reads an expression by the grammar of cel-go. Throws a CelRejection. */
 export function parseCel(source: string): Expr {
-  if (!source.isWellFormed()) throw new CelRefusal('not well-formed Unicode');
-  if (lengthOf(source) > MAX_LENGTH) throw new CelRefusal(`longer than ${MAX_LENGTH} characters`);
+  if (!source.isWellFormed()) throw new CelRejection('not well-formed Unicode');
+  if (lengthOf(source) > MAX_LENGTH) throw new CelRejection(`longer than ${MAX_LENGTH} characters`);
   return new Parser(tokenize(source)).parse();
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly CelToken[];
   readonly #depths = new WeakMap<Expr, number>();
   #next = 0;
   #nesting = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly CelToken[]) {
     this.#tokens = tokens;
   }
 
@@ -37,7 +37,7 @@ class Parser {
   }
 
   #expr(): Expr {
-    if (++this.#nesting > MAX_DEPTH) throw new CelRefusal('nested too deeply');
+    if (++this.#nesting > MAX_DEPTH) throw new CelRejection('nested too deeply');
     const first = this.#or();
     let expr = first;
     if (this.#take('?')) {
@@ -119,7 +119,8 @@ class Parser {
     if (token.kind === 'literal') return literal(token.value);
     if (token.kind === 'int') return literal(readInt('', token.text));
     if (token.kind === 'name') {
-      if (RESERVED.has(token.text) || token.text === '__result__') throw new CelRefusal(`reserved name ${token.text}`);
+      if (RESERVED.has(token.text) || token.text === '__result__')
+        throw new CelRejection(`reserved name ${token.text}`);
       return this.#take('(') ? this.#callOf(token.text, undefined, this.#list(')', false)) : name(token.text);
     }
     if (token.text === '-') return this.#negative();
@@ -174,7 +175,7 @@ class Parser {
   /** Bounds the depth of the tree, and with it the recursion of everything that walks it. */
   #bound(expr: Expr, ...parts: readonly Expr[]): Expr {
     const depth = 1 + Math.max(0, ...parts.map((part) => this.#depths.get(part) ?? 1));
-    if (depth > MAX_DEPTH) throw new CelRefusal('nested too deeply');
+    if (depth > MAX_DEPTH) throw new CelRejection('nested too deeply');
     this.#depths.set(expr, depth);
     return expr;
   }
@@ -186,8 +187,8 @@ class Parser {
     return text;
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#next] as Token;
+  #peek(): CelToken {
+    return this.#tokens[this.#next] as CelToken;
   }
 
   #take(operator: string): boolean {
@@ -201,8 +202,8 @@ class Parser {
     if (!this.#take(operator)) throw this.#unexpected();
   }
 
-  #unexpected(): CelRefusal {
+  #unexpected(): CelRejection {
     const { text, at } = this.#peek();
-    return new CelRefusal(`unexpected ${text} at position ${at + 1}`);
+    return new CelRejection(`unexpected ${text} at position ${at + 1}`);
   }
 }

@@ -2,7 +2,7 @@ import { noOverload } from './cel-compare.ts';
 import { CONVERSIONS } from './cel-conversions.ts';
 import type { Run } from './cel-cost.ts';
 import { index } from './cel-index.ts';
-import { CelRefusal } from './cel-syntax.ts';
+import { CelRejection } from './cel-syntax.ts';
 import { Bytes, CelError, CelMap, isKey, spell, spellings, Uint, type Value } from './cel-values.ts';
 
 export type Eval = (run: Run) => Value;
@@ -88,7 +88,7 @@ export function choice(condition: Plan, truthy: Plan, falsy: Plan): Plan {
 }
 
 export function indexed(of: Plan, key: Plan): Plan {
-  if (key.constant === null) throw new CelRefusal('null is no index');
+  if (key.constant === null) throw new CelRejection('null is no index');
   const path = of.path ?? new Path(of.eval, 1);
   const read: Eval = key.path === undefined ? key.eval : (run) => (key.path as Path).follow(run);
   path.extend((run, value) => {
@@ -121,7 +121,7 @@ export function membership(value: Plan, items: readonly Value[]): Plan | undefin
 
 export function converted(fn: string, value: Value): Plan {
   const result = CONVERSIONS.get(fn)?.(value) as Value;
-  if (result instanceof CelError) throw new CelRefusal(result.message);
+  if (result instanceof CelError) throw new CelRejection(result.message);
   return constant(result);
 }
 

@@ -17,7 +17,7 @@ import {
   type Plan,
   spent,
 } from './cel-plan.ts';
-import { ACCUMULATOR, CelRefusal, type Expr, type FoldExpr } from './cel-syntax.ts';
+import { ACCUMULATOR, CelRejection, type Expr, type FoldExpr } from './cel-syntax.ts';
 import { Bytes, CelError, CelMap, TypeName, type Value } from './cel-values.ts';
 
 export interface Program {
@@ -26,7 +26,7 @@ export interface Program {
   readonly slots: number;
 }
 
-/** Throws a CelRefusal for what cel-go refuses when it plans: a constant that cannot be converted, a bad pattern. */
+/** Throws a CelRejection for what cel-go rejects when it plans: a constant that cannot be converted, a bad pattern. */
 export function compileCel(expr: Expr, checked: Checked, variables: Iterable<string>): Program {
   const compiler = new Compiler(checked, [...variables]);
   const { eval: evaluate } = compiler.plan(expr);
@@ -109,7 +109,7 @@ class Compiler {
 
   /** The second argument is evaluated even if the first is an error, and the call is paid for. */
   #apply(expr: Expr & { kind: 'call' }, first: Plan, second: Plan | undefined, apply = FUNCTIONS.get(expr.fn)): Eval {
-    if (apply === undefined) throw new CelRefusal(`undeclared reference to ${expr.fn}`);
+    if (apply === undefined) throw new CelRejection(`undeclared reference to ${expr.fn}`);
     const rule = this.#checked.costs.get(expr);
     return (run) => {
       const a = first.eval(run);

@@ -28,7 +28,7 @@ export interface FoldExpr {
 export const ACCUMULATOR = '@result';
 
 /** The expression is not accepted, so the model that contains it is not. */
-export class CelRefusal extends Error {}
+export class CelRejection extends Error {}
 
 export function literal(value: Value): Expr {
   return { kind: 'literal', value };

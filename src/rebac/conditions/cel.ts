@@ -9,9 +9,9 @@ export { cast } from './condition-types.ts';
 
 /**
  * Reads, checks and compiles an expression of the Common Expression Language, in the dialect of OpenFGA: what cel-go
- * accepts in its standard environment, with IP addresses. Throws a CelRefusal.
+ * accepts in its standard environment, with IP addresses. Throws a CelRejection.
  */
-export function compileExpression(
+export function compileCelExpression(
   expression: string,
   parameters: readonly (readonly [name: string, type: ParameterTypeJson])[],
 ): Program {

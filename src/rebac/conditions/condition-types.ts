@@ -1,5 +1,5 @@
 import type { ParameterTypeJson } from '../syntax.ts';
-import { CelRefusal } from './cel-syntax.ts';
+import { CelRejection } from './cel-syntax.ts';
 import { parseDuration, parseTimestamp } from './cel-time.ts';
 import { listOf, mapOf, readType, STRING, type Type } from './cel-types.ts';
 import { CelMap, Uint, type Value } from './cel-values.ts';
@@ -21,11 +21,11 @@ const CEL_TYPES: Readonly<Record<string, string>> = {
 export function celTypeOf({ type_name, generic_types = [] }: ParameterTypeJson): Type {
   const [item, ...rest] = generic_types;
   const isGeneric = type_name === 'TYPE_NAME_LIST' || type_name === 'TYPE_NAME_MAP';
-  if (rest.length > 0 || (item !== undefined) !== isGeneric) throw new CelRefusal(`malformed type ${type_name}`);
+  if (rest.length > 0 || (item !== undefined) !== isGeneric) throw new CelRejection(`malformed type ${type_name}`);
   if (item !== undefined)
     return type_name === 'TYPE_NAME_LIST' ? listOf(celTypeOf(item)) : mapOf(STRING, celTypeOf(item));
   const name = Object.hasOwn(CEL_TYPES, type_name) ? CEL_TYPES[type_name] : undefined;
-  if (name === undefined) throw new CelRefusal(`unknown type ${type_name}`);
+  if (name === undefined) throw new CelRejection(`unknown type ${type_name}`);
   return readType(name);
 }
 

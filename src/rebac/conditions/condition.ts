@@ -10,7 +10,7 @@ export type Context = Readonly<Record<string, unknown>>;
 export interface Condition {
   readonly name: string;
   /** Why this context cannot be stored on a tuple, or `undefined` if it can. */
-  refuses(context: Context): string | undefined;
+  faultOf(context: Context): string | undefined;
   holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean;
 }
 
@@ -25,9 +25,9 @@ export async function compileConditions(all: readonly ConditionJson[]): Promise<
 
 type Cel = typeof import('./cel.ts');
 
-function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Condition {
+function compile(json: ConditionJson, { cast, compileCelExpression, Run }: Cel): Condition {
   const parameters = Object.entries(json.parameters ?? {});
-  const program = compiled(json, compileExpression);
+  const program = compiled(json, compileCelExpression);
 
   /** A declared parameter without a value is an error even if the other parameters would decide, as in OpenFGA. */
   function holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean {
@@ -58,7 +58,7 @@ function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Co
     throw failed(json.name, (answer as { message?: string } | null)?.message ?? 'the expression did not return a bool');
   }
 
-  function refuses(context: Context): string | undefined {
+  function faultOf(context: Context): string | undefined {
     const fault = contextFault(context);
     if (fault !== undefined) return fault;
     const types = new Map(parameters);
@@ -74,12 +74,12 @@ function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Co
     return;
   }
 
-  return { name: json.name, holds, refuses };
+  return { name: json.name, holds, faultOf };
 }
 
-function compiled(json: ConditionJson, compileExpression: Cel['compileExpression']): Program {
+function compiled(json: ConditionJson, compileCelExpression: Cel['compileCelExpression']): Program {
   try {
-    return compileExpression(json.expression, Object.entries(json.parameters ?? {}));
+    return compileCelExpression(json.expression, Object.entries(json.parameters ?? {}));
   } catch (error) {
     throw new RebacError('invalidModel', `condition ${json.name}: ${(error as Error).message}`, error);
   }

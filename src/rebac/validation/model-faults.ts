@@ -1,7 +1,7 @@
 import type { ModelJson, RewriteJson, TypeJson } from '../syntax.ts';
-import type { Place } from './model-source.ts';
+import type { ModelPart } from './model-source.ts';
 
-export interface Fault extends Place {
+export interface Fault extends ModelPart {
   readonly message: string;
 }
 

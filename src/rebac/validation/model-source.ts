@@ -1,7 +1,7 @@
 import type { ModuleFile } from '../syntax.ts';
 
 /** What a fault is about. A type is named by its position in the model, because its name may be a duplicate. */
-export interface Place {
+export interface ModelPart {
   readonly type?: number;
   readonly relation?: string;
   readonly condition?: string;
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** Says where in the text of a model something is, as the beginning of a message. `undefined` if it is not there. */
-export type Locate = (place: Place & { readonly typeName?: string }) => string | undefined;
+export type Locate = (place: ModelPart & { readonly typeName?: string }) => string | undefined;
 
 const TYPE = /^\s*(?:extend\s+)?type\s+([^\s#]+)/;
 const RELATION = /^\s*define\s+([^\s:]+)\s*:/;

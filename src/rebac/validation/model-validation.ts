@@ -6,7 +6,7 @@ import { type Fault, tableOf } from './model-faults.ts';
 import { shapeFaults } from './model-shape.ts';
 import type { Locate } from './model-source.ts';
 import { moduleFaults, nameFaults, repeatedTypeFaults, schemaFaults } from './name-rules.ts';
-import { definitionFaults, duplicateFaults } from './relation-rules.ts';
+import { duplicateFaults, relationFaults } from './relation-rules.ts';
 
 /**
  * Rejects a model that OpenFGA's server or the checker of its language rejects, with the place of everything that is
@@ -15,10 +15,10 @@ import { definitionFaults, duplicateFaults } from './relation-rules.ts';
  */
 export function validateModel(json: ModelJson, locate: Locate = () => undefined): void {
   const malformed = [...shapeFaults(json)];
-  if (malformed.length > 0) throw refusal(malformed);
+  if (malformed.length > 0) throw invalidModel(malformed);
   const faults = faultsOf({ ...json, type_definitions: json.type_definitions ?? [] });
   if (faults.length === 0) return;
-  throw refusal(
+  throw invalidModel(
     faults.map((fault) => {
       const typeName = fault.type === undefined ? undefined : json.type_definitions[fault.type]?.type;
       return `${locate({ ...fault, ...(typeName === undefined ? {} : { typeName }) }) ?? nameOf(fault, typeName)}${fault.message}`;
@@ -32,7 +32,7 @@ function faultsOf(json: ModelJson): readonly Fault[] {
   const faults = [...nameFaults(table.types), ...schemaFaults(json)];
   if (faults.length > 0) return faults;
   const repeated = [...repeatedTypeFaults(table.types)];
-  if (repeated.length === 0) faults.push(...definitionFaults(table));
+  if (repeated.length === 0) faults.push(...relationFaults(table));
   if (faults.length === 0) faults.push(...repeated, ...duplicateFaults(table));
   if (faults.length === 0) faults.push(...entrypointFaults(table));
   faults.push(...conditionFaults(json), ...moduleFaults(json));
@@ -46,6 +46,6 @@ function nameOf({ relation, condition }: Fault, typeName: string | undefined): s
   return relation === undefined ? `type ${typeName}: ` : `${typeName}#${relation}: `;
 }
 
-function refusal(faults: readonly string[]): RebacError {
+function invalidModel(faults: readonly string[]): RebacError {
   return new RebacError('invalidModel', faults.join('; '));
 }

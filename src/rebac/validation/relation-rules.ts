@@ -4,7 +4,7 @@ import { type Fault, leavesOf, operandsOf, restrictionsOf, type TypeTable } from
 const FORMS = ['this', 'computedUserset', 'tupleToUserset', 'union', 'intersection', 'difference'] as const;
 
 /** Everything that the definitions of a model refer to must exist and be of the right kind. */
-export function* definitionFaults(table: TypeTable): IterableIterator<Fault> {
+export function* relationFaults(table: TypeTable): IterableIterator<Fault> {
   for (const [type, json] of table.types.entries()) {
     for (const [relation, rewrite] of Object.entries(json.relations ?? {})) {
       const at = { type, relation };

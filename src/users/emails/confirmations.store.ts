@@ -35,7 +35,7 @@ interface SentRow {
 
 /**
  * Counts the emails that the transaction is about to cause; throws if they are too many. The account's list of
- * addresses is locked, so nobody else counts for the account meanwhile.
+ * addresses is locked, so no other request counts for the account meanwhile.
  */
 export async function countConfirmations(
   query: Query,

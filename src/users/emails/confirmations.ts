@@ -22,7 +22,7 @@ export const ADDRESS_WINDOW_MS = 10 * MINUTE_MS;
 
 /**
  * Emails to strangers go out in the name of the operator, so there are few of them: an account causes at most
- * `perHour` in an hour, and an address gets at most one in ten minutes, whoever asks. All addresses of a request are
+ * `perHour` in an hour, and an address gets at most one in ten minutes, whichever user asks. All addresses of a request are
  * allowed together or not at all. The answer does not tell whose request the earlier email was.
  */
 export function requireAllowance(recent: RecentConfirmations, adding: number, perHour: number, now: Date): void {

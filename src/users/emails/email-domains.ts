@@ -12,7 +12,7 @@ export function createDomainRule(allow: readonly string[], block: readonly strin
 }
 
 /**
- * The text before the first `*` must be at the beginning, the text after the last one at the end, and the others in
+ * The text before the first `*` must be at the beginning, the text after the last one at the end, and the other parts in
  * between, each at its first place. A regular expression with several `*` can take time without end.
  */
 function toPattern(glob: string): (domain: string) => boolean {

@@ -60,7 +60,7 @@ export interface Owner {
 
 export type Emails = ReturnType<typeof createEmails>;
 
-const MAX_AT_ONCE = 100;
+const MAX_ADDRESSES = 100;
 
 export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mail: Mail) {
   return { list: store.list, add, addUnverified, remove, confirm };
@@ -80,7 +80,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   }
 
   /**
-   * For whoever runs the server: any domain is allowed, the address is not verified, and no confirmation email is sent.
+   * For the operator of the server: any domain is allowed, the address is not verified, and no confirmation email is sent.
    */
   async function addUnverified(accountId: bigint, address: string): Promise<void> {
     await addAs(accountId, [address], false);
@@ -94,7 +94,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     once?: Once<readonly Email[]>,
   ): Promise<AddedEmails> {
     if (addresses.length === 0) throw fault('Email list empty');
-    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be added at once`);
+    if (addresses.length > MAX_ADDRESSES) throw fault(`at most ${MAX_ADDRESSES} email addresses can be added at once`);
     for (const address of addresses) {
       if (!isAddress(address)) throw fault(`Email address ${JSON.stringify(address.slice(0, 260))} invalid`);
     }
@@ -107,7 +107,8 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
 
   async function remove(accountId: bigint, addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
-    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be removed at once`);
+    if (addresses.length > MAX_ADDRESSES)
+      throw fault(`at most ${MAX_ADDRESSES} email addresses can be removed at once`);
     await store.remove(accountId, (present) =>
       addresses.map((address) => {
         const email = present.find((one) => isSameAddress(one.address, address));

@@ -14,7 +14,7 @@ export interface FollowStore {
 
 export type Follows = ReturnType<typeof createFollows>;
 
-/** Who follows whom. Following twice is the same as following once, and nobody can follow themselves. */
+/** Who follows whom. Following twice is the same as following once, and users cannot follow themselves. */
 export function createFollows(store: FollowStore) {
   return { followers: store.followers, following: store.following, idOf: known, check, follow, unfollow };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { summaryOf } from '../../../src/audit/audit-sentences.ts';
+import { auditSentence } from '../../../src/audit/audit-sentences.ts';
 import { AUDIT_ACTIONS } from '../../../src/changes/audit-actions.ts';
 import { clusterPermission } from '../../support/authz.ts';
 import { openScene } from '../../support/expiry.ts';
@@ -60,7 +60,7 @@ describe('Audit entries in words', () => {
         ['{"name":"$& %actor","username":"ben","expiresAt":"2030"}', '{"name":"b","list":[1,{"a":2}]}'],
         ['[]', '"text"'],
       ] as const) {
-        const text = summaryOf({ ...row, before, after: after_ }, () => 'Owners');
+        const text = auditSentence({ ...row, before, after: after_ }, () => 'Owners');
         assert.ok(text.length > 10 && !text.includes('undefined'), `${action}: ${text}`);
       }
     }

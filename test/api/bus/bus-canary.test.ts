@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { restoreKeyPair } from '../../../src/bus/nkeys.ts';
+import { restoreNkeyPair } from '../../../src/bus/nkeys.ts';
 import { fileOf } from '../../support/bus.ts';
 import { newNats, type TestNats } from '../../support/nats.ts';
 import { setActive } from '../../support/people.ts';
@@ -69,7 +69,7 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
       rows.map(async ({ name, seed }) => {
         const raw = await atrium.instance.vault.open(0n, `bus key ${name}`, seed);
         secrets.set(`raw ${name}`, raw);
-        return restoreKeyPair(name === 'operator' ? 'operator' : 'account', raw).seed();
+        return restoreNkeyPair(name === 'operator' ? 'operator' : 'account', raw).seed();
       }),
     );
   }

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
-import { createSpanExporter } from '../../../src/base/tracing/span-exporter.ts';
+import { createSpanExporter } from '../../../src/base/tracing/span-exporter.client.ts';
 import type { Span } from '../../../src/base/tracing/trace.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { sharedServer } from '../../support/shared-server.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createAddressSet } from '../../../src/marketplace/ranges/address-set.ts';
 import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
-import { fetchRanges } from '../../../src/marketplace/ranges/range-source.ts';
+import { fetchRanges } from '../../../src/marketplace/ranges/range-source.client.ts';
 import { createRangeStore } from '../../../src/marketplace/ranges/ranges.store.ts';
 import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges/ranges.ts';
 import { ANY_DRIVER, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createDoctorStore } from '../../../src/operations/doctor/database.store.ts';
+import { createDatabaseStore } from '../../../src/operations/doctor/database.store.ts';
 import { readSettings } from '../../../src/providers/provider-settings.ts';
 import { PROVIDER_SECRETS } from '../../../src/providers/providers.store.ts';
 import { lastEntry } from '../../support/own-account.ts';
@@ -101,7 +101,7 @@ describe('Administering providers', () => {
 
   it('A provider without a secret is nothing that the doctor would call damaged', async () => {
     await root('POST', '/admin/providers', { ...NEW, name: 'public' });
-    const store = createDoctorStore(atrium.instance.db.query);
+    const store = createDatabaseStore(atrium.instance.db.query);
     const sampled = await store.sealed(PROVIDER_SECRETS, 100);
     assert.ok(sampled.length > 0);
     for (const { sealed, identity } of sampled) assert.ok(Buffer.isBuffer(sealed) && identity !== 'provider public');

@@ -9,7 +9,7 @@ import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { RelationField } from '../access/relation-field.tsx';
-import { type Guardrail, GuardrailState } from './guardrails.tsx';
+import { type Guardrail, GuardrailState } from './guardrail-state.tsx';
 
 const KINDS = [
   { value: 'never', label: 'These people never can' },

@@ -1,9 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { Answer } from '../../../../client/client.ts';
 import { api } from '../../data/api.ts';
 import { useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
-import { Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -11,10 +9,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { GuardrailForm } from './guardrail-form.tsx';
-
-export type Guardrail = Answer<'GET /authz/guardrails/{id}'>;
-
-const SHOWN_PEOPLE = 5;
+import { type Guardrail, GuardrailState } from './guardrail-state.tsx';
 
 export function GuardrailsPage() {
   const { org, whyNot, question } = useOrg();
@@ -109,28 +104,6 @@ function EditGuardrail({ org, of: { id, name }, onClose }: { org: string; of: Gu
     <Dialog title={`Edit ${name}`} onClose={onClose}>
       <Fault error={error} />
     </Dialog>
-  );
-}
-
-/** Green if it holds, red with those who violate it. */
-export function GuardrailState({ guardrail: { state, enforce } }: { guardrail: Pick<Guardrail, 'state' | 'enforce'> }) {
-  const names = state.violated_by.slice(0, SHOWN_PEOPLE).map(({ user }) => user.name);
-  const others = state.total - names.length;
-  return (
-    <>
-      <span class="line">
-        {state.holds ? <Chip tone="ok">holds</Chip> : <Chip tone="bad">violated</Chip>}
-        {!enforce && <Chip>only watched</Chip>}
-        {state.vacuous && <Chip tone="warn">about nobody</Chip>}
-      </span>
-      {!state.holds && (
-        <bdi class="small block">
-          {state.total === 0
-            ? `Only ${state.count ?? 0} can.`
-            : `By ${[...names, ...(others > 0 ? [`${others} more`] : [])].join(', ')}.`}
-        </bdi>
-      )}
-    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { Icon } from '../../icons/icon.tsx';
 import { Card, Phase } from '../../parts/bits.tsx';
 import { isEnding } from '../../parts/token-table.tsx';
 import { When } from '../../parts/when.tsx';
-import { clusterPath } from './home.tsx';
+import { clusterPath } from './cluster-path.ts';
 import './home.css';
 
 type Cluster = Item<'GET /user/clusters'>;

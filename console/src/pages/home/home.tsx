@@ -6,6 +6,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Empty, Loading, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Attention } from './attention.tsx';
+import { clusterPath } from './cluster-path.ts';
 
 const MAX_CLUSTERS = 10;
 
@@ -105,9 +106,4 @@ export function HomePage() {
       </Card>
     </Page>
   );
-}
-
-/** Those of the user themselves are on their own page; all others belong to an organization. */
-export function clusterPath({ id, ownerID, ownerName }: { id: bigint; ownerID: bigint; ownerName: string }): string {
-  return ownerID === me.value?.id ? '/me/clusters' : orgPath(ownerName, `/clusters/${id}`);
 }

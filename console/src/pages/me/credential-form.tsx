@@ -6,8 +6,7 @@ import { api } from '../../data/api.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { notify } from '../../parts/toast.tsx';
-import { type CredentialKind, KINDS, kindOf } from './credential-kinds.ts';
-import type { CredentialSummary } from './credentials.tsx';
+import { type CredentialKind, type CredentialSummary, KINDS, kindOf } from './credential-kinds.ts';
 
 const RAW = 'raw';
 const PROVIDERS = [

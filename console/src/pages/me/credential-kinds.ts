@@ -1,3 +1,11 @@
+/** The part of a credential that a list shows. The secrets stay on the server. */
+export interface CredentialSummary {
+  readonly name: string;
+  readonly type: string;
+  readonly creationTimestamp: string;
+  readonly updatedAt: string;
+}
+
 export interface SpecField {
   readonly key: string;
   readonly label: string;

@@ -6,8 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { Loading } from '../../parts/page.tsx';
-import { cloudOf } from './credential-kinds.ts';
-import type { CredentialSummary } from './credentials.tsx';
+import { type CredentialSummary, cloudOf } from './credential-kinds.ts';
 
 type Buckets = Answer<'POST /user/clouds/{cloud}/buckets'>;
 

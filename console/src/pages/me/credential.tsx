@@ -5,13 +5,8 @@ import { Card, Facts } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import {
-  type CredentialAct,
-  CredentialActions,
-  CredentialDialog,
-  type CredentialSummary,
-  Replaced,
-} from './credentials.tsx';
+import type { CredentialSummary } from './credential-kinds.ts';
+import { type CredentialAct, CredentialActions, CredentialDialog, Replaced } from './credentials.tsx';
 import { MePage } from './me-page.tsx';
 
 /** One cloud credential. It is found in the list, which has no secrets: the credential itself has them. */

@@ -8,17 +8,9 @@ import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CredentialForm } from './credential-form.tsx';
-import { cloudOf } from './credential-kinds.ts';
+import { type CredentialSummary, cloudOf } from './credential-kinds.ts';
 import { CredentialTest } from './credential-test.tsx';
 import { MePage } from './me-page.tsx';
-
-/** The part of a credential that a list shows. The secrets stay on the server. */
-export interface CredentialSummary {
-  readonly name: string;
-  readonly type: string;
-  readonly creationTimestamp: string;
-  readonly updatedAt: string;
-}
 
 export type CredentialAct = 'replace' | 'test' | 'delete';
 

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Span } from './trace.ts';
 
-interface Options {
+interface SpanExporterOptions {
   /** Of the collector; the path is that of the protocol. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ const FAILED = 2;
  * Sends spans to a collector, as OTLP over HTTP in JSON. Traces help to understand the server and must not slow it
  * down: the queue is bounded, a batch is sent once, and what cannot be sent is counted and dropped.
  */
-export function createSpanExporter(options: Options) {
+export function createSpanExporter(options: SpanExporterOptions) {
   const { endpoint, serviceName, version, registry, onFailure, everyMs = EVERY_MS } = options;
   const sent = new Counter({
     name: 'atrium_spans_sent_total',

@@ -33,7 +33,7 @@ export function signInFault(reason: SignInFault & Reason, message: string, cause
   return new AppError(KINDS[reason], message, { reason, ...(cause !== undefined && { cause }) });
 }
 
-/** What somebody else wrote, as a part of a message: short, and on one line. */
+/** What the provider wrote, as a part of a message: short, and on one line. */
 export function quoted(text: string): string {
   return JSON.stringify(text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200));
 }

@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, Socket } from 'node:net';
-import { blockList } from '../ip.ts';
+import { ipBlockList } from '../ip.ts';
 import { createResponseMeter, type ResponseLimits } from './response-meter.ts';
 
 // Node calls it for every request of an agent; the type library does not declare it.
@@ -25,7 +25,7 @@ export interface Agents {
   readonly https: https.Agent;
   /** Rejects with an UnacceptableResponse if a response is not accepted, and never resolves. */
   readonly failed: Promise<never>;
-  /** Closes every connection at once. */
+  /** Closes every connection immediately. */
   destroy(): void;
 }
 
@@ -33,7 +33,7 @@ export interface Agents {
  * Not the public internet: this network, private, shared, loopback, link-local, metadata, documentation, multicast,
  * reserved.
  */
-const CLOSED_V4 = blockList([
+const CLOSED_V4 = ipBlockList([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -56,13 +56,13 @@ const CLOSED_V4 = blockList([
  * The only part of IPv6 that is the public internet. Ranges that map, translate or tunnel IPv4 are outside it or closed
  * below.
  */
-const PUBLIC_V6 = blockList(['2000::/3']);
-const CLOSED_V6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+const PUBLIC_V6 = ipBlockList(['2000::/3']);
+const CLOSED_V6 = ipBlockList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 const MAPPED_V4 = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/;
 
 /** Without the public internet, only the given networks are allowed. */
 export function createAddressGuard(allowedNetworks: readonly string[], isPublicAllowed = true) {
-  const allowed = blockList(allowedNetworks);
+  const allowed = ipBlockList(allowedNetworks);
   return function isAllowed(text: string): boolean {
     const address = plain(text);
     const family = isIP(address);

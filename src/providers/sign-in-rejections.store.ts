@@ -1,7 +1,7 @@
 import { PLATFORM, type Write } from '../changes/write.ts';
-import type { RefusalStore } from './sign-in-refusals.ts';
+import type { SignInRejectionStore } from './sign-in-rejections.ts';
 
-export function createRefusalStore(write: Write): RefusalStore {
+export function createSignInRejectionStore(write: Write): SignInRejectionStore {
   return {
     async record(after, actor) {
       await write(async (_query, _touch, record) => {

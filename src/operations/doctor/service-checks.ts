@@ -5,7 +5,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 const WITHIN_MS = 5000;
 
 /** Email: the SMTP server is reachable and accepts us. Nothing is sent. */
-export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
+export async function examineMailService({ SMTP_URL }: Config): Promise<Finding[]> {
   if (SMTP_URL === undefined) return [ok('mail', 'not configured: no email is sent')];
   const host = new URL(SMTP_URL).host;
   const { createTransport } = await import('nodemailer');
@@ -35,7 +35,7 @@ export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
 /** An organization that does not exist; the central server answers 404 for it. */
 const NOBODY = 'atrium-doctor';
 
-export async function examineCentral({
+export async function examineCentralService({
   DEPLOYMENT,
   CENTRAL_MARKETPLACE_URL: url,
   RUN_MODE,

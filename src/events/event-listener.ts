@@ -15,7 +15,7 @@ export interface EventCaller {
     readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'has' | 'keys' | 'size'>;
   };
   readonly scopes: readonly string[];
-  /** Whether the token is limited to organizations: then nothing is told about the caller's own account. */
+  /** Whether the token is limited to organizations: then no event is about the caller's own account. */
   readonly isLimited?: boolean;
   /** The administrator who acts for that user. */
   readonly sudoBy?: { readonly id: bigint } | undefined;
@@ -53,7 +53,7 @@ export interface EventSink {
   onClose(listener: (isSlow: boolean) => void): void;
 }
 
-export interface TellerParts {
+export interface EventListenerOptions {
   readonly caller: EventCaller;
   /** The only one that the stream is about, or all of the caller's and what is about themselves. */
   readonly organization: Organization | undefined;
@@ -70,7 +70,7 @@ export interface TellerParts {
   readonly onEnd: () => void;
 }
 
-interface Surroundings {
+interface ListenerFactoryOptions {
   readonly store: Pick<EventStore, 'since'>;
   readonly revisions: Pick<Revisions, 'current'>;
   readonly visible: ReturnType<typeof createVisibleChanges>;
@@ -83,17 +83,25 @@ interface Surroundings {
 export const RESET_REASONS = ['position', 'history', 'rights', 'access'] as const;
 export type ResetReason = (typeof RESET_REASONS)[number];
 
-export type EventTeller = ReturnType<ReturnType<typeof createTellers>>;
+export type EventListener = ReturnType<ReturnType<typeof createListenerFactory>>;
 
-/** Whoever was away for longer than this loads everything again, which is cheaper. */
+/** A client that missed more than this loads everything again, which is cheaper. */
 const MAX_REPLAYED = 2000;
 /** In each, it must be known what the listener may see. */
 const MAX_ORGANIZATIONS = 200;
 const REJECTIONS: readonly ErrorKind[] = ['invalid', 'unauthenticated', 'forbidden', 'notFound'];
 
-/** One listener: where it is, what it may see, and what it has yet to be told. */
-export function createTellers({ store, revisions, visible, cursors, onSlow, onError }: Surroundings) {
-  return function createTeller({ organization, lastEventId, follow, readmit, open, now, ...parts }: TellerParts) {
+/** One listener: where it is, what it may see, and what is yet to be sent to it. */
+export function createListenerFactory({ store, revisions, visible, cursors, onSlow, onError }: ListenerFactoryOptions) {
+  return function createEventListener({
+    organization,
+    lastEventId,
+    follow,
+    readmit,
+    open,
+    now,
+    ...parts
+  }: EventListenerOptions) {
     let { caller } = parts;
     let follower = followerOf(caller, organization);
     let rights = new Map<bigint, string>();
@@ -101,7 +109,7 @@ export function createTellers({ store, revisions, visible, cursors, onSlow, onEr
     let position: Moment = { revision: -1n, stamp: '' };
     let sink: EventSink | undefined;
     let isOver = false;
-    /** Everything that is told, one after the other. Begins when the stream does. */
+    /** Everything that is sent, one after the other. Begins when the stream does. */
     const { promise: begun, resolve: startQueue } = Promise.withResolvers<void>();
     let queue: Promise<void> = begun;
 
@@ -113,8 +121,8 @@ export function createTellers({ store, revisions, visible, cursors, onSlow, onEr
       accounts,
       followsAccounts: () => follower.followsAccounts,
       begin,
-      tell: (changes: readonly RecordedChange[], moment: Moment) => enqueue(() => deliver(changes, moment)),
-      tellBreak: (moment: Moment) => enqueue(() => startOver('history', moment)),
+      send: (changes: readonly RecordedChange[], moment: Moment) => enqueue(() => deliver(changes, moment)),
+      reset: (moment: Moment) => enqueue(() => startOver('history', moment)),
       checkAgain: () => enqueue(admitAgain),
       comment: () => sink?.comment(),
       end,

@@ -1,18 +1,18 @@
 import { AppError, reasonOf } from '../base/errors.ts';
 import { type Actor, SERVER } from '../changes/audit-entry.ts';
 
-export interface RefusalStore {
+export interface SignInRejectionStore {
   /** Only an audit entry. */
   record(after: object, actor: Actor): Promise<void>;
 }
 
-export type SignInRefusals = ReturnType<typeof createSignInRefusals>;
+export type SignInRejections = ReturnType<typeof createSignInRejections>;
 
-/** Failures of ours, and names that nobody has: neither says anything about who tries to sign in. */
+/** Failures of the server, and unknown names: neither says anything about the user who tries to sign in. */
 const NOT_RECORDED = new Set(['internal_error', 'unavailable', 'provider_not_found', 'rate_limited']);
 
-/** Sign-ins with a provider that were refused, in the audit log of the deployment. */
-export function createSignInRefusals(store: RefusalStore) {
+/** Sign-ins with a provider that were rejected, in the audit log of the deployment. */
+export function createSignInRejections(store: SignInRejectionStore) {
   return { isRecorded, record };
 
   function isRecorded(error: unknown): error is AppError {
