@@ -1,5 +1,13 @@
-import type { Client } from '../client/client.ts';
-import { ADDRESSED_TYPES, NAMED_TYPES, type NamedWord, titleOf, typeNamed, wordOf } from '../client/object-kinds.ts';
+import { OBJECT_KINDS } from '../client/object-kinds.gen.ts';
+import {
+  ADDRESSED_TYPES,
+  type AddressedType,
+  NAMED_TYPES,
+  type NamedWord,
+  titleOf,
+  typeNamed,
+  wordOf,
+} from '../client/object-kinds.ts';
 import { misuse, refused } from './failure.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
@@ -15,15 +23,12 @@ export const RESOURCE_KINDS = NAMED_TYPES.map(wordOf) as NamedWord[];
 export const OBJECT_WORDS: readonly string[] = ['organization', ...ADDRESSED_TYPES.map(wordOf)];
 const NAMED_WORDS: readonly string[] = [...new Set([...OBJECT_WORDS, ...RESOURCE_KINDS])];
 
-const MAX_ID = 2n ** 63n - 1n;
+/** `robots` of `robot`. */
+const PLURALS = Object.fromEntries(
+  ADDRESSED_TYPES.map((type) => [OBJECT_KINDS[type].word, OBJECT_KINDS[type].plural]),
+) as Readonly<Record<Exclude<NamedWord, 'role'>, (typeof OBJECT_KINDS)[AddressedType]['plural']>>;
 
-const LISTS: Readonly<Record<NamedWord, (client: Client, org: string) => Promise<readonly Named[]>>> = {
-  team: (client, org) => all(client.each('GET /orgs/{org}/teams', { path: { org } })),
-  role: (client, org) => client.call('GET /authz/roles', { query: { org } }),
-  cluster: (client, org) => all(client.each('GET /orgs/{org}/clusters', { path: { org } })),
-  contract: (client, org) => all(client.each('GET /orgs/{org}/contracts', { path: { org } })),
-  robot: (client, org) => all(client.each('GET /orgs/{org}/robots', { path: { org } })),
-};
+const MAX_ID = 2n ** 63n - 1n;
 
 /** All resources of a kind in the organization. */
 export async function listResources(session: Session, kind: NamedWord): Promise<readonly Named[]> {
@@ -31,7 +36,10 @@ export async function listResources(session: Session, kind: NamedWord): Promise<
   if (kind === 'cluster' && session.orgIfAny() === undefined) {
     return await client.call('GET /user/clusters', { query: { all: 'true' } });
   }
-  return await LISTS[kind](client, session.org());
+  const org = session.org();
+  if (kind === 'role') return await client.call('GET /authz/roles', { query: { org } });
+  const lists: AsyncIterable<Named> = client.each(`GET /orgs/{org}/${PLURALS[kind]}`, { path: { org } });
+  return await all(lists);
 }
 
 /** The ID of the resource with that name. A word of digits is an ID itself and needs no lookup. */

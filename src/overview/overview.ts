@@ -64,8 +64,8 @@ const DETAILED = {
 } satisfies Readonly<Record<keyof DetailedCounts, readonly string[]>>;
 
 export const PLAIN_LISTS = BELONGING_TYPES.flatMap(({ type, ...where }) => {
-  const { plural, viewAll } = OBJECT_KINDS[type];
-  return plural in DETAILED ? [] : [{ list: plural as PlainList, viewAll, ...where }];
+  const { plural, title, viewAll } = OBJECT_KINDS[type];
+  return plural in DETAILED ? [] : [{ list: plural as PlainList, title, viewAll, ...where }];
 });
 
 /** The parts of an overview, and the relations on the organization that their lists require. */

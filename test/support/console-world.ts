@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { OBJECT_KINDS, type PluralOf, RESOURCE_TYPES, type ResourceType } from '../../src/changes/object-kinds.ts';
 import { sql } from '../../src/db/db.ts';
+import { resourcesOf } from './authz.ts';
 import type { Ids } from './console-pages.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from './marketplace.ts';
 
@@ -91,11 +93,14 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   return {
     atrium,
     ids: {
-      clusters: String(atrium.world.clusters.prod?.id),
+      ...(Object.fromEntries(
+        RESOURCE_TYPES.map((type) => [
+          OBJECT_KINDS[type].plural,
+          String(resourcesOf(atrium.world, type).values().next().value),
+        ]),
+      ) as Record<PluralOf<ResourceType>, string>),
       roles: String(atrium.world.orgs.acme?.roles['cluster-operator']),
       teams: String(teams.operators),
-      contracts: String(atrium.world.contracts.acme),
-      robots: String(atrium.world.robots.ci),
       deliveries: String(items[0].id),
       subscriptions: String(subscription?.id),
       installers: String(atrium.demo.installers.cloudCBound),
