@@ -1,4 +1,4 @@
-import { BELONGING_TYPES, OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { BELONGING_TYPES, type BelongingType, OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { type Statement, sql } from '../db/db.ts';
 import type { Listed } from './search.ts';
 
@@ -48,8 +48,11 @@ const owned = (table: string, owner: string): Source => ({
   kind: inOrganization(owner),
   placed: `${owner} = any($1::bigint[]) or x.id = any($2::bigint[])`,
 });
-/** Only organizations have it, and the name in lower case is a column of its own. */
-const ofOrganizations = { key: 'x.name_key', kind: 'true' };
+/** What only organizations have also has its name in lower case. */
+const different = (type: BelongingType, ownerColumn: string): Partial<Source> => {
+  if (ownerColumn === 'organization_id') return { key: 'x.name_key', kind: 'true' };
+  return type === 'cluster' ? { title: 'x.display_name' } : {};
+};
 const account = (kind: string, placed: string): Source => ({
   table: 'account',
   key: 'x.name_key',
@@ -59,11 +62,6 @@ const account = (kind: string, placed: string): Source => ({
   placed: `(${placed}) and x.kind = '${kind}'`,
 });
 
-const DIFFERENT: Readonly<Partial<Record<Listed, Partial<Source>>>> = {
-  teams: ofOrganizations,
-  roles: ofOrganizations,
-  clusters: { title: 'x.display_name' },
-};
 const SOURCES = {
   // The members are found first, and then their accounts: not all accounts, each with its memberships.
   people: account(
@@ -74,8 +72,7 @@ const SOURCES = {
   ...Object.fromEntries(
     BELONGING_TYPES.flatMap(({ type, table, ownerColumn }) => {
       const { plural, isSearched } = OBJECT_KINDS[type];
-      const list = plural as Listed;
-      return isSearched ? [[list, { ...owned(table, `x.${ownerColumn}`), ...DIFFERENT[list] }]] : [];
+      return isSearched ? [[plural, { ...owned(table, `x.${ownerColumn}`), ...different(type, ownerColumn) }]] : [];
     }),
   ),
   organizations: account('organization', 'x.id = any($1::bigint[]) or x.id = any($2::bigint[])'),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OBJECT_KINDS, RESOURCE_TYPES, type ResourceType } from '../../src/changes/object-kinds.ts';
+import { OBJECT_KINDS, type PluralOf, RESOURCE_TYPES, type ResourceType } from '../../src/changes/object-kinds.ts';
 import { addMember, createTeam } from './people.ts';
 import type { Answer, TestServer } from './server.ts';
 
@@ -30,7 +30,16 @@ export function numbersOf({ world }: TestServer) {
 /** The resources of a type in the demo world. Its first one belongs to acme. */
 export function resourcesOf(world: TestServer['world'], type: ResourceType): Map<string, bigint> {
   const found: Readonly<Record<string, bigint | { readonly id: bigint }>> = world[OBJECT_KINDS[type].plural];
-  return new Map(Object.entries(found).map(([name, one]) => [name, typeof one === 'bigint' ? one : one.id]));
+  return new Map(Object.entries(found).map(([name, one]) => [name, typeof one === 'object' ? one.id : one]));
+}
+
+/** The ID of the first resource of each type, by the plural of the type. */
+export function resourceIds(world: TestServer['world']): Record<PluralOf<ResourceType>, string> {
+  const ids = RESOURCE_TYPES.map((type) => [
+    OBJECT_KINDS[type].plural,
+    String([...resourcesOf(world, type).values()][0]),
+  ]);
+  return Object.fromEntries(ids) as Record<PluralOf<ResourceType>, string>;
 }
 
 function number(id: bigint | undefined, name: string): number {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { OBJECT_KINDS, type PluralOf, RESOURCE_TYPES, type ResourceType } from '../../src/changes/object-kinds.ts';
 import { sql } from '../../src/db/db.ts';
-import { resourcesOf } from './authz.ts';
+import { resourceIds } from './authz.ts';
 import type { Ids } from './console-pages.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from './marketplace.ts';
 
@@ -93,12 +92,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   return {
     atrium,
     ids: {
-      ...(Object.fromEntries(
-        RESOURCE_TYPES.map((type) => [
-          OBJECT_KINDS[type].plural,
-          String(resourcesOf(atrium.world, type).values().next().value),
-        ]),
-      ) as Record<PluralOf<ResourceType>, string>),
+      ...resourceIds(atrium.world),
       roles: String(atrium.world.orgs.acme?.roles['cluster-operator']),
       teams: String(teams.operators),
       deliveries: String(items[0].id),
