@@ -67,6 +67,7 @@ describe('Lists of object types', () => {
     `const PAIR = ['team', 'cluster'];`,
     `const PATHS: Readonly<Record<Kind, string>> = { team: 'a', cluster: 'b', robot: 'c' };`,
     `const PATHS = { team: 'a', cluster: 'b', robot: 'c' } as const satisfies Record<Kind, string>;`,
+    `const world = { teams: [], clusters: [], robots: [] } satisfies World;`,
     `const member = { organization: 'acme', teams: [], roles: [] };`,
     `const parts = { team, cluster, robot };`,
     `const text = 'Deletes its teams, clusters and robots.';`,

@@ -9,8 +9,8 @@ interface Node {
 
 /**
  * Finds lists of three or more object types that are written by hand: arrays, unions, arguments, keys of objects and
- * interfaces, cases, comparisons, and alternatives in patterns and SQL. A record of another type than `string` is no
- * such list, because the compiler finds what is missing in it.
+ * interfaces, cases, comparisons, and alternatives in patterns and SQL. An object
+ * with a declared type is no such list, unless its keys are any text: the compiler finds what is missing in it.
  */
 export function typeLists(path: string, text: string, types: Readonly<Record<string, readonly string[]>>): string[] {
   const forms = new Map(Object.entries(types).flatMap(([type, words]) => words.map((word) => [word, type] as const)));
@@ -111,7 +111,8 @@ function isCompleteRecord(node: Node, part: Node): boolean {
     if (type.type === 'TSTypeAnnotation') pending.push(type.typeAnnotation as Node);
     if (type.type === 'TSIntersectionType') pending.push(...nodesIn(type, 'types'));
     if (name === 'Readonly') pending.push(inner[0]);
-    if (name === 'Record' && inner[0]?.type !== 'TSStringKeyword') return true;
+    const isLoose = name === 'Readonly' || name === 'Partial' || inner[0]?.type === 'TSStringKeyword';
+    if (type.type === 'TSTypeReference' && !isLoose) return true;
   }
   return false;
 }

@@ -134,7 +134,7 @@ export async function buildWorld(instance: Builders): Promise<DemoWorld> {
     contracts,
     robots: { ci: ci.id },
     tokens: { acme: robotToken.id },
-  };
+  } satisfies DemoWorld;
 }
 
 async function buildUsers(instance: Builders): Promise<Record<string, DemoUser>> {
