@@ -2,16 +2,18 @@
 
 /** The types of the authorization model, what they are called, and what can be done with them. */
 export const OBJECT_KINDS = {
-  user: { word: 'user', plural: 'people', title: 'user', isAsked: true, isAddressed: false, isResource: false },
-  platform: { word: 'platform', plural: 'platforms', title: 'platform', isAsked: false, isAddressed: false, isResource: false },
-  organization: { word: 'organization', plural: 'organizations', title: 'organization', isAsked: true, isAddressed: false, isResource: false },
-  team: { word: 'team', plural: 'teams', title: 'team', isAsked: true, isAddressed: true, isResource: false },
-  role: { word: 'role', plural: 'roles', title: 'role', isAsked: false, isAddressed: false, isResource: false },
-  cluster: { word: 'cluster', plural: 'clusters', title: 'cluster', isAsked: true, isAddressed: true, isResource: true },
-  contract: { word: 'contract', plural: 'contracts', title: 'contract', isAsked: true, isAddressed: true, isResource: true },
-  robot_ac: { word: 'robot', plural: 'robots', title: 'robot account', isAsked: true, isAddressed: true, isResource: true },
-  token: { word: 'token', plural: 'tokens', title: 'token', isAsked: true, isAddressed: false, isResource: true },
+  user: { word: 'user', plural: 'people', isAddressed: false, isResource: false },
+  platform: { word: 'platform', plural: 'platforms', isAddressed: false, isResource: false },
+  organization: { word: 'organization', plural: 'organizations', isAddressed: false, isResource: false },
+  team: { word: 'team', plural: 'teams', isAddressed: true, isResource: false },
+  role: { word: 'role', plural: 'roles', isAddressed: false, isResource: false },
+  cluster: { word: 'cluster', plural: 'clusters', isAddressed: true, isResource: true },
+  contract: { word: 'contract', plural: 'contracts', isAddressed: true, isResource: true },
+  robot_ac: { word: 'robot', plural: 'robots', title: 'robot account', isAddressed: true, isResource: true },
+  token: { word: 'token', plural: 'tokens', isAddressed: false, isResource: true },
 } as const;
+/** The types that guardrails can be about. */
+export const GUARDED_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'] as const;
 /** The types that are found by name, in the order in which they are shown. */
 export const SEARCHED_TYPES = ['user', 'team', 'role', 'cluster', 'contract', 'robot_ac', 'organization'] as const;
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */

@@ -1,4 +1,4 @@
-import { OBJECT_KINDS, SEARCHED_TYPES } from './object-kinds.gen.ts';
+import { type GUARDED_TYPES, OBJECT_KINDS, SEARCHED_TYPES } from './object-kinds.gen.ts';
 
 type Kinds = typeof OBJECT_KINDS;
 type TypesWhere<Condition> = {
@@ -11,11 +11,10 @@ export type NamedType = Exclude<(typeof SEARCHED_TYPES)[number], 'user' | 'organ
 export type NamedWord = Kinds[NamedType]['word'];
 /** Of these, the types that permissions are queried on. */
 export type AddressedType = TypesWhere<{ isAddressed: true }>;
-/** The types that guardrails can be about: all that permissions can be queried on, except the users themselves. */
-export type GuardedType = Exclude<TypesWhere<{ isAsked: true }>, 'user'>;
+export type GuardedType = (typeof GUARDED_TYPES)[number];
 
 const ALL = Object.keys(OBJECT_KINDS) as (keyof Kinds)[];
-const WORDS: ReadonlyMap<string, { readonly word: string; readonly title: string }> = new Map(
+const WORDS: ReadonlyMap<string, { readonly word: string; readonly title?: string }> = new Map(
   Object.entries(OBJECT_KINDS),
 );
 
@@ -23,7 +22,6 @@ export const NAMED_TYPES: readonly NamedType[] = SEARCHED_TYPES.filter(
   (type) => type !== 'user' && type !== 'organization',
 );
 export const ADDRESSED_TYPES = ALL.filter((type) => OBJECT_KINDS[type].isAddressed) as AddressedType[];
-export const GUARDED_TYPES = ALL.filter((type) => OBJECT_KINDS[type].isAsked && type !== 'user') as GuardedType[];
 
 /** What commands call an object of the type: `robot` for `robot_ac`. */
 export function wordOf(type: string): string {
@@ -32,7 +30,8 @@ export function wordOf(type: string): string {
 
 /** What sentences call it: `robot account`. */
 export function titleOf(type: string): string {
-  return WORDS.get(type)?.title ?? type.replaceAll('_', ' ');
+  const kind = WORDS.get(type);
+  return kind?.title ?? kind?.word ?? type.replaceAll('_', ' ');
 }
 
 /** The type that a word names: `robot_ac` for `robot`. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { GUARDED_TYPES, type GuardedType, titleOf } from '../../../../client/object-kinds.ts';
+import { GUARDED_TYPES } from '../../../../client/object-kinds.gen.ts';
+import { type GuardedType, titleOf } from '../../../../client/object-kinds.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useList } from '../../data/resource.ts';
