@@ -3,6 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
+import { resourceIds } from '../test/support/authz.ts';
 import { type CDPSession, openBrowser, type TestBrowser, type Visit } from '../test/support/browser.ts';
 import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/console-pages.ts';
 import { startPostgres } from '../test/support/postgres.ts';
@@ -223,11 +224,9 @@ async function firstVisits(chromium: TestBrowser, visited: Visited): Promise<Row
 async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Row[]> {
   const { world } = visited;
   const ids = {
-    clusters: String(world.clusters.prod?.id),
+    ...resourceIds(world),
     roles: String(world.orgs.acme?.roles['cluster-operator']),
     teams: String(world.orgs.acme?.teams.operators),
-    contracts: String(world.contracts.acme),
-    robots: String(world.robots.ci),
     deliveries: '1',
     subscriptions: '1',
     installers: '1',

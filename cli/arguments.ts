@@ -1,18 +1,7 @@
+import type { NamedWord } from '../client/object-kinds.ts';
+
 /** What can complete a word: a fixed list, files, or the names of resources on the server. */
-export type Kind =
-  | 'file'
-  | 'context'
-  | 'org'
-  | 'team'
-  | 'role'
-  | 'cluster'
-  | 'contract'
-  | 'robot'
-  | 'user'
-  | 'object'
-  | 'relation'
-  | 'credential'
-  | 'command';
+export type Kind = NamedWord | 'file' | 'context' | 'org' | 'user' | 'object' | 'relation' | 'credential' | 'command';
 
 export interface Arg {
   readonly about: string;

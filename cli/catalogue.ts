@@ -1,3 +1,4 @@
+import type { NamedWord } from '../client/object-kinds.ts';
 import type { Node } from './command.ts';
 import { SERVER_COMMANDS } from './server-commands.gen.ts';
 
@@ -29,7 +30,7 @@ const onServer = SERVER_COMMANDS.filter(({ name }) => name !== 'marketplace').ma
   ({ name, ...text }) => [name, entry('server', text.summary, async () => ({ ...text, onServer: true }))] as const,
 );
 
-export const CATALOGUE: Readonly<Record<string, Entry>> = {
+const COMMANDS = {
   login: entry('start', 'sign in to a server and save it', async () => (await import('./commands/login.ts')).login),
   logout: entry('start', 'sign out of a server', async () => (await import('./commands/logout.ts')).logout),
   whoami: entry('start', 'show your user and server', async () => (await import('./commands/whoami.ts')).whoami),
@@ -154,4 +155,7 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'show the versions of this program and of the server',
     async () => (await import('./commands/version.ts')).version,
   ),
-};
+} satisfies Readonly<Record<NamedWord, Entry>> & Readonly<Record<string, Entry>>;
+
+/** Every type that has names also has its command. */
+export const CATALOGUE: Readonly<Record<string, Entry>> = COMMANDS;

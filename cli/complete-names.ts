@@ -1,5 +1,5 @@
 import type { Kind } from './arguments.ts';
-import { all, listResources, OBJECT_TYPES, RESOURCE_KINDS } from './names.ts';
+import { all, listResources, OBJECT_WORDS, RESOURCE_KINDS } from './names.ts';
 import { RELATIONS } from './relations.gen.ts';
 import type { Session } from './session.ts';
 
@@ -22,7 +22,7 @@ export async function namesOf(session: Session, kind: Kind, typed: string): Prom
 
 async function objects(session: Session, typed: string): Promise<string[]> {
   const [type = '', rest] = typed.split(':');
-  if (rest === undefined) return OBJECT_TYPES.map((one) => `${one}:`);
+  if (rest === undefined) return OBJECT_WORDS.map((one) => `${one}:`);
   const kind = type === 'organization' ? 'org' : (type as Kind);
   const names = await namesOf(session, kind, rest);
   return names.map((name) => `${type}:${name}`);

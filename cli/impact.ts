@@ -1,4 +1,5 @@
 import type { Answer, Input } from '../client/client.ts';
+import { wordOf } from '../client/object-kinds.ts';
 import { untilWords } from './expiry.ts';
 import { EXIT } from './failure.ts';
 import { shortTime } from './moments.ts';
@@ -18,8 +19,6 @@ export const PREVIEW = {
     about: 'change nothing; show who would gain and lose what; exits 1 if the change would be rejected',
   },
 } as const;
-
-const ALIASES: Readonly<Record<string, string>> = { organization: 'org', robot_ac: 'robot' };
 
 /** What changes would do, as the server works it out. */
 export async function previewOf(session: Session, changes: readonly PlannedChange[]): Promise<Impact> {
@@ -95,5 +94,5 @@ function keptWords({ expires_at: end, expires_at_before: before }: Kept): string
 function wordsOf({ object, relation, permission }: Effect | Kept): string {
   if (permission) return plain(permission.action);
   const verb = relation.replace(/^can_/, '');
-  return plain(`${verb} ${ALIASES[object.type] ?? object.type}:${object.name}`);
+  return plain(`${verb} ${object.type === 'organization' ? 'org' : wordOf(object.type)}:${object.name}`);
 }

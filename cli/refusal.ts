@@ -1,4 +1,5 @@
 import type { ApiError } from '../client/errors.ts';
+import { wordOf } from '../client/object-kinds.ts';
 import { EXIT } from './failure.ts';
 
 /** The server's error message, with advice on what to do. */
@@ -22,11 +23,10 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
 /** If a relation is missing, the user can ask for an explanation. */
 function whatItTakes(relation: string): string {
   const [, verb, type = 'org'] = /^(?:can_)?(\w+)(?::(\w+))?$/.exec(relation) ?? [];
-  const named = type === 'robot_ac' ? 'robot' : type;
   // Whoever owns something is no action that can be explained.
   return verb === undefined || verb === 'owner' || type === 'role'
     ? ''
-    : `; for details run atrium can me ${verb} ${named}:NAME --why`;
+    : `; for details run atrium can me ${verb} ${wordOf(type)}:NAME --why`;
 }
 
 /** A 422 names each field. Only those that the message does not already mention are added. */

@@ -1,18 +1,9 @@
 import { ApiError } from './errors.ts';
+import type { EVENT_KINDS } from './object-kinds.gen.ts';
 
 /** What changed. IDs are exact. */
 export interface EventChange {
-  readonly kind:
-    | 'user'
-    | 'organization'
-    | 'team'
-    | 'role'
-    | 'guardrail'
-    | 'cluster'
-    | 'contract'
-    | 'robot'
-    | 'token'
-    | 'account';
+  readonly kind: (typeof EVENT_KINDS)[number];
   readonly id: bigint;
   /** Name of the organization that it belongs to, if any. */
   readonly organization?: string;

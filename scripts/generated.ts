@@ -4,6 +4,7 @@ import { SETTINGS } from '../src/base/config/settings.ts';
 import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
 import { modelFiles } from './generate-model.ts';
+import { objectKindFiles } from './generate-object-kinds.ts';
 import { type Examples, withExamples } from './openapi/examples.ts';
 import { describeEveryDeployment } from './routes.ts';
 
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     ...deployFiles(),
     ...clientFiles(document),
     ...(await modelFiles(model)),
+    ...objectKindFiles(),
     ...(await cliFiles(model)),
   };
 }

@@ -1,4 +1,5 @@
 import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
+import { wordOf } from '../../client/object-kinds.ts';
 import { command } from '../command.ts';
 import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
@@ -67,7 +68,7 @@ function rowsOf({ permissions, types }: UserAccess, org: string | undefined): st
       groups.map(({ relations, via, count, objects }) => {
         const names = objects.slice(0, SHOWN_OBJECTS).map(({ id, name }) => name || String(id));
         const more = count > names.length ? ', …' : '';
-        return [`${count} ${wordOf(type, count)}: ${names.join(', ')}${more}`, reasons(via), wordsOf(relations)];
+        return [`${count} ${countedWord(type, count)}: ${names.join(', ')}${more}`, reasons(via), wordsOf(relations)];
       }),
     ),
   ];
@@ -84,9 +85,8 @@ function wordsOf(relations: readonly string[]): string {
   return relations.map((relation) => relation.replace(/^can_/, '').replaceAll('_', ' ')).join(', ');
 }
 
-function wordOf(type: string, count: number): string {
-  const word = type === 'robot_ac' ? 'robot' : type;
-  return count === 1 ? word : `${word}s`;
+function countedWord(type: string, count: number): string {
+  return count === 1 ? wordOf(type) : `${wordOf(type)}s`;
 }
 
 function namesOf(list: readonly { readonly name: string }[]): string {

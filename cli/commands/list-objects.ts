@@ -1,6 +1,6 @@
 import { command } from '../command.ts';
 import { misuse } from '../failure.ts';
-import { all, OBJECT_TYPES } from '../names.ts';
+import { all, OBJECT_WORDS } from '../names.ts';
 import { objectType } from '../object-type.ts';
 import { list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
@@ -12,7 +12,7 @@ export const listObjects = command({
   args: {
     who: { about: 'a user, or me', kind: 'user' },
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
-    type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` },
+    type: { about: `type of object: ${OBJECT_WORDS.join(', ')}` },
   },
   examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
   watch: {},

@@ -2,7 +2,7 @@ import type { AccessMatrix } from '../../client/api.gen.ts';
 import { command } from '../command.ts';
 import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
-import { idOf, OBJECT_TYPES } from '../names.ts';
+import { idOf, OBJECT_WORDS } from '../names.ts';
 import { objectType } from '../object-type.ts';
 import type { Shown } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
@@ -13,7 +13,7 @@ export const matrix = command({
   details:
     'Shows a line for each member of the organization and a column for each object of a type, as far as you may see ' +
     'them, all as of one moment.',
-  args: { type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` } },
+  args: { type: { about: `type of object: ${OBJECT_WORDS.join(', ')}` } },
   options: {
     team: { about: 'only the members of this team', value: 'TEAM', kind: 'team' },
     user: { about: 'only this user', value: 'USER', kind: 'user', many: true },

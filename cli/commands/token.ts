@@ -1,4 +1,5 @@
 import type { NewTokenInput } from '../../client/api.gen.ts';
+import { wordOf } from '../../client/object-kinds.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { hoursIn, momentIn, shortTime } from '../moments.ts';
@@ -34,7 +35,7 @@ export const tokenColumns: Columns<TokenRow> = {
 
 /** What is unusual about a token. */
 function notesOf({ limits, replaces, replaced_by, beyond_policy }: TokenRow): string {
-  const objects = limits?.objects.map(({ type, name }) => `${type === 'robot_ac' ? 'robot' : type}:${name}`) ?? [];
+  const objects = limits?.objects.map(({ type, name }) => `${wordOf(type)}:${name}`) ?? [];
   const within = [...(limits?.organizations.map(({ name }) => name) ?? []), ...objects];
   return [
     ...(limits ? [`only ${within.join(', ')}`] : []),

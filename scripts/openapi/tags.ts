@@ -1,10 +1,18 @@
+import { capital } from '../../cli/help.ts';
+import { BELONGING_TYPES, OBJECT_KINDS } from '../../src/changes/object-kinds.ts';
+
 /** What the operations of each group are about, in the order of the alphabet. */
-export const TAGS = {
+export const TAGS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    BELONGING_TYPES.map(({ type }) => [
+      OBJECT_KINDS[type].plural,
+      `${capital(OBJECT_KINDS[type].plural)} of organizations.`,
+    ]),
+  ),
   audit: 'Who changed what, and whether that record is intact.',
   authorization: 'Roles, permissions, and the answers to who may do what, and why.',
   bus: 'Access to the message bus.',
   clusters: 'Clusters of organizations and users, and the heartbeats of their agents.',
-  contracts: 'Contracts of organizations.',
   credentials: 'Cloud credentials, and the buckets that they open.',
   events: 'What changes, as it changes.',
   marketplace: 'Notifications of cloud marketplaces, installers and claims, and what became of them.',
@@ -20,11 +28,13 @@ export const TAGS = {
   tokens: 'Access tokens.',
   user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
   users: 'Users of the deployment, as others and site administrators see them.',
-} as const;
+};
 
 export function tagsOf(operations: readonly { readonly tags?: readonly string[] }[]) {
   const used = new Set(operations.flatMap(({ tags = [] }) => tags));
-  const known = Object.entries(TAGS).filter(([name]) => used.delete(name));
+  const known = Object.entries(TAGS)
+    .filter(([name]) => used.delete(name))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   if (used.size > 0) throw new Error(`nothing says what these tags mean: ${[...used].join(', ')}`);
   return known.map(([name, description]) => ({ name, description }));
 }

@@ -1,3 +1,4 @@
+import { BELONGING_TYPES } from '../changes/object-kinds.ts';
 import { type Db, sql } from '../db/db.ts';
 import type { ObjectNameStore } from './object-names.ts';
 
@@ -15,12 +16,7 @@ const SOURCES: Readonly<Record<string, string>> = {
     ` or exists (select 1 from team t join team_member m on m.team_id = t.id
                   where t.organization_id = $1 and m.account_id = o.id)`,
   ),
-  team: owned('team', 'organization_id'),
-  role: owned('role', 'organization_id'),
-  cluster: owned('cluster', 'owner_id'),
-  contract: owned('contract', 'owner_id'),
-  robot_ac: owned('robot', 'owner_id'),
-  token: owned('token', 'account_id'),
+  ...Object.fromEntries(BELONGING_TYPES.map(({ type, table, ownerColumn }) => [type, owned(table, ownerColumn)])),
   credential: owned('credential', 'owner_id'),
 };
 const TYPES = Object.keys(SOURCES);

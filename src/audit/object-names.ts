@@ -1,4 +1,5 @@
 import type { Judge } from '../authz/judge.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import type { AuditRow } from './audit.ts';
 import { robotIn } from './robot-actor.ts';
 
@@ -28,18 +29,6 @@ export type NameOf = (about: Pick<AuditRow, 'organizationId' | 'object'>) => str
 /** Of one export, so that a long one does not fill the memory. */
 const MAX_TOLD = 20_000;
 
-/** What a reader of an organization's log must hold on the organization to see how its objects are called now. */
-const RELATIONS: Readonly<Record<string, string>> = {
-  organization: 'can_view',
-  user: 'can_view_members',
-  team: 'can_view_teams',
-  role: 'can_view_roles',
-  cluster: 'can_view_clusters',
-  contract: 'can_view_contracts',
-  robot_ac: 'can_view_robots',
-  token: 'can_view_tokens',
-};
-
 /**
  * How the objects of entries are called: by their present name if the reader may see the object, else as the log itself
  * called them last. That is no news to somebody who may read the log, so a name never tells more than before.
@@ -58,11 +47,12 @@ export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'al
     };
   };
 
+  /** A reader of an organization's log sees the present names of the objects that they may see all of. */
   async function visible(objects: readonly NamedObject[], reader: Reader): Promise<readonly NamedObject[]> {
     if (reader.sees !== 'organization') return objects;
     const { organizationId, callerId } = reader;
     const [held = []] = await judge.allowed(callerId, organizationId, [{ type: 'organization', id: organizationId }]);
-    return objects.filter(({ type }) => held.includes(RELATIONS[type] ?? ''));
+    return objects.filter(({ type }) => held.includes(kindOf(type)?.viewAll ?? ''));
   }
 }
 

@@ -1,4 +1,5 @@
 import { createPace } from '../base/slices.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import type { RoleGrant } from './escalation.ts';
 import type { ExplainStore } from './explain/explain.ts';
@@ -223,10 +224,8 @@ export function forbiddenBy({ name, sentence }: Pick<RejectingGuardrail, 'name' 
   return `the guardrail ${JSON.stringify(name)} says that ${sentence}`;
 }
 
-const TYPE_WORDS: Readonly<Partial<Record<ObjectRef['type'], string>>> = { robot_ac: 'robot account' };
-
 function reachWords({ objects, isOpen }: Reach, type: ObjectRef['type']): string {
-  const word = TYPE_WORDS[type] ?? type;
+  const word = OBJECT_KINDS[type].title;
   const others = objects === 0 ? [] : [`${objects} other ${word}${objects === 1 ? '' : 's'}`];
   const parts = [...others, ...(isOpen ? [`every ${word} to come`] : [])];
   return parts.length === 0 ? '' : `also on ${parts.join(', and ')}`;

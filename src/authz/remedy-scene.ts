@@ -1,4 +1,5 @@
 import { createPace } from '../base/slices.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { Tuple } from '../rebac/tuple.ts';
@@ -84,7 +85,7 @@ export async function readScene(
   const statements: Tuple[] = [];
   const admins = new Set<string>();
   const [type = ''] = object.split(':');
-  const isResource = !['organization', 'team', 'role', 'user', 'platform'].includes(type);
+  const isResource = kindOf(type)?.isResource === true;
   const said = new Map<string, string>();
   const graph = await graphs.copyOf(organizationId, (tuple) => {
     if (isResource && tuple.object !== object && tuple.object.startsWith(`${type}:`)) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import type { Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
@@ -37,7 +38,10 @@ const CLOSE_WITHIN_MS = 500;
 const AGAIN_AFTER_MS = 10_000;
 const BATCH = 200;
 /** Changes that cannot take away what bus credentials allow. Any other kind is checked, also one that is added later. */
-const HARMLESS: ReadonlySet<Change['kind']> = new Set(['contract', 'robot', 'token', 'guardrail']);
+const HARMLESS: ReadonlySet<Change['kind']> = new Set([
+  'guardrail',
+  ...Object.values(OBJECT_KINDS).flatMap(({ source, affectsClusters }) => (affectsClusters ? [] : [source])),
+]);
 
 /**
  * Revokes credentials that allow more than their owner may do by now. Credentials contain their permissions, so without

@@ -1,7 +1,7 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
-import type { ChangeKind } from '../changes/object-kinds.ts';
+import { type ChangeKind, OBJECT_KINDS, SEEN_TYPES, type SeenType } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import type { ScopeArea } from '../identity/scopes.ts';
 
@@ -16,19 +16,12 @@ export interface RecordedChange extends Moment {
 }
 
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export const EVENT_KINDS = [
-  'user',
-  'organization',
-  'team',
-  'role',
+export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'account';
+export const EVENT_KINDS: readonly EventKind[] = [
+  ...SEEN_TYPES.map((type) => OBJECT_KINDS[type].word),
   'guardrail',
-  'cluster',
-  'contract',
-  'robot',
-  'token',
   'account',
-] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
+];
 
 /** A change as the caller may see it. */
 export interface SeenChange {
@@ -57,19 +50,19 @@ interface Visibility {
   readonly area: ScopeArea;
 }
 
-/** Kinds that are seen object by object. A kind that is missing here is never announced. */
-const OBJECTS = {
-  team: { type: 'team', all: 'can_view_teams', area: 'organization' },
-  role: { type: 'role', all: 'can_view_roles', area: 'authz' },
-  guardrail: { all: 'can_view_roles', area: 'authz' },
-  cluster: { type: 'cluster', all: 'can_view_clusters', area: 'organization' },
-  contract: { type: 'contract', all: 'can_view_contracts', area: 'organization' },
-  robot: { type: 'robot_ac', all: 'can_view_robots', area: 'organization' },
-  token: { type: 'token', all: 'can_view_tokens', area: 'organization' },
-} as const satisfies Partial<Record<ChangeKind, Visibility>>;
-const KNOWN: Readonly<Partial<Record<ChangeKind, Visibility>>> = OBJECTS;
+type SeenObject = Exclude<SeenType, 'user' | 'organization'>;
+
+/** Accounts are seen as users and organizations, everything else object by object. */
+const SEEN_OBJECTS = SEEN_TYPES.filter((type): type is SeenObject => type !== 'user' && type !== 'organization');
+const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibility>([
+  ...SEEN_OBJECTS.map((type) => {
+    const { source, viewAll, area } = OBJECT_KINDS[type];
+    return [source, { type, all: viewAll, area }] as const;
+  }),
+  ['guardrail', { all: OBJECT_KINDS.role.viewAll, area: OBJECT_KINDS.role.area }],
+]);
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
-const SEEN_SINGLY = [OBJECTS.team, OBJECTS.role];
+const SEEN_SINGLY = SEEN_OBJECTS.filter((type) => OBJECT_KINDS[type].isSeenSingly);
 const VIEW = 'can_view';
 const OBJECTS_AT_ONCE = 500;
 
@@ -96,8 +89,8 @@ export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) 
     if (!held.includes(VIEW)) return '';
     // Whether a member could leave has nothing to do with what they see.
     const rights = held.filter((relation) => relation.startsWith('can_') && relation !== 'can_leave');
-    for (const { type, all } of SEEN_SINGLY) {
-      if (held.includes(all)) continue;
+    for (const type of SEEN_SINGLY) {
+      if (held.includes(OBJECT_KINDS[type].viewAll)) continue;
       const ids = await judge.objects(callerId, organizationId, VIEW, type);
       rights.push(...ids.map((id) => `${type}:${id}`).sort());
     }
@@ -141,7 +134,7 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
 }
 
 function refOf({ kind, id }: RecordedChange): ObjectRef | undefined {
-  const type = KNOWN[kind]?.type;
+  const type = KNOWN.get(kind)?.type;
   return type && { type, id };
 }
 
@@ -153,7 +146,7 @@ function seenAs(
 ): SeenChange | undefined {
   if (!held.includes(VIEW)) return undefined;
   const organization = organizationName === null ? {} : { organization: organizationName };
-  const known = KNOWN[kind];
+  const known = KNOWN.get(kind);
   if (known) {
     const isSeenSingly = known.type !== undefined && onObject.includes(VIEW);
     const isVisible = follower.mayRead(known.area) && (held.includes(known.all) || isSeenSingly);
@@ -161,6 +154,6 @@ function seenAs(
   }
   if (kind !== 'account' || !follower.mayRead('organization')) return undefined;
   if (id === organizationId) return { kind: 'organization', id, ...organization };
-  const isVisible = id === follower.id || held.includes('can_view_members');
+  const isVisible = id === follower.id || held.includes(OBJECT_KINDS.user.viewAll);
   return isVisible ? { kind: 'user', id, ...organization } : undefined;
 }

@@ -1,20 +1,11 @@
 import { doing, type NameOf } from '../authz/explain/explanation-text.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import type { GuardrailRule, Violation } from './guardrail.ts';
-
-/** One object of a type, whichever it is. */
-const ANY: Readonly<Record<GuardrailRule['objectType'], string>> = {
-  organization: 'the organization',
-  team: 'any team',
-  cluster: 'any cluster',
-  contract: 'any contract',
-  robot_ac: 'any robot account',
-  token: 'any token',
-};
 
 /** The statement as a person would say it: "members of the team Contractors can never remove any cluster". */
 export function guardrailSentence(rule: GuardrailRule, nameOf: NameOf): string {
   const { kind, userIds, teamId, relation, objectType, objectId, count = 0 } = rule;
-  const action = doing(relation, objectId === undefined ? ANY[objectType] : nameOf(`${objectType}:${objectId}`));
+  const action = doing(relation, objectId === undefined ? anyOf(objectType) : nameOf(`${objectType}:${objectId}`));
   if (kind === 'at_least') return `at least ${people(count)} can ${action}`;
   if (kind === 'at_most') return count === 0 ? `nobody can ${action}` : `at most ${people(count)} can ${action}`;
   const subjects = [
@@ -32,6 +23,11 @@ export function violationText({ kind }: GuardrailRule, violation: Violation, kno
   const others = total - known.length;
   const rest = others > 0 ? [known.length > 0 ? `${others} more` : people(others)] : [];
   return `${enumerated([...known, ...rest])} would violate it`;
+}
+
+/** One object of a type, whichever it is. */
+function anyOf(type: GuardrailRule['objectType']): string {
+  return type === 'organization' ? 'the organization' : `any ${OBJECT_KINDS[type].title}`;
 }
 
 function people(count: number): string {

@@ -1,11 +1,11 @@
-import type { ObjectType } from '../changes/object-kinds.ts';
+import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 
 export const GUARDRAIL_KINDS = ['never', 'always', 'at_least', 'at_most'] as const;
 export type GuardrailKind = (typeof GUARDRAIL_KINDS)[number];
 
 /** The types that a statement can be about. What users may do with their own accounts is nobody else's business. */
-export const GUARDED_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'] as const;
-export type GuardedType = (typeof GUARDED_TYPES)[number] & ObjectType;
+export const GUARDED_TYPES = OBJECT_TYPES.filter((type) => type !== 'user');
+export type GuardedType = Exclude<ObjectType, 'user'>;
 
 /** What a guardrail states, by ID. */
 export interface GuardrailRule {

@@ -4,6 +4,7 @@
  */
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { createPace } from '../base/slices.ts';
+import { STRUCTURE_TYPES } from '../changes/object-kinds.ts';
 import type { Model } from '../rebac/model.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { GUARDED_TYPES, type Guardrail, isSameStatement, namedIn, type Violations } from './guardrail.ts';
@@ -93,7 +94,7 @@ export function createTrials({ store, living, names, model }: TrialParts) {
     let known = storedViolations;
     let created = 0n;
     const noted: SourcedTuple[] = [];
-    const types = new Set<string>(['platform', 'organization', 'team', ...guarded]);
+    const types = new Set<string>([...STRUCTURE_TYPES, ...guarded]);
     const people = new PeopleGraph(model);
     let loading: Promise<{ seen: Set<string>; isReader: boolean }> | undefined;
 
@@ -101,7 +102,7 @@ export function createTrials({ store, living, names, model }: TrialParts) {
       note(tuple) {
         const type = tuple.object.slice(0, tuple.object.indexOf(':'));
         // What no guardrail is about makes no difference. Roles are ways to the organization.
-        if (types.has(type) || type === 'role') noted.push(tuple);
+        if (types.has(type)) noted.push(tuple);
       },
 
       async present() {

@@ -1,6 +1,6 @@
 import { assignmentsOf, membershipOf, PERMISSION_OF, structureOf } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
-import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { OBJECT_KINDS, RESOURCE_TYPES } from '../changes/object-kinds.ts';
 
 /** A team as its tuples tell it. IDs are decimal texts, as in the audit log. */
 export interface TeamState {
@@ -41,8 +41,8 @@ export interface PastState {
 }
 
 /** The type of each resource by its source: `robot_ac` of `robot`. */
-const RESOURCE_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(OBJECT_KINDS).flatMap(([type, { source, isPersonal }]) => (isPersonal ? [[source, type]] : [])),
+const TYPE_OF_SOURCE: Readonly<Record<string, string>> = Object.fromEntries(
+  RESOURCE_TYPES.map((type) => [OBJECT_KINDS[type].source, type]),
 );
 export const ADMINISTRATORS = 'platform:0';
 
@@ -62,7 +62,7 @@ export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<
     if (source === ADMINISTRATORS) for (const { user } of own) state.administrators.add(idOf(user));
     else if (kind === 'team') state.teams.set(id, teamOf(own));
     else if (kind === 'role') state.roles.set(id, roleOf(own));
-    else if (RESOURCE_TYPES[kind]) state.resources.add(source);
+    else if (TYPE_OF_SOURCE[kind]) state.resources.add(source);
   }
   return state;
 }
@@ -111,7 +111,7 @@ export function* tuplesOf(state: PastState): Generator<GraphTuple> {
   const owner = `${state.ownership === 'owner' ? 'user' : 'organization'}:${state.ownerId}`;
   for (const source of state.resources) {
     const [kind = '', id = ''] = source.split(':');
-    yield { object: `${RESOURCE_TYPES[kind]}:${id}`, relation: state.ownership, user: owner, source };
+    yield { object: `${TYPE_OF_SOURCE[kind]}:${id}`, relation: state.ownership, user: owner, source };
   }
 }
 

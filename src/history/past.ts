@@ -11,6 +11,7 @@
 import { AppError } from '../base/errors.ts';
 import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
@@ -262,7 +263,7 @@ function unexplained({ isOrganization, newer }: Recent, changes: readonly Logged
 function explains({ action, objectType, objectId, after }: LoggedChange): string[] {
   if (action === 'team.add_member') return [`member:${objectId}:${after.userId}`];
   if (objectType === 'user') return [`admin:${objectId}`];
-  const made = action.endsWith('.create') ? [`${objectType === 'robot_ac' ? 'robot' : objectType}:${objectId}`] : [];
+  const made = action.endsWith('.create') ? [`${kindOf(objectType)?.word ?? objectType}:${objectId}`] : [];
   return objectType === 'role' ? [...made, `assigned:${objectId}`] : made;
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import { ADMINISTRATORS, type PastState, type RoleState } from './past-state.ts';
 
 /** One entry of the audit log. IDs are decimal texts. */
@@ -288,7 +289,7 @@ function tokensOf(change: LoggedChange): string[] {
 
 /** The source of the object that the entry is about. */
 function itself({ objectType, objectId }: LoggedChange): [string] {
-  return [`${objectType === 'robot_ac' ? 'robot' : objectType}:${objectId}`];
+  return [`${kindOf(objectType)?.word ?? objectType}:${objectId}`];
 }
 
 function textIn(change: LoggedChange, when: 'before' | 'after', field: string): string {

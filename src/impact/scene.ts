@@ -6,6 +6,7 @@
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { PERMISSION_OF } from '../changes/derived-tuples.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
@@ -49,7 +50,6 @@ interface RoleParts {
   readonly teamIds: bigint[];
 }
 
-const STRUCTURE = new Set(['platform', 'organization', 'team', 'role']);
 const NO_TUPLES: readonly GraphTuple[] = [];
 
 /** @param note gets every tuple of the organization, also those that are not kept */
@@ -67,7 +67,7 @@ export async function readScene(
     note?.(tuple);
     const { object, relation, user } = tuple;
     const type = object.slice(0, object.indexOf(':'));
-    if (!STRUCTURE.has(type)) {
+    if (kindOf(type)?.isResource) {
       const known = resources.get(object);
       resources.set(object, known === undefined ? `${relation} ${user}` : `${known},${relation} ${user}`);
       return false;

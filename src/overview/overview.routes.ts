@@ -3,17 +3,28 @@ import { PHASES } from '../clusters/cluster.ts';
 import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
-import { type GetOverview, type Overview as OverviewValue, SOON_DAYS, UNUSED_DAYS } from './overview.ts';
+import {
+  type GetOverview,
+  type Overview as OverviewValue,
+  type Part,
+  PLAIN_LISTS,
+  type PlainList,
+  SOON_DAYS,
+  UNUSED_DAYS,
+} from './overview.ts';
 
 const count = (description: string) => Type.Integer({ description });
+
+type WirePart = Exclude<Part, 'lastChange'> | 'last_change';
 
 const Overview = named(
   'Overview',
   Type.Object({
     members: Type.Optional(Type.Integer()),
-    teams: Type.Optional(Type.Integer()),
-    roles: Type.Optional(Type.Integer()),
-    robots: Type.Optional(Type.Integer()),
+    ...(Object.fromEntries(PLAIN_LISTS.map(({ list }) => [list, Type.Optional(Type.Integer())])) as Record<
+      PlainList,
+      Type.TOptional<Type.TInteger>
+    >),
     tokens: Type.Optional(
       Type.Object({
         all: count('All tokens of robot accounts.'),
@@ -50,7 +61,7 @@ const Overview = named(
         { description: 'The newest entry of the audit log, not counting denied requests. Absent if there is none.' },
       ),
     ),
-  }),
+  } satisfies Record<WirePart, Type.TSchema>),
 );
 
 export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {

@@ -1,23 +1,26 @@
 import { shownPhase } from '../clusters/cluster.rows.ts';
 import { PHASES, type Phase } from '../clusters/cluster.ts';
 import { type Db, only, sql } from '../db/db.ts';
-import type {
-  ClusterCounts,
-  ContractCounts,
-  ExpiringCounts,
-  LastChange,
-  OverviewStore,
-  Part,
-  TokenCounts,
+import {
+  type ClusterCounts,
+  type Counts,
+  type LastChange,
+  type OverviewStore,
+  type Part,
+  PLAIN_LISTS,
+  type PlainList,
 } from './overview.ts';
 
 /** Each is a value of its own, and the database computes only those that are wanted. */
 const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
   members: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
              where t.organization_id = $1`,
-  teams: 'select count(*)::integer from team where organization_id = $1',
-  roles: 'select count(*)::integer from role where organization_id = $1',
-  robots: 'select count(*)::integer from robot where owner_id = $1',
+  ...(Object.fromEntries(
+    PLAIN_LISTS.map(({ list, table, ownerColumn }) => [
+      list,
+      `select count(*)::integer from ${table} where ${ownerColumn} = $1`,
+    ]),
+  ) as Record<PlainList, string>),
   tokens: `select json_build_object('all', count(*),
              'expiring', count(*) filter (where expires_at > $3::timestamptz and expires_at <= $4::timestamptz),
              'unused', count(*) filter (where (expires_at is null or expires_at > $3::timestamptz)
@@ -47,16 +50,9 @@ const LAST_CHANGE = sql(
     where organization_id = $1 and action <> 'access.denied' order by (at at time zone 'UTC') desc, id desc limit 1`,
 );
 
-interface CountRow {
-  members: number | null;
-  teams: number | null;
-  roles: number | null;
-  robots: number | null;
-  tokens: TokenCounts | null;
+type CountRow = { [Each in Exclude<Part, 'clusters' | 'lastChange'>]: Counts[Each] | null } & {
   clusters: Partial<Record<Phase, number>> | null;
-  contracts: ContractCounts | null;
-  expiring: ExpiringCounts | null;
-}
+};
 
 interface ChangeRow {
   at: Date;

@@ -1,19 +1,25 @@
 import type { Judge } from '../authz/judge.ts';
+import { BELONGING_TYPES, type BelongingType, OBJECT_KINDS, type PluralOf } from '../changes/object-kinds.ts';
 import type { Phase } from '../clusters/cluster.ts';
 
 /** What an organization has, in numbers. A part is absent if the caller may not see the list that it counts. */
-export interface Overview {
-  readonly members?: number;
-  readonly teams?: number;
-  readonly roles?: number;
-  readonly robots?: number;
-  readonly tokens?: TokenCounts;
-  readonly clusters?: ClusterCounts;
-  readonly contracts?: ContractCounts;
-  readonly expiring?: ExpiringCounts;
-  /** Also absent if nothing was changed yet. */
-  readonly lastChange?: LastChange;
+export type Overview = Partial<Counts>;
+
+export interface Counts extends Readonly<Record<PlainList, number>>, DetailedCounts {
+  readonly members: number;
+  readonly expiring: ExpiringCounts;
+  /** Absent if nothing was changed yet. */
+  readonly lastChange: LastChange;
 }
+
+/** Of any other list of an organization, only the length is counted. */
+interface DetailedCounts {
+  readonly tokens: TokenCounts;
+  readonly clusters: ClusterCounts;
+  readonly contracts: ContractCounts;
+}
+
+export type PlainList = Exclude<PluralOf<BelongingType>, keyof DetailedCounts>;
 
 export interface TokenCounts {
   readonly all: number;
@@ -48,21 +54,28 @@ export interface LastChange {
   readonly object: { readonly type: string; readonly id: bigint };
 }
 
+export type Part = keyof Counts;
+
+const DETAILED = {
+  // Tokens are listed robot by robot.
+  tokens: [OBJECT_KINDS.token.viewAll, OBJECT_KINDS.robot_ac.viewAll],
+  clusters: [OBJECT_KINDS.cluster.viewAll],
+  contracts: [OBJECT_KINDS.contract.viewAll],
+} satisfies Readonly<Record<keyof DetailedCounts, readonly string[]>>;
+
+export const PLAIN_LISTS = BELONGING_TYPES.flatMap(({ type, ...where }) => {
+  const { plural, title, viewAll } = OBJECT_KINDS[type];
+  return plural in DETAILED ? [] : [{ list: plural as PlainList, title, viewAll, ...where }];
+});
+
 /** The parts of an overview, and the relations on the organization that their lists require. */
 export const PARTS = {
-  members: ['can_view_members'],
-  teams: ['can_view_teams'],
-  roles: ['can_view_roles'],
-  robots: ['can_view_robots'],
-  // Tokens are listed robot by robot.
-  tokens: ['can_view_tokens', 'can_view_robots'],
-  clusters: ['can_view_clusters'],
-  contracts: ['can_view_contracts'],
-  expiring: ['can_view_members', 'can_view_teams', 'can_view_roles'],
+  members: [OBJECT_KINDS.user.viewAll],
+  ...(Object.fromEntries(PLAIN_LISTS.map(({ list, viewAll }) => [list, [viewAll]])) as Record<PlainList, string[]>),
+  ...DETAILED,
+  expiring: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
   lastChange: ['can_view_audit_log'],
-} as const satisfies Readonly<Record<keyof Overview, readonly string[]>>;
-
-export type Part = keyof typeof PARTS;
+} satisfies Readonly<Record<Part, readonly string[]>>;
 
 export interface OverviewSpan {
   readonly now: Date;

@@ -1,4 +1,5 @@
 import { describeRelation, doing } from '../authz/explain/explanation-text.ts';
+import { kindOf } from '../changes/object-kinds.ts';
 import type { Model } from '../rebac/model.ts';
 import type { RelationDef, Rewrite, TypeDef } from '../rebac/model-types.ts';
 import { CATALOG, type PermissionPair } from './catalog.ts';
@@ -18,8 +19,6 @@ export interface DescribedRelation {
   readonly catalog: PermissionPair | undefined;
 }
 
-const TYPE_WORDS: Readonly<Record<string, string>> = { robot_ac: 'robot account' };
-
 /** The model in words, for people who choose a permission or want to know what it means. */
 export function describeModel(model: Model): DescribedType[] {
   return model.types.map((type) => ({
@@ -30,7 +29,7 @@ export function describeModel(model: Model): DescribedType[] {
 
 function describe(type: TypeDef, { name, rewrite }: RelationDef): DescribedRelation {
   const entry = type.name === 'organization' ? CATALOG.find((one) => one.relation === name) : undefined;
-  const object = `the ${TYPE_WORDS[type.name] ?? type.name}`;
+  const object = `the ${kindOf(type.name)?.title ?? type.name}`;
   const isAction = name.startsWith('can_');
   const holders = `Held by ${holdersOf(type, rewrite)}.`;
   return {

@@ -4,7 +4,16 @@ import { callerOf, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { documentedSchema, Int64, named } from '../http/wire/schemas.ts';
 import type { Organization } from '../identity/callers.ts';
-import { type Found, MAX_FOUND, MAX_TEXT, SEARCH_TYPES, type Search, type SearchType } from './search.ts';
+import {
+  type Found,
+  LISTED,
+  type Listed,
+  MAX_FOUND,
+  MAX_TEXT,
+  SEARCH_TYPES,
+  type Search,
+  type SearchType,
+} from './search.ts';
 
 const Query = Type.Object({
   q: documentedSchema(Type.String({ description: 'A part of the name, whatever its letter case.' }), {
@@ -43,17 +52,18 @@ const FoundInstaller = named(
     organization: Type.Optional(Type.String({ description: 'Name of the organization that it is bound to.' })),
   }),
 );
-const list = (description: string) => Type.Array(FoundObject, { description, maxItems: MAX_FOUND });
+const DESCRIPTIONS: Readonly<Partial<Record<Listed, string>>> = {
+  people: 'Members of organizations in which the caller may view members. All, for site administrators.',
+  organizations: 'Organizations that the caller is in. All, for site administrators.',
+};
+const LISTS = byType((type) => {
+  const description = DESCRIPTIONS[type] ?? `${type.charAt(0).toUpperCase()}${type.slice(1)} that the caller may view.`;
+  return Type.Array(FoundObject, { description, maxItems: MAX_FOUND });
+});
 const Result = named(
   'SearchResult',
   Type.Object({
-    people: list('Members of organizations in which the caller may view members. All, for site administrators.'),
-    teams: list('Teams that the caller may view.'),
-    roles: list('Roles that the caller may view.'),
-    clusters: list('Clusters that the caller may view.'),
-    contracts: list('Contracts that the caller may view.'),
-    robots: list('Robots that the caller may view.'),
-    organizations: list('Organizations that the caller is in. All, for site administrators.'),
+    ...LISTS,
     installers: Type.Array(FoundInstaller, { description: 'For site administrators only.', maxItems: MAX_FOUND }),
   }),
 );
@@ -82,13 +92,7 @@ export function searchRoutes(scope: Scope, search: Search, organizationNamed: Fi
       if (org !== undefined && !isIn) throw new AppError('forbidden', 'Must be an organization member');
       const found = await search({ person, scopes, limits }, { text: q, organization, types: readTypes(types) });
       return {
-        people: found.people.map(present),
-        teams: found.teams.map(present),
-        roles: found.roles.map(present),
-        clusters: found.clusters.map(present),
-        contracts: found.contracts.map(present),
-        robots: found.robots.map(present),
-        organizations: found.organizations.map(present),
+        ...byType((type) => found[type].map(present)),
         installers: found.installers.map(({ id, marketplace, organization: name }) => ({
           id,
           marketplace,
@@ -97,6 +101,10 @@ export function searchRoutes(scope: Scope, search: Search, organizationNamed: Fi
       };
     },
   );
+}
+
+function byType<Value>(make: (type: Listed) => Value): Record<Listed, Value> {
+  return Object.fromEntries(LISTED.map((type) => [type, make(type)])) as Record<Listed, Value>;
 }
 
 function present({ id, name, title, organization }: Found) {

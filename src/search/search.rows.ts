@@ -1,3 +1,4 @@
+import { BELONGING_TYPES, type BelongingType, OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { type Statement, sql } from '../db/db.ts';
 import type { Listed } from './search.ts';
 
@@ -40,20 +41,18 @@ const MAX_ALONG = 20_000;
 
 const inOrganization = (owner: string) =>
   `exists (select 1 from account o where o.id = ${owner} and o.kind = 'organization' offset 0)`;
-const owned = (table: string, key: string, more: Partial<Source> = {}): Source => ({
+const owned = (table: string, owner: string): Source => ({
   table,
-  key,
-  owner: 'x.owner_id',
-  kind: inOrganization('x.owner_id'),
-  placed: 'x.owner_id = any($1::bigint[]) or x.id = any($2::bigint[])',
-  ...more,
+  key: 'lower(x.name)',
+  owner,
+  kind: inOrganization(owner),
+  placed: `${owner} = any($1::bigint[]) or x.id = any($2::bigint[])`,
 });
-const inTeams = (table: string): Source =>
-  owned(table, 'x.name_key', {
-    owner: 'x.organization_id',
-    kind: 'true',
-    placed: 'x.organization_id = any($1::bigint[]) or x.id = any($2::bigint[])',
-  });
+/** What only organizations have also has its name in lower case. */
+const different = (type: BelongingType, ownerColumn: string): Partial<Source> => {
+  if (ownerColumn === 'organization_id') return { key: 'x.name_key', kind: 'true' };
+  return type === 'cluster' ? { title: 'x.display_name' } : {};
+};
 const account = (kind: string, placed: string): Source => ({
   table: 'account',
   key: 'x.name_key',
@@ -63,20 +62,21 @@ const account = (kind: string, placed: string): Source => ({
   placed: `(${placed}) and x.kind = '${kind}'`,
 });
 
-const SOURCES: Readonly<Record<Listed, Source>> = {
+const SOURCES = {
   // The members are found first, and then their accounts: not all accounts, each with its memberships.
   people: account(
     'user',
     `x.id = any(array(select m.account_id from team t join team_member m on m.team_id = t.id
                        where t.organization_id = any($1::bigint[]))) or x.id = any($2::bigint[])`,
   ),
-  teams: inTeams('team'),
-  roles: inTeams('role'),
-  clusters: owned('cluster', 'lower(x.name)', { title: 'x.display_name' }),
-  contracts: owned('contract', 'lower(x.name)'),
-  robots: owned('robot', 'lower(x.name)'),
+  ...Object.fromEntries(
+    BELONGING_TYPES.flatMap(({ type, table, ownerColumn }) => {
+      const { plural, isSearched } = OBJECT_KINDS[type];
+      return isSearched ? [[plural, { ...owned(table, `x.${ownerColumn}`), ...different(type, ownerColumn) }]] : [];
+    }),
+  ),
   organizations: account('organization', 'x.id = any($1::bigint[]) or x.id = any($2::bigint[])'),
-};
+} as Readonly<Record<Listed, Source>>;
 
 export const IN_PLACES = statements((type, source) => {
   const rows = `${selected(source, like(source, '$4'))} where (${source.placed}) and ${like(source, '$3')}

@@ -2,25 +2,23 @@ import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
-import type { OwnedType } from '../changes/object-kinds.ts';
+import {
+  OBJECT_KINDS,
+  type OwnedType,
+  type PluralOf,
+  SEARCHED_TYPES,
+  type SearchedType,
+} from '../changes/object-kinds.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type ScopeArea, scopesAllow } from '../identity/scopes.ts';
 import type { MaybeLimits, TokenLimits } from '../identity/tokens/token-limits.ts';
 
 /** What can be found, in the order in which it is shown. */
-export const SEARCH_TYPES = [
-  'people',
-  'teams',
-  'roles',
-  'clusters',
-  'contracts',
-  'robots',
-  'organizations',
-  'installers',
-] as const;
-export type SearchType = (typeof SEARCH_TYPES)[number];
+export const LISTED = SEARCHED_TYPES.map((type) => OBJECT_KINDS[type].plural);
+export type Listed = PluralOf<SearchedType>;
 
-export type Listed = Exclude<SearchType, 'installers'>;
+export type SearchType = Listed | 'installers';
+export const SEARCH_TYPES: readonly SearchType[] = [...LISTED, 'installers'];
 
 export interface Found {
   readonly id: bigint;
@@ -90,19 +88,16 @@ interface Rule {
   /** Members see single objects of it, whatever they may see of the organization. */
   readonly single?: ObjectRef['type'];
   /** Users own such objects, too. */
-  readonly isPersonal?: boolean;
+  readonly isPersonal: boolean;
 }
 
-const RULES: Readonly<Record<Listed, Rule>> = {
-  people: { area: 'organization', all: 'can_view_members' },
-  teams: { area: 'organization', all: 'can_view_teams', kind: 'team', single: 'team' },
-  roles: { area: 'authz', all: 'can_view_roles', single: 'role' },
-  clusters: { area: 'organization', all: 'can_view_clusters', kind: 'cluster', isPersonal: true },
-  contracts: { area: 'organization', all: 'can_view_contracts', kind: 'contract', isPersonal: true },
-  robots: { area: 'organization', all: 'can_view_robots', kind: 'robot_ac', isPersonal: true },
-  organizations: { area: 'organization', all: 'can_view' },
-};
-const LISTED = Object.keys(RULES) as Listed[];
+const RULES = Object.fromEntries(
+  SEARCHED_TYPES.map((type) => {
+    const { plural, area, viewAll, isAddressed, isSeenSingly, isPersonal } = OBJECT_KINDS[type];
+    const kind = isAddressed && { kind: type as OwnedType };
+    return [plural, { area, all: viewAll, ...kind, ...(isSeenSingly && { single: type }), isPersonal }];
+  }),
+) as Readonly<Record<Listed, Rule>>;
 const NOWHERE: SearchPlace = { owners: [], ids: [], isEverywhere: false };
 
 /**
@@ -125,16 +120,10 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
     };
     const isAdmin = searcher.person.isAdmin && organization === undefined && mayRead('admin');
     // One after the other: a search takes one connection to the database, however much it looks for.
-    return {
-      people: await find('people'),
-      teams: await find('teams'),
-      roles: await find('roles'),
-      clusters: await find('clusters'),
-      contracts: await find('contracts'),
-      robots: await find('robots'),
-      organizations: await find('organizations'),
-      installers: isAdmin && types.has('installers') ? await store.findInstallers(wanted, MAX_FOUND) : [],
-    };
+    const found: Partial<Record<Listed, readonly Found[]>> = {};
+    for (const type of LISTED) found[type] = await find(type);
+    const installers = isAdmin && types.has('installers') ? await store.findInstallers(wanted, MAX_FOUND) : [];
+    return { ...(found as Record<Listed, readonly Found[]>), installers };
   };
 
   /** Of the single objects that a token is limited to, those that its owner may see. */

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
-import { numbersOf } from '../support/authz.ts';
+import { numbersOf, resourceIds } from '../support/authz.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {
@@ -223,9 +223,7 @@ describe('API documentation', () => {
       org: 'acme',
       username: 'cat',
       cloud: 'aws',
-      clusters: id.cluster('prod'),
-      contracts: id.contract('acme'),
-      robots: id.robot('ci'),
+      ...resourceIds(atrium.world),
       teams: id.team('operators'),
       roles: id.role('cluster-operator'),
     };

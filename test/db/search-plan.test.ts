@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { OBJECT_KINDS, SEARCHED_TYPES } from '../../src/changes/object-kinds.ts';
 import { createClusterListStore } from '../../src/clusters/cluster-list.store.ts';
 import type { ClusterSearch } from '../../src/clusters/cluster-list.ts';
 import type { Db, Query } from '../../src/db/db.ts';
 import { createFactorStore } from '../../src/factors/factors.store.ts';
 import { createOrganizationStore } from '../../src/organizations/organizations.store.ts';
 import { createSearchStore } from '../../src/search/search.store.ts';
+import { LISTED } from '../../src/search/search.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
 import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
 import { statement } from '../support/statement.ts';
@@ -25,11 +27,10 @@ const FILL = [
   'vacuum analyze',
 ];
 // As `e`, addresses are read for the users of a page: of few users, whichever way is cheaper.
-const TABLES = 'account|email s|team|team_member|role|robot|contract|cluster';
+const TABLES = ['email s', 'team_member', ...SEARCHED_TYPES.map((type) => OBJECT_KINDS[type].table)].join('|');
 const PAGE = { offset: 0, limit: 50 };
 const EVERYWHERE = { owners: [], ids: [], isEverywhere: true };
 const IN_ONE = { owners: [7001n], ids: [5n], isEverywhere: false };
-const TYPES = ['people', 'teams', 'roles', 'clusters', 'contracts', 'robots', 'organizations'] as const;
 const CLUSTERS: ClusterSearch = { text: '', now: new Date(), orderBy: 'id', isDescending: false };
 const unused = async () => assert.fail('nothing is written');
 
@@ -39,12 +40,12 @@ const CALLS: readonly (readonly [name: string, call: (db: Db) => Promise<unknown
     [`users/search for ${text}`, (db: Db) => createUserStore(db, unused).profiles(text, PAGE)] as const,
     [`admin/users for ${text}`, (db: Db) => createUserStore(db, unused).people(text, undefined, PAGE)] as const,
     [`admin/orgs for ${text}`, (db: Db) => organizations(db).listAll({ text, ownerless: false }, PAGE)] as const,
-    ...TYPES.map(
+    ...LISTED.map(
       (type) =>
         [`search of ${type} for ${text}`, (db: Db) => createSearchStore(db).find(type, text, EVERYWHERE, 8)] as const,
     ),
   ]),
-  ...TYPES.map(
+  ...LISTED.map(
     (type) => [`search of a member for ${type}`, (db: Db) => createSearchStore(db).find(type, 'a', IN_ONE, 8)] as const,
   ),
   ['a deep page of users', (db) => createUserStore(db, unused).profiles('', { offset: 5_900, limit: 50 })],

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { RESOURCE_TYPES } from '../../src/changes/object-kinds.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
 import { CATALOG, type CatalogEntry } from '../../src/roles/catalog.ts';
-import { makeHolder, numbersOf } from '../support/authz.ts';
+import { makeHolder, numbersOf, resourcesOf } from '../support/authz.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
@@ -46,10 +47,10 @@ describe('Permissions of the catalog', () => {
       ['organization', id.org('acme')],
       ['team', id.team('operators')],
       ['team', id.team('Owners')],
-      ['cluster', id.cluster('prod')],
-      ['contract', id.contract('acme')],
-      ['robot_ac', id.robot('ci')],
-      ['token', id.token('acme')],
+      ...RESOURCE_TYPES.map((type): [string, number] => [
+        type,
+        Number([...resourcesOf(atrium.world, type).values()][0]),
+      ]),
     ];
     objects = asked.map(([objectType, objectID]) => ({ objectType, objectID }));
   });

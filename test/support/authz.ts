@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OBJECT_KINDS, type PluralOf, RESOURCE_TYPES, type ResourceType } from '../../src/changes/object-kinds.ts';
 import { addMember, createTeam } from './people.ts';
 import type { Answer, TestServer } from './server.ts';
 
@@ -17,11 +18,28 @@ export function numbersOf({ world }: TestServer) {
     org: (name: string) => number(world.orgs[name]?.id, name),
     team: (name: string, org = 'acme') => number(world.orgs[org]?.teams[name], name),
     role: (name: string, org = 'acme') => number(world.orgs[org]?.roles[name], name),
-    cluster: (name: string) => number(world.clusters[name]?.id, name),
-    contract: (name: string) => number(world.contracts[name], name),
-    robot: (name: string) => number(world.robots[name], name),
-    token: (name: string) => number(world.tokens[name], name),
+    ...(Object.fromEntries(
+      RESOURCE_TYPES.map((type) => [
+        OBJECT_KINDS[type].word,
+        (name: string) => number(resourcesOf(world, type).get(name), name),
+      ]),
+    ) as Record<(typeof OBJECT_KINDS)[ResourceType]['word'], (name: string) => number>),
   };
+}
+
+/** The resources of a type in the demo world. Its first one belongs to acme. */
+export function resourcesOf(world: TestServer['world'], type: ResourceType): Map<string, bigint> {
+  const found: Readonly<Record<string, bigint | { readonly id: bigint }>> = world[OBJECT_KINDS[type].plural];
+  return new Map(Object.entries(found).map(([name, one]) => [name, typeof one === 'object' ? one.id : one]));
+}
+
+/** The ID of the first resource of each type, by the plural of the type. */
+export function resourceIds(world: TestServer['world']): Record<PluralOf<ResourceType>, string> {
+  const ids = RESOURCE_TYPES.map((type) => [
+    OBJECT_KINDS[type].plural,
+    String([...resourcesOf(world, type).values()][0]),
+  ]);
+  return Object.fromEntries(ids) as Record<PluralOf<ResourceType>, string>;
 }
 
 function number(id: bigint | undefined, name: string): number {

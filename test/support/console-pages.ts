@@ -1,12 +1,10 @@
 import { pathToFileURL } from 'node:url';
+import { OBJECT_KINDS } from '../../client/object-kinds.gen.ts';
+import { NAMED_TYPES } from '../../client/object-kinds.ts';
 
 /** What has pages of its own, as the segment before its ID in the address. */
 export const NOUNS = [
-  'clusters',
-  'roles',
-  'teams',
-  'contracts',
-  'robots',
+  ...NAMED_TYPES.map((type) => OBJECT_KINDS[type].plural),
   'deliveries',
   'subscriptions',
   'installers',

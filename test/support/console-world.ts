@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/db/db.ts';
+import { resourceIds } from './authz.ts';
 import type { Ids } from './console-pages.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from './marketplace.ts';
 
@@ -91,11 +92,9 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   return {
     atrium,
     ids: {
-      clusters: String(atrium.world.clusters.prod?.id),
+      ...resourceIds(atrium.world),
       roles: String(atrium.world.orgs.acme?.roles['cluster-operator']),
       teams: String(teams.operators),
-      contracts: String(atrium.world.contracts.acme),
-      robots: String(atrium.world.robots.ci),
       deliveries: String(items[0].id),
       subscriptions: String(subscription?.id),
       installers: String(atrium.demo.installers.cloudCBound),

@@ -1,4 +1,5 @@
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
+import { BELONGING_TYPES } from '../../src/changes/object-kinds.ts';
 import { sql } from '../../src/db/db.ts';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
@@ -26,13 +27,11 @@ interface ObjectRow {
 const OBJECTS = sql(
   'test.objects',
   `select o.type, o.id, o.name, a.id as owner_id, a.name as owner
-     from (select 1 as place, 'organization' as type, id, name, id as owner_id from account where kind = 'organization'
-           union all select 2, 'team', id, name, organization_id from team
-           union all select 3, 'role', id, name, organization_id from role
-           union all select 4, 'cluster', id, name, owner_id from cluster
-           union all select 5, 'contract', id, name, owner_id from contract
-           union all select 6, 'robot_ac', id, name, owner_id from robot
-           union all select 7, 'token', id, name, account_id from token) o
+     from (select -1 as place, 'organization' as type, id, name, id as owner_id from account where kind = 'organization'
+           ${BELONGING_TYPES.map(
+             ({ type, table, ownerColumn }, place) =>
+               `union all select ${place}, '${type}', id, name, ${ownerColumn} from ${table}`,
+           ).join(' ')}) o
      join account a on a.id = o.owner_id order by a.kind, o.place, o.id`,
 );
 

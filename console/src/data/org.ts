@@ -1,5 +1,7 @@
 import { useRoute } from 'preact-iso';
 import type { Answer } from '../../../client/client.ts';
+import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
+import { ADDRESSED_TYPES } from '../../../client/object-kinds.ts';
 import { type Resource, useResource } from './resource.ts';
 
 export interface OrgContext {
@@ -26,20 +28,14 @@ export interface WhyNotQuestion {
 /** Going from page to page of one organization does not ask for it again each time. */
 const FRESH_MS = 10_000;
 /** `/orgs/acme/teams/7` is about team 7 of acme. What cannot be a name or an ID is left to the page. */
-const PLACE =
-  /^\/orgs\/(?!new(?:\/|$))([\w.-]+)(?=\/|$)(?:\/(clusters|teams|contracts|robots)\/([1-9]\d{0,17})(?=\/|$))?/;
-const TYPES: Readonly<Record<string, string>> = {
-  clusters: 'cluster',
-  teams: 'team',
-  contracts: 'contract',
-  robots: 'robot_ac',
-};
+const PLACE = /^\/orgs\/(?!new(?:\/|$))([\w.-]+)(?=\/|$)(?:\/(\w+)\/([1-9]\d{0,17})(?=\/|$))?/;
 
 /** What the call for the context of a page says, by the address of the page. */
 export function placeOf(path: string): { readonly query: { readonly org?: string; readonly object?: string } } {
   const [, org, noun, id] = PLACE.exec(path) ?? [];
   if (org === undefined) return { query: {} };
-  return { query: noun === undefined ? { org } : { org, object: `${TYPES[noun]}:${id}` } };
+  const type = ADDRESSED_TYPES.find((one) => OBJECT_KINDS[one].plural === noun);
+  return { query: type === undefined ? { org } : { org, object: `${type}:${id}` } };
 }
 
 /** Who the caller is, where they are, and what they may do there: one call for all parts of a page. */

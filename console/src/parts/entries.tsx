@@ -1,4 +1,5 @@
 import type { Item } from '../../../client/client.ts';
+import { titleOf } from '../../../client/object-kinds.ts';
 import { orgPath } from '../data/org.ts';
 import { When } from './when.tsx';
 
@@ -12,11 +13,6 @@ const VERBS: Readonly<Record<string, string>> = {
   reinstate: 'reinstated',
   phase: 'reported the phase of',
   bind: 'bound',
-};
-const NOUNS: Readonly<Record<string, string>> = {
-  robot_ac: 'robot account',
-  user: 'user',
-  name: 'name',
 };
 
 /** Entries of the audit log, newest first, as sentences. */
@@ -57,7 +53,7 @@ function nounOf({ object }: AuditEntry): string {
 }
 
 function kindOf(type: string): string {
-  return NOUNS[type] ?? type.replaceAll('_', ' ');
+  return titleOf(type);
 }
 
 /** What an entry is about, by its name. The exact object shows on hover. */

@@ -4,6 +4,7 @@ import type { WhyNotQuestion } from '../data/org.ts';
 import { serverNow } from '../data/server-time.ts';
 import { Chip } from './bits.tsx';
 import { Button } from './button.tsx';
+import { capital } from './capital.ts';
 import { Confirm } from './confirm.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { FormDialog } from './form.tsx';
@@ -131,8 +132,4 @@ function Renew({ what, change, org, planned, onClose }: RenewProps) {
       <Impact org={org} changes={[{ ...planned, expires_at: null, ...previewedExpiry(choice) }]} />
     </FormDialog>
   );
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Answer, Input } from '../../../client/client.ts';
 import { ApiError } from '../../../client/errors.ts';
+import { titleOf } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
 import { Card } from './bits.tsx';
 import { Fault } from './fault.tsx';
@@ -21,7 +22,6 @@ const KINDS = {
   loss: { sign: '−', verb: 'loses' },
   kept: { sign: '~', verb: 'keeps' },
 } as const;
-const TYPES: Readonly<Record<string, string>> = { robot_ac: 'robot account' };
 
 interface ImpactProps {
   readonly org: string;
@@ -176,5 +176,5 @@ function End({ effect, kind }: { effect: Effect | Kept; kind: EffectsProps['kind
 function wordsOf({ object, relation, permission }: Effect | Kept): string {
   if (permission) return permission.action;
   const verb = relation.replace(/^can_/, '').replaceAll('_', ' ');
-  return `${verb}: ${TYPES[object.type] ?? object.type} ${object.name}`;
+  return `${verb}: ${titleOf(object.type)} ${object.name}`;
 }

@@ -1,9 +1,12 @@
+import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
+import { NAMED_TYPES } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
 import { forgetProvider } from '../data/last-provider.ts';
 import { pageData } from '../data/page-data.ts';
 import { isSiteAdmin, me, signedOut } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
+import { capital } from '../parts/capital.ts';
 import { useCurrentOrg } from './current-org.ts';
 import { Freshness } from './freshness.tsx';
 import { setTheme, theme } from './theme.ts';
@@ -48,11 +51,10 @@ export function organizationGroups(org: string): readonly Group[] {
     },
     {
       title: 'Resources',
-      entries: [
-        at('/clusters', 'Clusters', 'clusters'),
-        at('/contracts', 'Contracts', 'contracts'),
-        at('/robots', 'Robots', 'robots'),
-      ],
+      entries: NAMED_TYPES.flatMap((type) => {
+        const { plural, isResource } = OBJECT_KINDS[type];
+        return isResource ? [at(`/${plural}`, capital(plural), plural)] : [];
+      }),
     },
     {
       title: 'Records',

@@ -2,6 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Answer } from '../../../client/client.ts';
+import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
+import { NAMED_TYPES, type NamedType } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
@@ -127,30 +129,23 @@ function useFound(text: string): readonly Found[] {
 }
 
 type Answered = Answer<'GET /search'>;
-type OfOrganization = 'teams' | 'roles' | 'clusters' | 'contracts' | 'robots';
-
-const KINDS: readonly (readonly [OfOrganization, string])[] = [
-  ['teams', 'team'],
-  ['roles', 'role'],
-  ['clusters', 'cluster'],
-  ['contracts', 'contract'],
-  ['robots', 'robot'],
-];
 
 /** In groups, as the server lists them. What has no page of its own is left out. */
 function entriesOf(answer: Answered, org: string | undefined): readonly Found[] {
-  const of = (kind: OfOrganization, word: string) =>
-    answer[kind].flatMap(({ id, name, title, organization }): Found[] => {
+  const of = (type: NamedType) => {
+    const { plural: kind, word } = OBJECT_KINDS[type];
+    return answer[kind].flatMap(({ id, name, title, organization }): Found[] => {
       if (organization === undefined && kind !== 'clusters') return [];
       // One's own clusters are on a page of their own.
       const href = organization === undefined ? '/me/clusters' : orgPath(organization, `/${kind}/${id}`);
       const whose = organization === undefined ? `your ${word}` : `${word} of ${organization}`;
       return [{ href, title: title ?? name, kind: whose, icon: kind }];
     });
+  };
   const people = org === undefined && !isSiteAdmin.value ? [] : answer.people;
   return [
     ...answer.organizations.map(({ name }) => organizationEntry(name)),
-    ...KINDS.flatMap(([kind, word]) => of(kind, word)),
+    ...NAMED_TYPES.flatMap(of),
     ...people.map(({ name, title }) => ({
       href: `${org === undefined ? '/admin/users' : orgPath(org, '/members')}/${encodeURIComponent(name)}`,
       title: title === undefined ? name : `${name} (${title})`,

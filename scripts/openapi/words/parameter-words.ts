@@ -1,18 +1,16 @@
+import { OBJECT_KINDS } from '../../../src/changes/object-kinds.ts';
+
 /** What a parameter named `id` stands for, by the part of the path before it. */
 const ID_OWNERS: Readonly<Record<string, string>> = {
-  clusters: 'a cluster',
-  contracts: 'a contract',
+  ...Object.fromEntries(Object.values(OBJECT_KINDS).map(({ plural, title }) => [plural, `a ${title}`])),
   deliveries: 'a delivery',
   guardrails: 'a guardrail',
   installers: 'an installer',
   orders: 'an order: its uid',
   linked_accounts: 'a linked account',
   passkeys: 'a passkey',
-  robots: 'a robot account',
-  roles: 'a role',
   sessions: 'a browser session',
   subscriptions: 'a subscription',
-  teams: 'a team',
 };
 
 /** Parameters that mean the same wherever they occur, by place and name, or by operation, place and name. */

@@ -1,3 +1,4 @@
+import { PLAIN_LISTS } from '../../../src/overview/overview.ts';
 import { ACCESS_WORDS } from './access-words.ts';
 
 const RESOURCE_NAME = '1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends';
@@ -246,9 +247,8 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Organization.orgType': 'Kind of the organization, such as client. Empty by default.',
 
   'Overview.members': `Number of members. ${COUNTED}`,
-  'Overview.teams': `Number of teams. ${COUNTED}`,
+  ...Object.fromEntries(PLAIN_LISTS.map(({ list, title }) => [`Overview.${list}`, `Number of ${title}s. ${COUNTED}`])),
   'Overview.roles': `Number of custom roles. ${COUNTED}`,
-  'Overview.robots': `Number of robot accounts. ${COUNTED}`,
   'Overview.tokens': `Tokens of robot accounts. ${COUNTED}`,
   'Overview.clusters': `Clusters of the organization. ${COUNTED}`,
   'Overview.clusters.all': 'Number of all clusters.',

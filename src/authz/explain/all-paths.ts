@@ -21,9 +21,12 @@ export interface Paths {
   readonly objects: readonly string[];
 }
 
+/** What users hold relations through. `owner` is that they own the object themselves. */
+export const REASON_KINDS = ['team', 'role', 'owner', 'platform'] as const;
+
 /** What a user holds a relation through. Without an object if the caller may not know it. */
 export interface Reason {
-  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  readonly kind: (typeof REASON_KINDS)[number];
   readonly object: string | undefined;
 }
 

@@ -11,6 +11,7 @@ import { type FindForbidding, forbiddenBy, type RemedySearch } from '../remedies
 import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from '../remedies.view.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
+import { REASON_KINDS } from './all-paths.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
 import { MarkedUser } from './marked-user.view.ts';
 
@@ -31,7 +32,7 @@ const Via = named(
   'PrincipalReason',
   Type.Object({
     kind: Type.String({
-      enum: ['team', 'role', 'owner', 'platform'],
+      enum: REASON_KINDS,
       description: 'A team, a custom role, that the user owns the object, or that they are a site administrator.',
     }),
     id: Type.Optional(

@@ -109,7 +109,7 @@ export interface Holder extends PersonRef {
 
 /** What a user holds a relation through. Without number and name if the caller may not know them. */
 export interface Via {
-  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  readonly kind: Reason['kind'];
   readonly id?: bigint;
   readonly name?: string;
 }

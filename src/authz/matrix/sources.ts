@@ -1,11 +1,12 @@
 import { allowed } from '../../rebac/engine.ts';
 import { createGraph, type Graph } from '../../rebac/graph.ts';
 import { statedTo } from '../../rebac/stated.ts';
+import type { Reason } from '../explain/all-paths.ts';
 import { byId } from '../object-ref.ts';
 
 /** Where rights come from: a team, a role of a team, or the deployment that the user is an administrator of. */
 export interface Source {
-  readonly kind: 'team' | 'role' | 'platform';
+  readonly kind: Exclude<Reason['kind'], 'owner'>;
   /** As in the graph, such as `team:4`. */
   readonly object: string;
   /** A role: the teams of the user that have it. */

@@ -8,6 +8,7 @@ import { type Scope, sendText } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { Int64, named, OrgQuery, shownAs, Timestamp, timestamp } from '../../http/wire/schemas.ts';
 import { nameKey } from '../../identity/account-names.ts';
+import { REASON_KINDS } from '../explain/all-paths.ts';
 import { MarkedUser } from '../explain/marked-user.view.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
@@ -16,7 +17,7 @@ import type { UserAccessRules } from './user-access.ts';
 const Reference = named('ObjectName', Type.Object({ id: Int64, name: Type.String() }));
 const REASON = {
   kind: Type.String({
-    enum: ['team', 'role', 'owner', 'platform'],
+    enum: REASON_KINDS,
     description:
       'team: the permission of a team, or being in it. role: a custom role. owner: the user owns the object themselves. ' +
       'platform: the user is a site administrator.',

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Actor } from '../../changes/audit-entry.ts';
+import type { PluralOf, ResourceType } from '../../changes/object-kinds.ts';
 import type { Instance } from '../../instance.ts';
 
 /** The world is created through the same rules as every request, on behalf of the users who would do it. */
@@ -18,13 +19,13 @@ export interface DemoOrganization {
   readonly roles: Record<string, bigint>;
 }
 
-export interface DemoWorld {
+/** The IDs of resources by name. */
+type DemoResources = Readonly<Record<Exclude<PluralOf<ResourceType>, 'clusters'>, Record<string, bigint>>>;
+
+export interface DemoWorld extends DemoResources {
   readonly users: Record<string, DemoUser>;
   readonly orgs: Record<string, DemoOrganization>;
   readonly clusters: Record<string, { id: bigint; uid: string; org?: string; owner?: string }>;
-  readonly contracts: Record<string, bigint>;
-  readonly robots: Record<string, bigint>;
-  readonly tokens: Record<string, bigint>;
 }
 
 const FANS = 45;
@@ -133,7 +134,7 @@ export async function buildWorld(instance: Builders): Promise<DemoWorld> {
     contracts,
     robots: { ci: ci.id },
     tokens: { acme: robotToken.id },
-  };
+  } satisfies DemoWorld;
 }
 
 async function buildUsers(instance: Builders): Promise<Record<string, DemoUser>> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { LIMITS, type LimitName } from '../../../src/base/config/limits.ts';
+import { OBJECT_KINDS, RESOURCE_TYPES } from '../../../src/changes/object-kinds.ts';
 import { COUNTS } from '../../counts.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
@@ -171,6 +172,14 @@ const LISTS: readonly List[] = [
             where t.organization_id = $1`,
   },
 ];
+
+describe('Limits of resources', () => {
+  for (const type of RESOURCE_TYPES.filter((one) => OBJECT_KINDS[one].isAddressed)) {
+    it(`The number of objects of type ${type} has a limit, and that limit is tried here`, () => {
+      assert.ok(LISTS.some(({ limit }) => limit.startsWith(`${OBJECT_KINDS[type].plural}Per`)));
+    });
+  }
+});
 
 for (const driver of API_DRIVERS) {
   describe(`Limits of lists on ${driver}`, () => {

@@ -1,24 +1,17 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
+import { ADDRESSED_TYPES, titleOf } from '../../../../client/object-kinds.ts';
 import { useResource } from '../../data/resource.ts';
 import { SelectField } from '../../parts/field.tsx';
 import { Picker } from '../../parts/picker.tsx';
 
 /** The types of objects that questions are about, and their words. */
-export const TYPES = [
-  { value: 'cluster', label: 'cluster' },
-  { value: 'organization', label: 'organization' },
-  { value: 'team', label: 'team' },
-  { value: 'contract', label: 'contract' },
-  { value: 'robot_ac', label: 'robot account' },
-] as const;
+export const TYPES = (['organization', ...ADDRESSED_TYPES] as const).map((type) => ({
+  value: type,
+  label: titleOf(type),
+}));
 
-const LISTS = {
-  cluster: 'GET /orgs/{org}/clusters',
-  team: 'GET /orgs/{org}/teams',
-  contract: 'GET /orgs/{org}/contracts',
-  robot_ac: 'GET /orgs/{org}/robots',
-} as const;
 const MAX_FOUND = 8;
 
 interface Named {
@@ -37,7 +30,8 @@ interface ObjectPickerProps {
 /** A type, and an object of that type that the caller may see, by name. */
 export function ObjectPicker({ org, type, id }: ObjectPickerProps) {
   const text = useSignal('');
-  const list = LISTS[type.value as keyof typeof LISTS];
+  const addressed = ADDRESSED_TYPES.find((one) => one === type.value);
+  const list = addressed && (`GET /orgs/{org}/${OBJECT_KINDS[addressed].plural}` as const);
   const found = useResource(list, list && { path: { org }, query: { limit: 50 } });
   const self = useResource(type.value === 'organization' ? 'GET /orgs/{org}' : undefined, { path: { org } });
   const objects = useComputed<readonly Named[]>(() => []);

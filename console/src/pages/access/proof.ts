@@ -1,4 +1,5 @@
 import type { Answer } from '../../../../client/client.ts';
+import { titleOf } from '../../../../client/object-kinds.ts';
 
 export type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
 export type Remedy = NonNullable<Explanation['remedies']>[number];
@@ -22,7 +23,6 @@ export interface Link {
 
 const KINDS: Readonly<Record<string, string>> = {
   user: 'person',
-  robot_ac: 'robot account',
   platform: 'this deployment',
 };
 
@@ -69,7 +69,7 @@ export function teamsOn(paths: readonly Path[]): readonly TeamOnPaths[] {
 
 function nodeOf(object: string, name: string): Node {
   const type = object.slice(0, object.indexOf(':'));
-  return { object, name: name || object, kind: KINDS[type] ?? type };
+  return { object, name: name || object, kind: KINDS[type] ?? titleOf(type) };
 }
 
 function withoutRelation(subject: string): string {

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { GUARDED_TYPES } from '../../../../client/object-kinds.gen.ts';
+import { type GuardedType, titleOf } from '../../../../client/object-kinds.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useList } from '../../data/resource.ts';
@@ -19,14 +21,10 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number]['value'];
 
-const TYPES = [
-  { value: 'organization', label: 'the organization' },
-  { value: 'cluster', label: 'a cluster, or any' },
-  { value: 'team', label: 'a team, or any' },
-  { value: 'contract', label: 'a contract, or any' },
-  { value: 'robot_ac', label: 'a robot account, or any' },
-] as const;
-type ObjectType = (typeof TYPES)[number]['value'];
+const TYPES = GUARDED_TYPES.map((type) => ({
+  value: type,
+  label: type === 'organization' ? 'the organization' : `a ${titleOf(type)}, or any`,
+}));
 
 const TRY_AFTER_MS = 300;
 const FIELDS = ['name', 'description'];
@@ -60,7 +58,7 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
   const body = () => {
     const about = {
       relation: relation.value,
-      object: { type: type.value as ObjectType, ...(object.value.trim() !== '' && { name: object.value.trim() }) },
+      object: { type: type.value as GuardedType, ...(object.value.trim() !== '' && { name: object.value.trim() }) },
     };
     const people = {
       ...about,

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import type { AccessGroup, AccessGroupReason, AccessReason, UserAccess } from '../../../../client/api.gen.ts';
+import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
+import { ADDRESSED_TYPES, titleOf } from '../../../../client/object-kinds.ts';
 import { useAction } from '../../data/action.ts';
 import { orgPath } from '../../data/org.ts';
 import { type Resource, useResource } from '../../data/resource.ts';
@@ -10,12 +12,6 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 
-const PAGES: Readonly<Record<string, string>> = {
-  cluster: 'clusters',
-  contract: 'contracts',
-  robot_ac: 'robots',
-  team: 'teams',
-};
 const MAX_NAMED = 6;
 
 /** Everything that a member holds, in one call. */
@@ -89,11 +85,12 @@ function Rows({ org, found }: { org: string; found: UserAccess }) {
 }
 
 function Objects({ org, type, group }: { org: string; type: string; group: AccessGroup }) {
-  const page = PAGES[type];
+  const addressed = ADDRESSED_TYPES.find((one) => one === type);
+  const page = addressed && OBJECT_KINDS[addressed].plural;
   const named = group.objects.slice(0, MAX_NAMED);
   return (
     <>
-      {group.count} {type === 'robot_ac' ? 'robot account' : type}
+      {group.count} {titleOf(type)}
       {group.count === 1 ? '' : 's'}:{' '}
       {named.map(({ id, name }, place) => (
         <span key={String(id)}>

@@ -1,8 +1,11 @@
 import type { Answer } from '../../../../client/client.ts';
+import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
+import { NAMED_TYPES } from '../../../../client/object-kinds.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { together, useResource } from '../../data/resource.ts';
 import { Card, phaseTone, StackedBar, WebLink } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
+import { capital } from '../../parts/capital.ts';
 import { Entries } from '../../parts/entries.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { expiryLines, hasParts, type Overview, stateSentence } from './overview-words.ts';
@@ -12,11 +15,10 @@ const SHOWN_ENTRIES = 8;
 
 const COUNTS = [
   { part: 'members', title: 'Members', one: 'Member', path: '/members' },
-  { part: 'teams', title: 'Teams', one: 'Team', path: '/teams' },
-  { part: 'roles', title: 'Roles', one: 'Role', path: '/roles' },
-  { part: 'clusters', title: 'Clusters', one: 'Cluster', path: '/clusters' },
-  { part: 'contracts', title: 'Contracts', one: 'Contract', path: '/contracts' },
-  { part: 'robots', title: 'Robots', one: 'Robot', path: '/robots' },
+  ...NAMED_TYPES.map((type) => {
+    const { plural, word } = OBJECT_KINDS[type];
+    return { part: plural, title: capital(plural), one: capital(word), path: `/${plural}` };
+  }),
 ] as const;
 
 export function OverviewPage() {

@@ -1,14 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { titleOf, typeNamed } from '../../../../client/object-kinds.ts';
+import { capital } from '../../parts/capital.ts';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { keyOf, type Permission, requiredBy } from './role-draft.ts';
-
-const TITLES: Readonly<Record<string, string>> = {
-  org_mgmt: 'Organization',
-  cluster_mgmt: 'Clusters',
-  contract_mgmt: 'Contracts',
-  robot_mgmt: 'Robot accounts',
-  token_mgmt: 'Tokens',
-};
 
 interface PermissionListProps {
   readonly all: readonly Permission[];
@@ -35,7 +29,7 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
         if (shown.length === 0) return null;
         return (
           <fieldset key={namespace} class="permissions">
-            <legend>{TITLES[namespace] ?? namespace}</legend>
+            <legend>{titleOfNamespace(namespace)}</legend>
             {shown.map((permission) => {
               const key = keyOf(permission);
               const needing = chosen.filter((other) => requiredBy(other, all).includes(key));
@@ -55,4 +49,10 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
       })}
     </div>
   );
+}
+
+/** `robot_mgmt` is about robot accounts. */
+function titleOfNamespace(namespace: string): string {
+  const word = namespace.replace(/_mgmt$/, '');
+  return word === 'org' ? 'Organization' : `${capital(titleOf(typeNamed(word)))}s`;
 }
