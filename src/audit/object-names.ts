@@ -26,7 +26,7 @@ export interface ObjectNameStore {
 export type ObjectNames = ReturnType<typeof createObjectNames>;
 export type NameOf = (about: Pick<AuditRow, 'organizationId' | 'object'>) => string | undefined;
 
-/** Of one export, so that a long one does not fill the memory. */
+/** How many names an export remembers before it starts over. */
 const MAX_TOLD = 20_000;
 
 /**
@@ -43,7 +43,7 @@ export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'al
       const present = shown.length === 0 ? new Map<string, string>() : await store.present(shown, ownerOf(reader));
       const toldName = await told(objects.filter((object) => !present.has(keyOf(object))));
       return ({ organizationId, object }) =>
-        present.get(keyOf(object)) ?? toldName.get(`${organizationId} ${keyOf(object)}`);
+        present.get(keyOf(object)) ?? toldName.get(keyInChain({ ...object, chainId: organizationId }));
     };
   };
 
@@ -61,13 +61,10 @@ function createToldNames(store: Pick<ObjectNameStore, 'told'>) {
   const known = new Map<string, string | undefined>();
   return async (objects: readonly NamedObject[]): Promise<ReadonlyMap<string, string | undefined>> => {
     if (known.size > MAX_TOLD) known.clear();
-    const unknown = objects.filter((object) => !known.has(`${object.chainId} ${keyOf(object)}`));
+    const unknown = objects.filter((object) => !known.has(keyInChain(object)));
     if (unknown.length === 0) return known;
     const found = await store.told(unknown);
-    for (const object of unknown) {
-      const key = `${object.chainId} ${keyOf(object)}`;
-      known.set(key, found.get(key));
-    }
+    for (const object of unknown) known.set(keyInChain(object), found.get(keyInChain(object)));
     return known;
   };
 }
@@ -89,6 +86,10 @@ function objectsOf(rows: readonly AuditRow[]): NamedObject[] {
     if (robot) add(organizationId, { type: 'robot_ac', id: robot.id });
   }
   return [...found.values()];
+}
+
+function keyInChain(object: NamedObject): string {
+  return `${object.chainId} ${keyOf(object)}`;
 }
 
 function keyOf({ type, id }: { readonly type: string; readonly id: bigint }): string {

@@ -187,11 +187,13 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
         (made) => kept.push(made),
       );
       for (const made of kept) await once?.keep(query, made);
+      const mayNeedGuards = touched.length > 0 && !isUnguarded(touched);
+      const checks = [];
+      // Before anything is locked that other writes to the organization need, such as its audit log.
+      for (const guard of mayNeedGuards ? guards : []) checks.push(await guard(query, touched));
       await appendAudit(query, entries);
       if (touched.length === 0) return { result, taken: () => [] };
-      if (isUnguarded(touched)) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched)) };
-      const checks = [];
-      for (const guard of guards) checks.push(await guard(query, touched));
+      if (!mayNeedGuards) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched)) };
       const taken = await take(query, touched);
       const { revision, stamp, guardrails } = only(taken);
       mayBeGuarded = guardrails !== null;

@@ -54,8 +54,9 @@ export interface Written {
 }
 
 /**
- * Looks at what every transaction has written while there are guardrails. Called before the row of the revision is
- * locked, for what takes long; what it returns is called while the row is locked, and throws to undo the transaction.
+ * Checks what every transaction has written while there are guardrails. It is called before the audit log and the
+ * revision are locked, and prepares whatever takes long. The function that it returns is called under the lock of the
+ * revision, and throws to undo the transaction.
  */
 export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(written: Written) => Promise<void>>;
 

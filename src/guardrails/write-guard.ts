@@ -59,7 +59,7 @@ interface Entry extends Moment {
 }
 
 const MAX_ORGANIZATIONS = 10_000;
-/** The changes since an entry that was used within this time are certainly known. */
+/** An entry that was used within this time is taken to be patchable. If it is not, it is loaded under the lock. */
 const FRESH_MS = 60_000;
 
 export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes: number): WriteGuard {
@@ -130,7 +130,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     preparing.set(organizationId, promise);
     try {
       const entry = await load(query, organizationId);
-      // The graph remembers what it finds, so that the same is found at once under the lock.
+      // The graph remembers these answers, so the check under the lock does not ask the engine for them again.
       await violationsAmong(entry.people, rules);
       prepared.set(organizationId, entry);
     } finally {

@@ -29,15 +29,22 @@ describe('The cost of each request in a large deployment', { skip: lacks('postgr
   after(() => postgres?.stop());
 
   it(`With ${MANY} users, no request costs the database more than with ${FEW}`, async () => {
+    let grown = await grownRequests();
+    // What the server does in the background counts, too, for the request that it coincides with.
+    if (grown.size > 0) grown = new Map([...(await grownRequests())].filter(([name]) => grown.has(name)));
+    assert.deepEqual([...grown.values()], []);
+  });
+
+  /** The requests that cost more with many users than with few, and what each has cost. */
+  async function grownRequests(): Promise<Map<string, string>> {
     const few = await measure(FEW);
     const many = await measure(MANY);
     const table = tableOf(few, many);
     for (const line of table) progress(line);
     if (process.env.GROWTH_TABLE) writeFileSync(process.env.GROWTH_TABLE, `${table.join('\n')}\n`);
     const grown = [...many].filter(([name, cost]) => !isLevel(few.get(name), cost, name));
-    const shown = grown.map(([name, { pages }]) => `${name}: ${few.get(name)?.pages} → ${pages} pages`);
-    assert.deepEqual(shown, []);
-  });
+    return new Map(grown.map(([name, { pages }]) => [name, `${name}: ${few.get(name)?.pages} → ${pages} pages`]));
+  }
 
   /** Sends each request to a server with so many users, and returns what each has cost. */
   async function measure(users: number): Promise<Map<string, Cost>> {
