@@ -22,7 +22,8 @@ export interface SourceFile {
 const FROM = /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+['"]([^'"]+)['"]/gm;
 const BARE = /^import\s+['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
-const DECLARED = /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:function\*?|const|let|class|interface|type)\s+(\w+)/gm;
+const DECLARED =
+  /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:function\*?|const|let|class|interface|type)\s+(\w+)/gm;
 const LISTED = /^export\s+(?:type\s+)?\{([^}]*)\}/gm;
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
 const FETCH = /(?<![\w.'"`-])(?:globalThis\.)?fetch\(/;
@@ -45,7 +46,15 @@ export function parseSource(path: string, text: string): SourceFile {
   const listed = [...text.matchAll(LISTED)].flatMap(([, names = '']) => names.split(','));
   const exports = [
     ...[...text.matchAll(DECLARED)].map(([, name = '']) => name),
-    ...listed.map((one) => one.split(/\bas\b/).at(-1)?.trim() ?? '').filter((name) => name !== ''),
+    ...listed
+      .map(
+        (one) =>
+          one
+            .split(/\bas\b/)
+            .at(-1)
+            ?.trim() ?? '',
+      )
+      .filter((name) => name !== ''),
   ];
   return {
     path,
