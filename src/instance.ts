@@ -49,12 +49,14 @@ interface Surroundings {
   /** The built-in database stopped for good: only another process can open it again. */
   readonly onStopped?: (error: Error) => void;
   readonly startPglite?: DbOptions['startPglite'];
+  readonly patience?: DbOptions['patience'];
   /** What this process shares with others that serve the same ports. */
   readonly common?: { readonly brake: Brake; readonly share: Share } | undefined;
 }
 
 /** The composition root: config → database → stores → rules → app. The only file that knows them all. */
-export async function openInstance(config: Config, { log, say, onStopped, startPglite, common }: Surroundings) {
+export async function openInstance(config: Config, surroundings: Surroundings) {
+  const { log, say, onStopped, startPglite, patience, common } = surroundings;
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   let outages: Outages | undefined;
@@ -65,6 +67,7 @@ export async function openInstance(config: Config, { log, say, onStopped, startP
     isPooled: config.DATABASE_POOLER === 'transaction',
     queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
     startPglite,
+    patience,
     say,
     onError: (error) =>
       outages ? outages.countConnection(error) : log.error({ err: error }, 'database connection failed'),

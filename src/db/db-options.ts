@@ -11,6 +11,11 @@ export interface DbOptions {
   readonly isPooled?: boolean;
   /** How long a statement, or the wait for a turn, may take before it fails as unavailable. */
   readonly queryTimeoutMs?: number;
+  /**
+   * How many times longer than usual to wait for a server that shows no sign of life. More than 1 on machines that pause
+   * now and then, such as shared ones that run tests.
+   */
+  readonly patience?: number | undefined;
   /** Reports progress as a line of text. */
   readonly say: (line: string) => void;
   /** Background errors of the pool, of a connection or of the disk, for the log. */

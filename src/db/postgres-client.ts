@@ -12,6 +12,7 @@ export interface Hosts {
 
 export interface PostgresConfig extends pg.ClientConfig {
   readonly hosts: Hosts;
+  readonly patience: number;
   /**
    * Behind a pooler, each transaction may reach another server process. Then this is what the pooler cannot be told when
    * connecting: how each transaction starts.

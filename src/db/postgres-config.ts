@@ -21,12 +21,17 @@ const CHECK_CLIENT = 'client_connection_check_interval=2000';
 
 export function configOf(options: DbOptions, databaseUrl: string): PostgresConfig {
   const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
-  const timeouts = { statement_timeout: timeoutMs, idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS };
+  const patience = options.patience ?? 1;
+  const timeouts = {
+    statement_timeout: timeoutMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS * patience,
+  };
   return {
     hosts: createHosts(urlsOf(databaseUrl)),
+    patience,
     application_name: 'atrium',
     // Also the maximum wait for a free connection of the pool.
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS * patience, timeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server's timeout comes first, which keeps the connection. Ours is for a server that no longer responds.

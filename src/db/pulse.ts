@@ -67,7 +67,7 @@ export function createPulse(config: PostgresConfig, database: string) {
     }
     quietTicks += 1;
     if (quietTicks >= PROBE_AFTER_TICKS) renewProbe();
-    if (quietTicks >= SILENT_AFTER_TICKS && silence === undefined) begin();
+    if (quietTicks >= SILENT_AFTER_TICKS * config.patience && silence === undefined) begin();
   }
 
   function begin(): void {
@@ -76,7 +76,7 @@ export function createPulse(config: PostgresConfig, database: string) {
   }
 
   function renewProbe(): void {
-    if (probe !== undefined && !probe.isOver && probe.ticks++ < PROBE_FOR_TICKS) return;
+    if (probe !== undefined && !probe.isOver && probe.ticks++ < PROBE_FOR_TICKS * config.patience) return;
     probe?.drop();
     probe = startProbe(config, heard);
   }

@@ -25,7 +25,6 @@ export interface StallWatch {
 const TICK_MS = 500;
 const LOOK_AFTER_MS = 1_000;
 export const STALLED_AFTER_MS = 2_500;
-const STALLED_AFTER_LOOKS = STALLED_AFTER_MS / TICK_MS;
 /** A look that has not been answered by then is given up: its connection may have been cut off. */
 const LOOK_FOR_MS = 2_000;
 /** Locks that mean leadership, held for as long as the work takes: migrations, and publishing to OpenFGA. */
@@ -42,7 +41,7 @@ const END_STALLED = sql(
       where not granted and not (locktype = 'advisory' and key = ${PUBLICATION_LOCK_ID})
    ), stalled as materialized (
      select pid, pid || ' ' || xact_start as transaction,
-            greatest(query_start, state_change) <= clock_timestamp() - interval '${STALLED_AFTER_MS} ms' as is_quiet
+            greatest(query_start, state_change) <= clock_timestamp() - $2 * interval '1 ms' as is_quiet
        from blocker join pg_stat_activity using (pid)
       where wait_event_type = 'Client' and xact_start is not null
         and datname = current_database() and usename = session_user and application_name like 'atrium%'
@@ -65,6 +64,7 @@ interface Stalled {
 }
 
 export function createStallWatch(config: PostgresConfig, report: (error: Error) => void): StallWatch {
+  const stalledAfterMs = STALLED_AFTER_MS * config.patience;
   /** When each call under way began, in that order. */
   const underWay = new Map<symbol, number>();
   /** In how many looks in a row a transaction was found to wait for its client while other transactions wait for it. */
@@ -109,8 +109,8 @@ export function createStallWatch(config: PostgresConfig, report: (error: Error) 
     const timeout = setTimeout(drop, LOOK_FOR_MS).unref();
     try {
       await ready;
-      const known = [...looks].flatMap(([transaction, count]) => (count >= STALLED_AFTER_LOOKS ? [transaction] : []));
-      const { rows } = await client.query<Stalled>(END_STALLED.text, [known]);
+      const known = [...looks].flatMap(([transaction, count]) => (count >= stalledAfterMs / TICK_MS ? [transaction] : []));
+      const { rows } = await client.query<Stalled>(END_STALLED.text, [known, stalledAfterMs]);
       looks = new Map(rows.map(({ transaction }) => [transaction, (looks.get(transaction) ?? 0) + 1]));
       for (const { transaction, is_ended } of rows) {
         if (is_ended) report(new Error(`ended a transaction that kept others waiting: process ${transaction}`));

@@ -5,6 +5,8 @@ export interface Lane {
   readonly files: readonly string[];
   /** On two quiet cores. */
   readonly minutes: number;
+  /** It compares times, or starts servers until the machine is busy: nothing else runs meanwhile. */
+  readonly isAlone?: true;
   /** Runs only if it is named, and why. */
   readonly onDemand?: string;
 }

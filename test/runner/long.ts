@@ -128,24 +128,28 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.stalePairs} revoke and ask pairs over three processes during ${COUNTS.staleFaults} faults`,
     files: ['test/long/stale.test.ts'],
     minutes: 1,
+    isAlone: true,
   },
   {
     name: 'failover',
     what: `${COUNTS.failoverPairs} revoke and ask pairs during ${COUNTS.failovers} failovers that lose commits, ${COUNTS.replicatedWrites} writes with synchronous replication`,
     files: ['test/long/failover.test.ts'],
     minutes: 2,
+    isAlone: true,
   },
   {
     name: 'connections',
     what: `the API and ${COUNTS.pooledPairs} revoke and ask pairs through PgBouncer, TLS with a CA of its own, ${COUNTS.silentRounds} rounds in which a replica falls silent in the middle of a write`,
     files: ['test/long/pooler.test.ts', 'test/long/tls.test.ts', 'test/long/silent-replica.test.ts'],
     minutes: 1,
+    isAlone: true,
   },
   {
     name: 'secrets',
     what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret`,
     files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts'],
     minutes: 1,
+    isAlone: true,
   },
   {
     name: 'large-lists',
@@ -160,12 +164,14 @@ export const LANES: readonly Lane[] = [
       'test/api/orders/order-limits.test.ts',
     ],
     minutes: 2,
+    isAlone: true,
   },
   {
     name: 'growth',
     what: `what each request costs PostgreSQL with 1,000 users and with ${COUNTS.grownUsers}`,
     files: ['test/long/growth.test.ts'],
     minutes: 2,
+    isAlone: true,
   },
   {
     name: 'restores',
@@ -200,6 +206,7 @@ export const LANES: readonly Lane[] = [
       'test/cli/words.test.ts',
     ],
     minutes: 2,
+    isAlone: true,
   },
   {
     name: 'databases',
@@ -296,6 +303,7 @@ export const LANES: readonly Lane[] = [
       'test/console/security.test.ts',
     ],
     minutes: 4,
+    isAlone: true,
   },
   {
     name: 'packages',
@@ -339,24 +347,28 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],
     minutes: 3,
+    isAlone: true,
   },
   {
     name: 'workers',
     what: `${COUNTS.workerRolls} rolling restarts of four workers, ${COUNTS.workerKills} SIGKILLs of one of them`,
     files: ['test/long/workers.test.ts', 'test/process/workers.test.ts'],
     minutes: 2,
+    isAlone: true,
   },
   {
     name: 'bus-cluster',
     what: `${COUNTS.busKills} SIGKILLs of one of three NATS servers under load`,
     files: ['test/long/bus-cluster.test.ts'],
     minutes: 1,
+    isAlone: true,
   },
   {
     name: 'soak',
     what: `${COUNTS.soakSeconds} s of mixed load, with a bound on memory`,
     files: ['test/long/soak.test.ts'],
     minutes: 3,
+    isAlone: true,
   },
   ...ON_DEMAND,
 ];

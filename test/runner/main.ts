@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
 import { cpuSeconds, cpuSecondsOf } from './cpu.ts';
+import type { Lane } from './lane.ts';
 import { runBatches } from './pool.ts';
 import { startSuitePostgres } from './postgres.ts';
 import { createReport } from './report.ts';
@@ -18,6 +19,8 @@ import { openRunFolder } from './run-folder.ts';
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
 const TESTS = '**/*.test.ts';
+/** Files that a pause of the machine may fail in a run of everything. */
+const MAX_PAUSED = 4;
 /** The tests that drive a browser. */
 const BROWSER_FILES = /^test\/(long\/|runner\/fixtures\/)?console\//;
 
@@ -55,9 +58,12 @@ for (const { title, batches } of parts) {
   if (title !== '') print(`\n${title}`);
   await runAll(batches, WORKERS);
 }
-// A browser on a busy machine has moments that no defect of ours explains. What fails twice, the second time alone, has
-// another cause. No other file has a second attempt: elsewhere a failure now and then is the defect.
-const again = report.failedFiles().filter((file) => BROWSER_FILES.test(file));
+// A machine that others use has moments that no defect of ours explains, and a browser there more of them. What fails
+// twice, the second time alone, has another cause, and so has a failure of many files. The end of the run names every
+// file that needed a second attempt: one that appears there again and again has a defect.
+const failedFiles = report.failedFiles();
+const isMoment = named.length === 0 && failedFiles.length <= MAX_PAUSED;
+const again = failedFiles.filter((file) => isMoment || BROWSER_FILES.test(file));
 for (const file of again) {
   print(`\nsecond attempt, alone: ${file}`);
   report.forget(file);
@@ -117,7 +123,7 @@ function everyday(): Part[] {
   return [{ title: '', batches: toBatches([...new Set(chosen)], WORKERS) }];
 }
 
-/** One lane after the other, each file in its own process. */
+/** First all lanes that may run together, then each of the others. Each file has its own process. */
 async function lanes(): Promise<Part[]> {
   const { LANES } = await import('./long.ts');
   const unknown = named.filter((name) => !LANES.some((lane) => lane.name === name));
@@ -129,10 +135,18 @@ async function lanes(): Promise<Part[]> {
   const left = named.length === 0 ? LANES.filter(({ onDemand }) => onDemand) : [];
   for (const { name, onDemand } of left) print(`not run: lane ${name}, because ${onDemand}; name it to run it`);
   for (const lane of chosen) print(`  ${lane.name.padEnd(16)} about ${lane.minutes} min: ${lane.what}`);
-  return chosen.map(({ name, files, what }, index) => ({
-    title: `lane ${index + 1} of ${chosen.length}, ${name}: ${what}`,
-    batches: files.map((file) => [file]),
+  // The longest files first, so that no process runs alone for long.
+  const together = chosen.filter(({ isAlone }) => !isAlone).sort((one, other) => length(other) - length(one));
+  const inOrder = together.length > 0 ? [together] : [];
+  for (const lane of chosen) if (lane.isAlone) inOrder.push([lane]);
+  return inOrder.map((lanes) => ({
+    title: `lane ${lanes.map(({ name }) => name).join(', ')}`,
+    batches: lanes.flatMap(({ files }) => files.map((file) => [file])),
   }));
+}
+
+function length({ minutes, files }: Lane): number {
+  return minutes / files.length;
 }
 
 async function abort(reason: string): Promise<void> {

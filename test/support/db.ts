@@ -111,6 +111,15 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/**
+ * All tests together keep the server of the runner busy, on a machine that may be busy with other things, too. Tests of
+ * a server that falls silent have one of their own.
+ */
+export function patienceWith(databaseUrl: string | undefined): number | undefined {
+  const shared = process.env.TEST_DATABASE_URL;
+  return databaseUrl && shared && new URL(databaseUrl).port === new URL(shared).port ? 5 : undefined;
+}
+
 /** The runner starts one server for the whole run. A file that runs without it starts its own. */
 export async function serverUrl(): Promise<string> {
   if (process.env.TEST_DATABASE_URL) return process.env.TEST_DATABASE_URL;

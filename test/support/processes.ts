@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { patienceWith } from './db.ts';
 import { surroundings } from './process.ts';
 import { JUDGE, openTestServer, TEST_KEY, type TestServer } from './server.ts';
 
@@ -24,7 +25,7 @@ export async function openPair(env: Readonly<Record<string, string>> = {}): Prom
 
 async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {
   const child = spawn(process.execPath, ['test/support/second-process.ts', hearing], {
-    env: { ...surroundings(), ...env },
+    env: { ...surroundings(), ...env, TEST_PATIENCE: String(patienceWith(env.DATABASE_URL) ?? 1) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

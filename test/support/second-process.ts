@@ -6,7 +6,11 @@ import { openInstance } from '../../src/instance.ts';
  * Another server process on the same database, started by openSecondProcess. With `deaf` it reads the revision, but not
  * what has changed, so a freshness test can show that it would notice.
  */
-const atrium = await openInstance(readConfig(process.env), { log: createLog('error'), say: () => undefined });
+const atrium = await openInstance(readConfig(process.env), {
+  log: createLog('error'),
+  say: () => undefined,
+  patience: Number(process.env.TEST_PATIENCE ?? 1),
+});
 const url = await atrium.listen();
 if (process.argv[2] === 'deaf') {
   const { query } = atrium.db;

@@ -13,6 +13,7 @@ import {
   migrated,
   newCopy,
   newPlace,
+  patienceWith,
   type Place,
   SOURCES_KEY,
   type Template,
@@ -133,7 +134,8 @@ export async function openQuietly(
   startPglite?: DbOptions['startPglite'],
 ): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env, ...throughPooler(env) });
-  return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined, startPglite });
+  const patience = patienceWith(env.DATABASE_URL);
+  return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined, startPglite, patience });
 }
 
 /** With TEST_POOLER_PORT, servers reach the database through the PgBouncer there, and tests themselves do not. */
