@@ -7,6 +7,8 @@ const SIZE = SIZES.find((size) => size === process.env.TEST_SIZE) ?? 'everyday';
 
 /** True in `npm run test:long`, with or without a lane. */
 export const IS_LONG = SIZE !== 'everyday';
+/** True in `npm run test:long -- LANE`, which repeats what the everyday suite does. */
+export const IS_WHOLE = SIZE === 'whole';
 
 type Counts = readonly [everyday: number, long: number, whole?: number];
 

@@ -4,7 +4,8 @@ import type { AuditSearch, Order } from '../../src/audit/audit.ts';
 import { createAuditSearch, MAX_WALK } from '../../src/audit/audit-search.store.ts';
 import { createObjectNameStore } from '../../src/audit/object-names.store.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
-import { DRIVERS, migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { statement } from '../support/statement.ts';
 
 const ROWS = 60_000;
@@ -56,7 +57,7 @@ const OBJECTS: readonly Part[] = [
 ];
 const TIMES: readonly Part[] = [{}, { since: new Date('2024-01-01T03:00Z'), until: new Date('2024-01-01T03:10Z') }];
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Plans of audit searches on ${driver}`, () => {
     let db: Db;
     before(async () => {

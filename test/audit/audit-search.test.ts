@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { AuditSearch, Order, Place } from '../../src/audit/audit.ts';
 import { createAuditSearch } from '../../src/audit/audit-search.store.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
-import { DRIVERS, migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { statement } from '../support/statement.ts';
 
@@ -21,7 +22,7 @@ interface Entry {
   readonly object_id: bigint;
 }
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Searches of the audit log on ${driver}`, () => {
     let db: Db;
     before(async () => {

@@ -9,7 +9,7 @@ import { inspect } from '../../src/operations/backup/inspection.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { backUpTo, contentOf, newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { migrated, newPlace } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../support/drivers.ts';
 import { startServer } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
 import { newDemoPlace, openTestServer } from '../support/server.ts';
@@ -112,7 +112,7 @@ describe('Restoring a backup', () => {
 
   // The rules are the same SQL on both. What differs, a restore that is killed and one that succeeds, runs on both in
   // the everyday suite.
-  for (const driver of API_DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     it(`Restoring a backup with a newer or different schema is rejected and changes nothing on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       const content = await contentOf(db);
@@ -213,7 +213,7 @@ describe('Restoring a backup', () => {
     });
   }
 
-  for (const driver of API_DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     for (const place of IS_LONG ? ['email', 'commit'] : ['commit']) {
       it(`A restore killed ${place === 'commit' ? 'before the commit' : `at the ${place} table`} leaves the previous data intact on ${driver}`, async () => {
         const { place: target } = await newDemoPlace(driver);

@@ -9,7 +9,8 @@ import { readMigrations } from '../../src/db/migration-files.ts';
 import { useOnce } from '../../src/identity/single-use.store.ts';
 import { readCatalogue } from '../../src/operations/doctor/catalogue.store.ts';
 import { backUpTo, restoreFrom } from '../support/backup.ts';
-import { DRIVERS, migrated, newPlace, openTestDb, SOURCES_KEY, type Template, temporaryFolder } from '../support/db.ts';
+import { migrated, newPlace, openTestDb, SOURCES_KEY, type Template, temporaryFolder } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { statement } from '../support/statement.ts';
 
 const quiet = () => undefined;
@@ -44,7 +45,7 @@ const ROWS = `
   insert into spent_secret values ('\\x02', now()), ('\\x03', now())`;
 const TUPLES = 'select * from tuple order by store, object_type, object_id, relation, subject';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`The baseline of the migrations on ${driver}`, () => {
     it(`A database with all migrations that the baseline replaces gets the schema of a new one and keeps its rows on ${driver}`, async () => {
       const db = await openTestDb(driver, {}, FORMER);

@@ -9,7 +9,8 @@ import { createOrganizationStore } from '../../src/organizations/organizations.s
 import { createSearchStore } from '../../src/search/search.store.ts';
 import { LISTED } from '../../src/search/search.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
-import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
+import { migrated, openTestDb } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { statement } from '../support/statement.ts';
 
 const ROWS = 6_000;
@@ -61,7 +62,7 @@ function organizations(db: Db) {
   return createOrganizationStore(db, unused, undefined as never);
 }
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Plans of searches on ${driver}`, () => {
     let db: Db;
     before(async () => {

@@ -7,7 +7,8 @@ import { createIdempotencyStore } from '../../src/idempotency/idempotency.store.
 import { createSessionStore } from '../../src/identity/sessions/sessions.store.ts';
 import { createDeliveryLogStore } from '../../src/marketplace/deliveries/delivery-log.store.ts';
 import { createOutboxStore } from '../../src/outbox/outbox.store.ts';
-import { DRIVERS, migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { statement } from '../support/statement.ts';
 
 const OLD = 2_300;
@@ -72,7 +73,7 @@ function prune({ query }: Db): Promise<void> {
   return createDeliveryLogStore(query, nowhere).prune(MONTH_AGO, YEAR_AGO);
 }
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Sweeps on ${driver}`, () => {
     let db: Db;
     before(async () => {

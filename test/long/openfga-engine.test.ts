@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
 import { allowedTo } from '../support/authz.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../support/drivers.ts';
 import { startFakeOpenFga } from '../support/fake-openfga.ts';
 import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
@@ -42,7 +42,7 @@ describe(`The authorization suite with OpenFGA ${OPENFGA_VERSION} as the engine`
     server.stop();
   });
 
-  for (const driver of API_DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     it(`The store contains what the rows say, and nothing else, on ${driver}`, async () => {
       const atrium = await openTestServer({ driver, env: { OPENFGA_URL: server.url } });
       const verified = (await atrium.instance.features.openFga?.sync(true))?.verified;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openDb } from '../../src/db/db.ts';
 import { COUNTS } from '../counts.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../support/drivers.ts';
 import { startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
@@ -20,7 +20,7 @@ interface Order {
   answer?: string;
 }
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Requests with a key to a server killed ${KILLS} times on ${driver}`, () => {
     it(`Requests that are repeated until they are answered have one effect each across ${KILLS} crashes on ${driver}`, async () => {
       const { place, world } = await newDemoPlace(driver);

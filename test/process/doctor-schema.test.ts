@@ -4,7 +4,8 @@ import { readConfig } from '../../src/base/config/config.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
 import { examineInside, examineInvariants } from '../../src/operations/doctor/inside.ts';
 import { examineSchemaCatalogue } from '../../src/operations/doctor/schema-checks.ts';
-import { DRIVERS, temporaryFolder } from '../support/db.ts';
+import { temporaryFolder } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
@@ -89,7 +90,7 @@ const BREAKS: readonly (readonly [what: string, sql: string, said: RegExp])[] = 
   ],
 ];
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`The schema and the invariants of a deployment on ${driver}`, () => {
     let db: Db;
     before(async () => {

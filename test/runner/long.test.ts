@@ -8,7 +8,7 @@ import { mutantsIn } from '../long/mutation/mutants.ts';
 import { LANES } from './long.ts';
 
 /** A test file that uses one of these words has a different size in the long suite. */
-const SIZED = /\b(COUNTS|IS_LONG|API_DRIVERS|openCli|itLong|describeLong)\b/;
+const SIZED = /\b(COUNTS|IS_LONG|API_DRIVERS|COUNTED_DRIVERS|openCli|itLong|describeLong)\b/;
 
 const files = LANES.flatMap((lane) => lane.files);
 

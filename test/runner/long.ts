@@ -210,8 +210,16 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'databases',
-    what: 'the API on both databases, where the everyday suite takes one',
+    what: 'the API on the database that the everyday suite leaves out, and on both if this lane is named',
     files: [
+      'test/db/search-plan.test.ts',
+      'test/db/baseline.test.ts',
+      'test/audit/audit-plan.test.ts',
+      'test/audit/audit-search.test.ts',
+      'test/api/users/large-deployment.test.ts',
+      'test/users/account-removal.test.ts',
+      'test/process/doctor-schema.test.ts',
+      'test/db/sweeps.test.ts',
       'test/api/audit/audit.test.ts',
       'test/api/audit/object-names.test.ts',
       'test/api/marketplace/administration.test.ts',

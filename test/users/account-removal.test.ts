@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Db, openDb, type Statement } from '../../src/db/db.ts';
 import { lockForRemoval } from '../../src/users/account-removal.store.ts';
-import { DRIVERS, migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { statement } from '../support/statement.ts';
 
 /** More than are locked by one statement. */
@@ -10,7 +11,7 @@ const OWN = 510;
 const OTHERS = 20_000;
 const [ORGANIZATION, DOOMED] = [1_000_000n, 1_000_001n];
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Locking what a removed account leaves, on ${driver}`, () => {
     let db: Db;
     const asked: (readonly [statement: Statement, values: readonly unknown[]])[] = [];

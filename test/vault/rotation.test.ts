@@ -9,7 +9,7 @@ import { sql } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { createRotationStore } from '../../src/vault/rotation.store.ts';
 import { migrated, newPlace, type Place } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../support/drivers.ts';
 import { itLong } from '../support/long.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ const PRESENT = sql(
 );
 const RING = sql('test.rotation.ring', `select count(*)::int as count from ring_key where purpose = 'vault'`);
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Key rotation on ${driver}`, () => {
     const oldRoot = randomBytes(32);
     const newRoot = randomBytes(32);

@@ -5,14 +5,14 @@ import { appendAudit } from '../../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../../src/changes/audit-entry.ts';
 import { type Query, sql } from '../../../src/db/db.ts';
 import { assertRefused, numbersOf } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const ENTRIES = 2 * CHECKPOINT_EVERY + 300;
 const NDJSON = { Accept: 'application/x-ndjson' };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Verification of a long audit log on ${driver}`, () => {
     let atrium: TestServer;
     let acme: bigint;

@@ -4,11 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { numbersOf } from '../../support/authz.ts';
 import { claimsOf, fileOf } from '../../support/bus.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Clusters with the same UID on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
@@ -14,7 +14,7 @@ const JUMPS: readonly (readonly [string, number])[] = [
   ['forward by an hour', 3600 * SECOND_MS],
 ];
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`A clock that is set on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

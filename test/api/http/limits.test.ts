@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS, type LimitName } from '../../../src/base/config/limits.ts';
 import { OBJECT_KINDS, RESOURCE_TYPES } from '../../../src/changes/object-kinds.ts';
 import { COUNTS } from '../../counts.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -181,7 +181,7 @@ describe('Limits of resources', () => {
   }
 });
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Limits of lists on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

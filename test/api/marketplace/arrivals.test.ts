@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { countTrips, fewestTrips } from '../../support/trips.ts';
 
@@ -9,7 +9,7 @@ const MANY = 12;
 /** So many that not each can have a transaction of its own. */
 const BURST = 60;
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Deliveries that arrive at the same time on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {

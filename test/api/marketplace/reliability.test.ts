@@ -6,7 +6,7 @@ import { canonicalJson } from '../../../src/marketplace/notifications/canonical-
 import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notifications/notification.ts';
 import { COUNTS } from '../../counts.ts';
 import { migrated, newPlace } from '../../support/db.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { lacks } from '../../support/requirements.ts';
 import { openWire } from '../../support/wire.ts';
@@ -14,7 +14,7 @@ import { openWire } from '../../support/wire.ts';
 const HOUR_MS = 3_600_000;
 const MANY = COUNTS.identicalDeliveries;
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Delivery reliability on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {

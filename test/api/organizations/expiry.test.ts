@@ -5,7 +5,7 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, clusterPermission } from '../../support/authz.ts';
 import { DRIVERS } from '../../support/db.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { inHours, letExpire, openScene } from '../../support/expiry.ts';
 import { itLong } from '../../support/long.ts';
 import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
@@ -34,7 +34,7 @@ const ALLOW = sql('test.allow', 'drop function test_refuse cascade');
 
 for (const driver of DRIVERS) {
   // The built-in database does not ask for the revision, so the moment is tested on both every day.
-  const itOnce = API_DRIVERS.includes(driver) ? it : itLong;
+  const itOnce = COUNTED_DRIVERS.includes(driver) ? it : itLong;
 
   describe(`Expiring memberships and assignments on ${driver}`, () => {
     let atrium: TestServer;

@@ -4,7 +4,7 @@ import { sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
 import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -22,7 +22,7 @@ interface Listed {
 
 const names = (body: { login: string }[]) => body.map((user) => user.login);
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Members on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
 import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
@@ -31,7 +31,7 @@ const NOTHING = {
   keys: 0,
 };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Deleting an organization on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

@@ -3,13 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
 import { makeHolder, orgPermission } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 // What refuses a reserved name is a trigger, and the error of a trigger is what the drivers could report differently.
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Names of renamed and deleted organizations on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

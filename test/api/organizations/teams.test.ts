@@ -11,11 +11,11 @@ import {
   orgPermission,
   type Refused,
 } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Teams on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

@@ -4,12 +4,12 @@ import type { SignedAccess } from '../../../src/http/admission/access.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Robot accounts on ${driver}`, () => {
     let atrium: TestServer;
     let path: string;

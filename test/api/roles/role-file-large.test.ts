@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { listenForStatements } from '../../support/heard-statements.ts';
 import { openTestServer } from '../../support/server.ts';
 
@@ -11,7 +11,7 @@ const WITHIN_MS = IS_LONG ? 20_000 : Number.POSITIVE_INFINITY;
 /** One statement per role would exceed this by far. */
 const MAX_STATEMENTS = 50 + ROLES / 4;
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Large role files on ${driver}`, () => {
     it(`A file of ${ROLES} roles is imported, exported and updated with few statements on ${driver}`, async (context) => {
       const atrium = await openTestServer({ driver, env: { LIMIT_ROLES_PER_ORGANIZATION: '2000' } });

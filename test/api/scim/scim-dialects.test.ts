@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { assertScimError, newScimToken, patch, type ScimCall, scimCaller, user } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:acme.example' };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`What customers add to SCIM on ${driver}`, () => {
     let atrium: TestServer;
     let acme: ScimCall;

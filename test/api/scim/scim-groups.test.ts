@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import {
   assertScimError,
   found,
@@ -15,7 +15,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:acme.example,globex:globex.example' };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`SCIM groups on ${driver}`, () => {
     let atrium: TestServer;
     let acme: ScimCall;

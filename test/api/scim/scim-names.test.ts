@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createScimNameStore } from '../../../src/scim/scim-names.store.ts';
 import { createScimNames } from '../../../src/scim/scim-names.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { newScimToken, scimCaller, user } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -21,7 +21,7 @@ const ENV = {
   OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
 };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Names that the settings refer to on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

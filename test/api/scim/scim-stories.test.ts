@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { assertScimError, GROUP, newScimToken, patch, type ScimCall, scimCaller, USER } from '../../support/scim.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -8,7 +8,7 @@ const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const filtered = (path: string, filter: string, further = '') =>
   `${path}?filter=${encodeURIComponent(filter)}${further}`;
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`What identity providers send, on ${driver}`, () => {
     let atrium: TestServer;
     let call: ScimCall;

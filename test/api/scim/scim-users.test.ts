@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import {
   assertScimError,
   found,
@@ -17,7 +17,7 @@ import { statement } from '../../support/statement.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:acme.example, globex:globex.example' };
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`SCIM users on ${driver}`, () => {
     let atrium: TestServer;
     let acme: ScimCall;

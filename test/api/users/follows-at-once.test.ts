@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const FANS = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Concurrent follows and deleted accounts on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

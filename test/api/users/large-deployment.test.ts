@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
@@ -18,7 +18,7 @@ const WRONG_FLAGS = `select a.name from account a
      or a.is_ownerless <> (a.kind = 'organization' and not exists (
           select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = a.id and t.permission = 'owner'))`;
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Lists of a large deployment on ${driver}`, () => {
     let atrium: TestServer;
     const get = async (path: string) => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { addMember, createCluster, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -22,7 +22,7 @@ const LEFT = `select
   (select count(*)::integer from follow where follower_id = $1 or followed_id = $1) as follows,
   (select count(*)::integer from tuple where store = $1 or subject = 'user:' || $1::text) as tuples`;
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Deleting a user on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

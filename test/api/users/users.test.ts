@@ -5,13 +5,13 @@ import { createSignIn } from '../../../src/users/sign-in.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const PASSWORD = 'correct horse battery';
 
-for (const driver of API_DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Users on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {
