@@ -103,12 +103,35 @@ describe('Documents', () => {
     }
   });
 
+  it('Every file that a walk of ARCHITECTURE.md names exists', () => {
+    const [, walks = ''] = /^## The walks$(.*?)^## /ms.exec(read('ARCHITECTURE.md')) ?? [];
+    assert.ok(filesIn(walks).length > 150, `${filesIn(walks).length} files`);
+    assert.deepEqual(lostIn(filesIn(walks)), []);
+    assert.deepEqual(lostIn(filesIn('`roles/roles.ts`, `roles.store.ts` then `lost.ts`')), ['lost.ts']);
+  });
+
   it('Only what is about the API calls itself 1.27', () => {
     for (const path of PAGES.filter((one) => !/version\.md|upgrading\.md|faq\.md/.test(one))) {
       assert.doesNotMatch(read(path), /\b1\.27\.0\b|\bUntil 1\.27\b/, path);
     }
   });
 });
+
+function filesIn(text: string): string[] {
+  return [...text.matchAll(/`([\w./…-]+\.(?:ts|tsx|mjs|sql))`/g)].map(([, name = '']) =>
+    name.replace('…/', 'marketplace/'),
+  );
+}
+
+/** A name is in `src/`, in another top folder, or in the folder of the name before it. */
+function lostIn(names: readonly string[]): string[] {
+  let folder = 'src';
+  return names.filter((name) => {
+    const found = [join('src', name), name, join(folder, name)].find((path) => existsSync(path));
+    if (found !== undefined) folder = dirname(found);
+    return found === undefined;
+  });
+}
 
 /** As GitHub does it. */
 function slugOf(title: string): string {
