@@ -1242,7 +1242,7 @@ export type Explanation = {
   readonly excluded_by: readonly ExcludingRelation[];
   /** Relationships on the way to the missing ones that exist already. */
   readonly trail: readonly Relationship[];
-  /** With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one. */
+  /** With ?paths=all: every way to a yes, each like steps, at most 10. Every relationship in a path is needed, and the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one. */
   readonly paths?: readonly (readonly ExplanationStep[])[];
   /** With ?paths=all: whether there are more paths than these. */
   readonly more?: boolean;
@@ -2999,7 +2999,7 @@ export type RemedyChange = {
   readonly changes: readonly SuggestedChange[];
 };
 
-/** What has to be held to make the last change: the principals of it may be able to. */
+/** The relation that the last change requires; principals lists who holds it. */
 export type RemedyRequired = {
   /** Type of the object, as the authorization model names it. */
   readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';

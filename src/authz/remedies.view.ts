@@ -72,7 +72,7 @@ export const RemedyResponse = named(
         objectID: Int64,
         relation: Type.String({ description: 'The relation on that object.' }),
       },
-      { description: 'What has to be held to make the last change: the principals of it may be able to.' },
+      { description: 'The relation that the last change requires; principals lists who holds it.' },
     ),
   }),
 );

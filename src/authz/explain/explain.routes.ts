@@ -130,7 +130,7 @@ const Explanation = named(
     paths: Type.Optional(
       Type.Array(Type.Array(Step), {
         description:
-          'With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and ' +
+          'With ?paths=all: every way to a yes, each like steps, at most 10. Every relationship in a path is needed, and ' +
           'the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one.',
       }),
     ),

@@ -16,8 +16,8 @@ import { type Guardrail, GuardrailState } from './guardrail-state.tsx';
 const KINDS = [
   { value: 'never', label: 'These people never can' },
   { value: 'always', label: 'These people always can' },
-  { value: 'at_least', label: 'At least so many people can' },
-  { value: 'at_most', label: 'At most so many people can' },
+  { value: 'at_least', label: 'At least this many people can' },
+  { value: 'at_most', label: 'At most this many people can' },
 ] as const;
 type Kind = (typeof KINDS)[number]['value'];
 
