@@ -15,17 +15,17 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 /** Without a third number, a named lane takes the second. */
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
-  deliveryKills: [1, 10, 30],
+  deliveryKills: [1, 4, 30],
   /** Random lists of changes that are previewed, then made. */
-  previewedPlans: [15, 200, 1000],
+  previewedPlans: [15, 80, 1000],
   /** The same while there are guardrails. */
-  guardedPlans: [10, 150, 1000],
+  guardedPlans: [10, 60, 1000],
   /** Random questions while there are guardrails, each remedy of which is tried for real. */
-  guardedRemedies: [8, 150, 1000],
+  guardedRemedies: [8, 60, 1000],
   /** Random role files that are tried with a dry run and a preview, then imported. */
-  dryRuns: [30, 400, 3000],
+  dryRuns: [30, 150, 3000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
-  previewsOfStrangers: [30, 1500, 10_000],
+  previewsOfStrangers: [30, 500, 10_000],
   /** Pages of the console that axe sees while they are closed to the visitor. */
   closedPages: [1, 8, 100],
   /** The same delivery to each of two servers, all at once. */
@@ -33,7 +33,7 @@ const ALL_COUNTS = {
   /** The same delivery to one server, all at once. */
   identicalDeliveries: [20, 200],
   /** Rounds of deliveries while the database is unavailable. */
-  outageRounds: [2, 50],
+  outageRounds: [2, 15, 50],
   /** Followers in the list whose pages are compared with a plain sort. With fewer, PostgreSQL scans whole tables. */
   followers: [8000, 20_000],
   /** Users of a large deployment, with a tenth as many organizations, and audit entries for each of them. */
@@ -44,46 +44,46 @@ const ALL_COUNTS = {
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
   /** Random searches whose results are compared with what the caller may see. */
-  searches: [25, 800, 10_000],
+  searches: [25, 300, 10_000],
   /** Random writes while a listener disconnects and resumes, and all that it heard is compared with what was written. */
-  eventWrites: [30, 300, 3000],
+  eventWrites: [30, 150, 3000],
   /** Random values that are written as YAML and read back. */
-  yamlTexts: [150, 10_000],
+  yamlTexts: [150, 3000, 10_000],
   /** Private addresses that are tried as endpoints of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
-  mutualFollowRounds: [3, 100],
+  mutualFollowRounds: [3, 30, 100],
   /** Rounds in which others ask for a name at the moment at which its organization gives it up. */
-  nameRaces: [4, 60],
+  nameRaces: [4, 20, 60],
   /** Rounds in which two owners import the same cluster UID at the same moment. */
-  importRaces: [3, 40],
+  importRaces: [3, 15, 40],
   /** NATS keys of each kind that are compared with those of the NATS library. */
   natsKeys: [5, 200],
   /** Starts of the demo on a marketplace deployment, one after the other. */
   marketplaceDemoStarts: [0, 2],
   /** SIGKILLs of a process that writes roles, on each database. */
-  roleKillsOnPostgres: [1, 10, 30],
-  roleKillsOnPglite: [1, 8],
+  roleKillsOnPostgres: [1, 4, 30],
+  roleKillsOnPglite: [1, 3, 8],
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
-  keyedKills: [0, 6, 20],
+  keyedKills: [0, 3, 20],
   /** Rounds in which a replica falls silent at each place of a write. */
   silentRounds: [1, 1, 5],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [30, 2000, 20_000],
+  revokeAskPairs: [30, 1000, 20_000],
   /** Random changes on two servers while there are guardrails. */
-  guardedChanges: [25, 250, 6000],
+  guardedChanges: [25, 120, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
-  accountRounds: [2, 40],
+  accountRounds: [2, 20, 40],
   /** Requests over 64 connections, which share their queries to the database. */
-  sharedRequests: [400, 12_000, 20_000],
+  sharedRequests: [400, 6000, 20_000],
   /** Random changes, each of which is looked back on. */
-  historyChanges: [4, 30, 120],
+  historyChanges: [4, 15, 120],
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
-  historyCanaries: [25, 1500, 10_000],
+  historyCanaries: [25, 500, 10_000],
   /** Odd requests to every route. */
-  oddRequestsPerRoute: [2, 20, 60],
+  oddRequestsPerRoute: [2, 10, 60],
   /** SIGKILLs of a process that writes to PGlite. */
-  pgliteKills: [1, 8, 12],
+  pgliteKills: [1, 4, 12],
   /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
   walRounds: [0, 20],
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
@@ -103,15 +103,15 @@ const ALL_COUNTS = {
   backupWriters: [1, 3],
   keyRotations: [1, 3],
   /** SIGKILLs of a first start, each at another moment. */
-  firstStartKills: [1, 10, 15],
+  firstStartKills: [1, 5, 15],
   /** Servers that start together on an empty database. */
   startingReplicas: [0, 5],
   /** Bits that are flipped in a backup file, one at a time. */
-  flippedBits: [16, 600],
+  flippedBits: [16, 200, 600],
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [20, 800, 1500],
+  engineWorlds: [20, 400, 1500],
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],
@@ -122,23 +122,23 @@ const ALL_COUNTS = {
   /** Memberships that expire at the same moment. */
   expiringAtOnce: [300, 1500, 20_000],
   /** Memberships and assignments that expire one by one, each queried at two servers at once. */
-  expiryPairs: [10, 150, 5000],
+  expiryPairs: [10, 80, 5000],
   /** Random steps in which memberships and roles of teams end, each compared with what must be left. */
-  expirySteps: [20, 200, 5000],
+  expirySteps: [20, 100, 5000],
   /** SIGKILLs of a process while it removes what has expired, on each database. */
-  expiryKills: [0, 3, 6],
+  expiryKills: [0, 2, 6],
   /** Something is removed in one process, and another process is queried about it at once. */
-  removalRounds: [2, 15],
+  removalRounds: [2, 8, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
   /** Requests that make one list longer, all at once, although it has room for three only. */
-  requestsAtOnce: [8, 200],
+  requestsAtOnce: [8, 100, 200],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
   /** Edits of the permissions of a role, after which the graph must be as small as a new one. */
-  roleEdits: [500, 100_000],
+  roleEdits: [500, 40_000, 100_000],
   /** Random changes. After each, a patched graph must answer like a newly loaded one. */
-  graphRounds: [5, 60],
+  graphRounds: [5, 30, 60],
   /** Rounds in which two graphs are read although only one fits in memory. */
   evictionRounds: [3, 10],
   /** Writes to two accounts at once, while their graphs are being read. */
@@ -152,14 +152,14 @@ const ALL_COUNTS = {
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 30_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
-  remedyQuestions: [5, 15, 150],
-  blindQuestions: [25, 300, 10_000],
+  remedyQuestions: [5, 10, 150],
+  blindQuestions: [25, 150, 10_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
-  decisions: [0, 100_000, 1_000_000],
+  decisions: [0, 60_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
-  matrixQuestions: [8, 350, 10_000],
+  matrixQuestions: [8, 200, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
-  tenantRequests: [0, 5000, 50_000],
+  tenantRequests: [0, 2500, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
   stalePairs: [0, 2000, 100_000],
   staleFaults: [0, 24, 120],
@@ -171,7 +171,7 @@ const ALL_COUNTS = {
   /** Revoke and ask pairs of two servers that reach PostgreSQL through PgBouncer. */
   pooledPairs: [0, 1000, 10_000],
   /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
-  sealedDamages: [0, 150, 600],
+  sealedDamages: [0, 80, 600],
   timingSamples: [0, 300, 600],
   /** People as whom Schemathesis calls, random requests per operation besides its fixed ones, and cases at least. */
   schemathesisPeople: [0, 1, 3],

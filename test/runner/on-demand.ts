@@ -4,6 +4,22 @@ import type { Lane } from './lane.ts';
 /** Parts of `npm run test:long` that run only if they are named. */
 export const ON_DEMAND: readonly Lane[] = [
   {
+    name: 'cli',
+    what: 'every command line in a process of its own',
+    files: [
+      'test/cli/device-login.test.ts',
+      'test/cli/completion.test.ts',
+      'test/cli/declarations.test.ts',
+      'test/cli/export.test.ts',
+      'test/cli/marketplace.test.ts',
+      'test/cli/output.test.ts',
+      'test/cli/usage.test.ts',
+      'test/cli/watch.test.ts',
+    ],
+    minutes: 6,
+    onDemand: 'the everyday suite runs the same lines in one process',
+  },
+  {
     name: 'openfga',
     what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
     files: ['test/long/openfga.test.ts'],

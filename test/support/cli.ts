@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { after } from 'node:test';
-import { IS_LONG } from '../counts.ts';
+import { IS_WHOLE } from '../counts.ts';
 import { temporaryFolder } from './db.ts';
 import type { TestServer } from './server.ts';
 
@@ -39,10 +39,10 @@ const RUNNER = join(import.meta.dirname, 'cli-runner.ts');
 
 /**
  * The program, with its own home folder and without the developer's environment. All lines run in one process; `npm run
- * test:long` starts one for each.
+ * test:long -- cli` starts one for each.
  */
 export function openCli(defaults: Readonly<Record<string, string>> = {}): Cli {
-  return openWith(IS_LONG ? runInOwnProcess : runInSharedProcess, defaults);
+  return openWith(IS_WHOLE ? runInOwnProcess : runInSharedProcess, defaults);
 }
 
 /** Like openCli, with a process for each line: for tests of how the process starts, reads its input and ends. */
