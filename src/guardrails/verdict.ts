@@ -1,8 +1,8 @@
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import { AppError, type ViolatedGuardrail } from '../base/errors.ts';
+import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import { type Guardrail, namedIn, type Violation, type Violations } from './guardrail.ts';
 import { guardrailSentence, violationText } from './guardrail-text.ts';
-import type { PeopleGraph } from './people-graph.ts';
 import { isWorse } from './violations.ts';
 
 /** What a change does to a guardrail: it violates it, or makes an earlier violation worse. */
@@ -33,8 +33,8 @@ export function violatedAnew(rules: readonly Guardrail[], before: Violations, fo
   });
 }
 
-/** A user whose account is gone cannot always do something. That is nobody's fault, and the statement says less now. */
-export async function withoutTheDead(
+/** A deleted user cannot violate an `always` rule: the statement says less now. */
+export async function ignoreDeletedUsers(
   rules: readonly Guardrail[],
   found: Map<bigint, Violation>,
   livingOf: (userIds: readonly bigint[]) => Promise<readonly bigint[]>,
@@ -85,14 +85,18 @@ export function refusalOf({ id, name, sentence, violatedBy, total, text }: ToldV
   });
 }
 
-/** What the caller may see, in the graph as it would be. Nobody can give themselves more than they hold. */
-export function viewOf(people: PeopleGraph, organizationId: bigint, actorId: bigint | undefined): Sees {
-  const caller = actorId === undefined ? undefined : people.classOf(`user:${actorId}`);
-  const organization = `organization:${organizationId}`;
-  const holds = (relation: string, object: string) =>
-    caller !== undefined && people.relationsOn(caller, object, true).includes(relation);
+/** What the caller may see, in the organization as it would be. Nobody can give themselves more than they hold. */
+export function viewOf(
+  { people, answers }: OrganizationCopy,
+  organizationId: bigint,
+  actorId: bigint | undefined,
+): Sees {
+  const caller = people.classOf(`user:${actorId}`);
+  const holds = (relation: string, object: string) => answers.relationsOn(caller, object).includes(relation);
   return (object) => {
     if (object === `user:${actorId}`) return true;
-    return object.startsWith('user:') ? holds('can_view_members', organization) : holds('can_view', object);
+    return object.startsWith('user:')
+      ? holds('can_view_members', `organization:${organizationId}`)
+      : holds('can_view', object);
   };
 }

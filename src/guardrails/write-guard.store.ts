@@ -42,7 +42,7 @@ export function createWriteGuardStore(): WriteGuardStore {
       return rows.map((row) => row.organization_id);
     },
 
-    load: ({ query }, organizationId) => readTuples(query, organizationId),
+    load: async ({ query }, organizationId) => (await readTuples(query, organizationId)).tuples,
 
     async patch(written, organizationId, since) {
       const { query, revision, touched } = written;

@@ -3,25 +3,25 @@
  *
  * 1. It runs last in the transaction, while the row of the revision is locked. So nobody else writes, on any replica,
  *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row.
- * 2. It keeps its own graph of each organization, and patches it with what the transaction wrote. If the transaction is
- *    refused here, the patch is taken back. If it fails later, the graph is of a moment that the database has never been
+ * 2. It keeps its own copy of each organization, and patches it with what the transaction wrote. If the transaction is
+ *    refused here, the patch is taken back. If it fails later, the copy is of a moment that the database has never been
  *    through, and the next writer loads it again.
  * 3. What did not hold before the transaction is in the database, written by the transaction before. So a change is
  *    refused only for what it violates itself, whichever replica made the others.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
-import { createPace } from '../base/slices.ts';
+import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
+import { copyFrom, type OrganizationCopy, type Undo } from '../simulation/organization-copy.ts';
 import type { Guardrail, Violation, Violations } from './guardrail.ts';
-import { PeopleGraph, type SourcedTuple, type Undo } from './people-graph.ts';
-import { refusalOf, toldOf, viewOf, violatedAnew, withoutTheDead } from './verdict.ts';
+import { ignoreDeletedUsers, refusalOf, toldOf, viewOf, violatedAnew } from './verdict.ts';
 import { violationsAmong } from './violations.ts';
 
 export interface GuardPatch {
   readonly sources: readonly string[];
-  readonly tuples: Iterable<SourcedTuple>;
+  readonly tuples: Iterable<GraphTuple>;
   readonly isUseless: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface WriteGuardStore {
   guardrails(query: Query, organizationId: bigint): Promise<Guardrail[]>;
   /** Organizations with a guardrail that names one of these users, or a team that they are in. */
   organizationsNaming(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
-  load(written: Written, organizationId: bigint): Promise<{ tuples: Iterable<SourcedTuple>; count: number }>;
+  load(written: Written, organizationId: bigint): Promise<Iterable<GraphTuple>>;
   /** What was written since a moment. */
   patch(written: Written, organizationId: bigint, since: Moment): Promise<GuardPatch>;
   violations(query: Query, organizationId: bigint): Promise<KnownViolations>;
@@ -48,7 +48,7 @@ export interface WriteGuardStore {
 
 /** The graph of one organization as of a moment, and what did not hold then. */
 interface Entry extends Moment {
-  readonly people: PeopleGraph;
+  readonly copy: OrganizationCopy;
   readonly known: KnownViolations;
 }
 
@@ -90,16 +90,16 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       if (isAboutItself) await store.keepViolations(query, organizationId, new Map());
       return;
     }
-    const { people, undo, known } = await peopleNow(written, organizationId);
+    const { copy, undo, known } = await copyNow(written, organizationId);
     try {
-      const found = await withoutTheDead(rules, await violationsAmong(people, rules), (ids) =>
+      const found = await ignoreDeletedUsers(rules, await violationsAmong(copy, rules), (ids) =>
         store.living(query, ids),
       );
       const before = known ?? (await store.violations(query, organizationId));
-      if (!written.isFact) await refuseNew(written, people, rules, before, found);
+      if (!written.isFact) await refuseNew(written, copy, rules, before, found);
       const after = withStatements(rules, found);
       if (!isSame(before, after)) await store.keepViolations(query, organizationId, after);
-      remember(organizationId, { people, known: after, revision: written.revision, stamp: written.stamp });
+      remember(organizationId, { copy, known: after, revision: written.revision, stamp: written.stamp });
     } catch (error) {
       for (const back of undo.reverse()) back();
       throw error;
@@ -107,32 +107,28 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 
   /** The graph as of this transaction, and what did not hold before it, if that is known. */
-  async function peopleNow(written: Written, organizationId: bigint) {
+  async function copyNow(written: Written, organizationId: bigint) {
     const entry = entries.get(organizationId);
     const patch = entry && (await store.patch(written, organizationId, entry));
     if (!entry || !patch || patch.isUseless) {
       entries.delete(organizationId);
-      return { people: await loaded(written, organizationId), undo: [] as Undo[], known: undefined };
+      return { copy: await loaded(written, organizationId), undo: [] as Undo[], known: undefined };
     }
-    const bySource = new Map(patch.sources.map((source) => [source, [] as SourcedTuple[]]));
+    const bySource = new Map(patch.sources.map((source) => [source, [] as GraphTuple[]]));
     for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
-    const undo = [...bySource].flatMap(([source, tuples]) => entry.people.replaceSource(source, tuples) ?? []);
+    const undo = [...bySource].flatMap(([source, tuples]) => entry.copy.replaceSource(source, tuples) ?? []);
     // If others have written since, they may have written what does not hold, too.
     const isNext = entry.revision === written.revision - 1n;
-    return { people: entry.people, undo, known: isNext ? entry.known : undefined };
+    return { copy: entry.copy, undo, known: isNext ? entry.known : undefined };
   }
 
-  async function loaded(written: Written, organizationId: bigint): Promise<PeopleGraph> {
-    const { tuples, count } = await store.load(written, organizationId);
-    const people = new PeopleGraph(model);
-    const pace = createPace();
-    for (const _ of people.loadInParts(tuples, count)) await pace();
-    return people;
+  async function loaded(written: Written, organizationId: bigint): Promise<OrganizationCopy> {
+    return await copyFrom(model, await store.load(written, organizationId));
   }
 
   async function refuseNew(
     { query, actor }: Written,
-    people: PeopleGraph,
+    copy: OrganizationCopy,
     rules: readonly Guardrail[],
     before: KnownViolations,
     found: Violations,
@@ -142,7 +138,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     const [first] = violatedAnew(enforced, earlier, found);
     if (!first) return;
     const { organizationId } = first.rule;
-    const sees = viewOf(people, organizationId, actor?.id);
+    const sees = viewOf(copy, organizationId, actor?.id);
     throw refusalOf(await toldOf(first, sees, (objects) => store.names(query, objects)));
   }
 
@@ -150,11 +146,11 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     entries.delete(organizationId);
     entries.set(organizationId, entry);
     let bytes = 0;
-    for (const { people } of entries.values()) bytes += people.bytes;
-    for (const [oldest, { people }] of entries) {
+    for (const { copy } of entries.values()) bytes += copy.bytes;
+    for (const [oldest, { copy }] of entries) {
       if (bytes <= maxBytes || oldest === organizationId) return;
       entries.delete(oldest);
-      bytes -= people.bytes;
+      bytes -= copy.bytes;
     }
   }
 }

@@ -19,8 +19,8 @@ import {
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';
+import { ACTIONS, type PlannedChange } from './changes/planned-change.ts';
 import type { Effect, Impact, KeptEffect } from './impact.ts';
-import { ACTIONS, type PlannedChange } from './planned-change.ts';
 
 /** Changes whose own call accepts an end. */
 const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
