@@ -12,6 +12,9 @@ export async function violationsAmong(
 ): Promise<Map<bigint, Violation>> {
   const pace = createPace();
   const found = new Map<bigint, Violation>();
+  if (guardrails.some(({ count, teamId }) => count !== undefined || teamId !== undefined)) {
+    await copy.answers.enterAll(copy.people.all);
+  }
   for (const guardrail of guardrails) {
     const violation = isVacuous(copy, guardrail) ? undefined : await violationOf(copy, guardrail, pace);
     if (violation) found.set(guardrail.id, violation);
@@ -24,8 +27,13 @@ async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRu
   const { kind, relation, objectType: type, objectId } = rule;
   // Who can do something through the organization is counted without the site administrators, who can do anything.
   const asAdministrators = kind === 'never' || kind === 'always';
-  if (objectId === undefined) return await copy.holdsOnAny(one, relation, type, asAdministrators, pace);
-  return copy.answers.relationsOn(one, `${type}:${objectId}`, asAdministrators).includes(relation);
+  const isHeld = (object: string) => copy.answers.relationsOn(one, object, asAdministrators).includes(relation);
+  if (objectId !== undefined) return isHeld(`${type}:${objectId}`);
+  for (const object of await copy.samplesFor(one, type, pace)) {
+    if (isHeld(object)) return true;
+    await pace();
+  }
+  return false;
 }
 
 async function select(

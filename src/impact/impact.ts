@@ -9,7 +9,7 @@ import type { Simulation } from '../simulation/simulation.ts';
 import { makeChanges, namesIn } from './changes/changes.ts';
 import type { ChangeParts } from './changes/changing.ts';
 import type { PlannedChange, Rejection } from './changes/planned-change.ts';
-import { type TimedHeld, viewOf, visibleImpact } from './visible-impact.ts';
+import { type ShownImpact, viewOf, visibleImpact } from './visible-impact.ts';
 
 /** How the changes are looked at. */
 export interface PreviewOptions {
@@ -32,39 +32,18 @@ export interface NamedObject {
   readonly name: string;
 }
 
-/** Something that a person can do, or could do, on an object. */
-export interface Effect {
-  readonly object: NamedObject;
-  readonly relation: string;
-  /** The permission of the catalog that this is, if it is one. */
-  readonly permission: CatalogEntry | undefined;
-  /** When it ends by itself, or would have ended. */
-  readonly until: Date | undefined;
-}
-
-/** Something that a person can do before and after, for another time. */
-export interface KeptEffect extends Effect {
-  readonly untilBefore: Date | undefined;
-}
-
-export interface PersonImpact {
-  readonly person: PersonRef;
-  readonly gains: readonly Effect[];
-  readonly loses: readonly Effect[];
-  readonly keeps: readonly KeptEffect[];
-  /** How many effects on single objects are left out. */
-  readonly more: number;
-}
-
 export interface ImpactReport {
-  /** Ordered by ID; those after the first thousand are left out. */
-  readonly people: readonly PersonImpact[];
+  /** Ordered by ID; those after the first thousand are left out. Users who are alike share what is said. */
+  readonly people: readonly { readonly person: PersonRef; readonly impact: ShownImpact }[];
   readonly total: number;
   /** What users could do before, and no user except site administrators after. */
-  readonly unattended: readonly Effect[];
+  readonly unattended: readonly Held[];
   readonly refusals: readonly Rejection[];
   /** Guardrails that would hold no longer, or for fewer people, also those that are only watched. */
   readonly guardrails: readonly ToldViolation[];
+  nameOf(object: string): NamedObject;
+  /** The permission of the catalog that a relation on the organization is, if it is one. */
+  permissionOf(held: Held): CatalogEntry | undefined;
 }
 
 interface Parts extends Omit<ChangeParts, 'organizationName' | 'check'> {
@@ -105,33 +84,18 @@ export function createImpact({ open, names, checks, ...parts }: Parts) {
       .sort(order)
       .filter(({ object }) => view.sees(object))
       .slice(0, MAX_UNATTENDED);
-    const impacts = new Set(shown.values());
-    const held = [...left, ...[...impacts].flatMap(({ gains, loses, keeps }) => [...gains, ...loses, ...keeps])];
-    const wanted = [...shown.keys(), ...held.map(({ object }) => object)];
-    const known = await namesFor(simulation, organizationName, wanted);
-    const effect = ({ object, relation, until }: Held & Partial<TimedHeld>): Effect => ({
-      object: known(object),
-      relation,
-      permission: object === simulation.organization ? PERMISSIONS.get(relation) : undefined,
-      until,
-    });
-    const effects = new Map(
-      [...impacts].map((impact) => {
-        const { gains, loses, keeps, more } = impact;
-        const kept = keeps.map((one): KeptEffect => ({ ...effect(one), untilBefore: one.untilBefore }));
-        return [impact, { gains: gains.map(effect), loses: loses.map(effect), keeps: kept, more }];
-      }),
-    );
+    const effects = [...new Set(shown.values())].flatMap(({ gains, loses, keeps }) => [...gains, ...loses, ...keeps]);
+    const objects = [...left, ...effects].map(({ object }) => object);
+    const nameOf = await namesFor(simulation, organizationName, [...shown.keys(), ...objects]);
     return {
-      people: [...shown].flatMap(([user, impact]) => {
-        const shownEffects = effects.get(impact);
-        const { id, name } = known(user);
-        return shownEffects ? [{ person: { id, name }, ...shownEffects }] : [];
-      }),
+      people: [...shown].map(([user, impact]) => ({ person: { id: idOf(user), name: nameOf(user).name }, impact })),
       total,
-      unattended: left.map(effect),
+      unattended: left,
       refusals,
       guardrails,
+      nameOf,
+      permissionOf: ({ object, relation }) =>
+        object === simulation.organization ? PERMISSIONS.get(relation) : undefined,
     };
   }
 

@@ -1,7 +1,7 @@
 import { createPace } from '../base/slices.ts';
 import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
 import type { PeopleClass } from './people-classes.ts';
-import type { Simulation } from './simulation.ts';
+import type { Side, Simulation } from './simulation.ts';
 
 /** A relation that users hold, or would hold, on an object. */
 export interface Held {
@@ -44,20 +44,23 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   const shifting = (objects?.pairs ?? []).filter((pair) => pair.before !== pair.after).flatMap(samplesOf);
   const pace = createPace();
   const asking = groups.filter(({ isTouched }) => isTouched || shifting.length > 0);
-  for (const group of asking) {
-    for (const side of ['before', 'after'] as const) simulation[side].answers.enter(group[side], group.isAdmin);
-    await pace();
+  await before.answers.enterAll(asking.flatMap((group) => [group.before, group.after]));
+  // One after the other, because the graph has to be changed in between.
+  for (const side of ['after', 'before'] as const) {
+    await simulation.show(side);
+    for (const group of asking) {
+      for (const object of askedOf(group)) {
+        heldOn(side, group, object);
+        const rest = pace();
+        // There may be a million, and to wait for nothing takes as long as most answers.
+        if (rest) await rest;
+      }
+    }
   }
   const differences = new Map<PeopleGroup, Difference>();
   for (const group of asking) {
     const asked = askedOf(group);
-    for (const object of asked) {
-      heldOn('before', group, object);
-      heldOn('after', group, object);
-      await pace();
-    }
-    const among = (side: 'before' | 'after') => (object: string) =>
-      asked.has(object) ? heldOn(side, group, object) : [];
+    const among = (side: Side) => (object: string) => (asked.has(object) ? heldOn(side, group, object) : []);
     const own = group.isTouched && objects ? objects.ownOf(group.teamIds, touchedTeams) : [];
     const difference = differenceOf(organization, among('before'), among('after'), own, objects);
     if (difference.gains.length + difference.loses.length + difference.lost.length > 0)
@@ -66,7 +69,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   }
   return { groups, differences, objects, touchedTeams, unattended, wasSeenBy };
 
-  function heldOn(side: 'before' | 'after', group: PeopleGroup, object: string): Relations {
+  function heldOn(side: Side, group: PeopleGroup, object: string): Relations {
     return simulation[side].answers.relationsOn(group[side], object, group.isAdmin);
   }
 
@@ -105,6 +108,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
 
   async function nobodyCan(candidates: readonly Held[]): Promise<Held[]> {
     if (candidates.length === 0) return [];
+    await simulation.show('after');
     // Owners can do nearly everything, so they are asked first.
     const isOwner = ({ teamIds }: PeopleGroup) => teamIds.some((id) => after.teams.get(id)?.permission === 'owner');
     const likely = groups.filter(({ isAdmin }) => !isAdmin).sort((a, b) => Number(isOwner(b)) - Number(isOwner(a)));
@@ -118,6 +122,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
       }
       if (!isHeld) found.push(held);
     }
+    await simulation.show('before');
     return found;
   }
 

@@ -14,7 +14,7 @@ import type { Tuple } from '../rebac/tuple.ts';
 import type { Comparison, PeopleGroup } from './comparison.ts';
 import { type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';
 import type { PeopleClass } from './people-classes.ts';
-import type { Simulation, World } from './simulation.ts';
+import type { Side, Simulation, World } from './simulation.ts';
 
 /** By object: the relations that a user holds on it, and until when; undefined if it does not end. */
 export type EndDates = ReadonlyMap<string, ReadonlyMap<string, Date | undefined>>;
@@ -67,6 +67,7 @@ export async function outlooksOf(
   const pace = createPace();
   let work = 0;
   const [before, after] = [await endDatesIn('before'), await endDatesIn('after')];
+  await simulation.show('before');
   // Users who are alike in everything share one.
   const shared = new Map<EndDates, Map<EndDates, Outlook>>();
   return new Map(people.map(({ user }) => [user, outlookOf(before.get(user), after.get(user))]));
@@ -78,8 +79,9 @@ export async function outlooksOf(
     return outlook;
   }
 
-  async function endDatesIn(side: 'before' | 'after'): Promise<Map<string, EndDates>> {
+  async function endDatesIn(side: Side): Promise<Map<string, EndDates>> {
     const world = simulation[side];
+    await simulation.show(side);
     const { graph } = world.answers;
     const timelines = new Map<string, Timeline>();
     const found = new Map<string, EndDates>();

@@ -12,6 +12,8 @@ export interface ObjectPair {
   readonly objects: string[];
 }
 
+const OBJECTS_IN_PIECE = 100;
+
 export type ObjectPairs = Awaited<ReturnType<typeof pairObjects>>;
 
 /**
@@ -24,6 +26,7 @@ export async function pairObjects({ organization, before, after, movedObjects, c
   const pairOf = new Map<string, ObjectPair>();
   const rolesOf = new Map<bigint, Set<string>>();
   const pace = createPace();
+  let seen = 0;
   for (const id of new Set([...before.teams.keys(), ...after.teams.keys()])) enter(`team:${id}`);
   for (const id of new Set([...before.roles.keys(), ...after.roles.keys()])) {
     enter(`role:${id}`);
@@ -36,7 +39,7 @@ export async function pairObjects({ organization, before, after, movedObjects, c
   // There may be a hundred thousand. About those that are ordinary, nothing is ever listed.
   for (const [object, facts] of copy.objects.facts) {
     if (facts !== ordinaryFact && !STRUCTURE.has(typeOf(object))) enter(object);
-    await pace();
+    if (++seen % OBJECTS_IN_PIECE === 0) await pace();
   }
   const types = new Set(pairs.values().map(({ type }) => type));
   const ordinary = new Map([...types].map((type) => [type, copy.objects.classFor(type, ordinaryFact)]));

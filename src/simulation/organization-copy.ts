@@ -16,12 +16,6 @@ import { type Assignment, isPerson, type PeopleClass, PeopleClasses } from './pe
 /** Takes back a change of the copy. */
 export type Undo = () => void;
 
-/** What a class holds on any object of a type, as far as objects were asked about. */
-interface OnAny {
-  readonly held: Set<string>;
-  readonly left: string[];
-}
-
 const TUPLES_IN_PIECE = 100;
 const TUPLES_IN_PART = 1_000;
 const USER_BYTES = 600;
@@ -47,14 +41,9 @@ export class CopyReader {
   async copy(model: Model): Promise<OrganizationCopy> {
     const pace = createPace();
     for (const _ of this.people.placeAll()) await pace();
-    return new OrganizationCopy(await this.graph(model, pace), this.people, this.objects);
-  }
-
-  /** Of teams and roles alone. */
-  async graph(model: Model, pace: Pace = createPace()): Promise<Graph> {
     const graph = createGraph(model);
     for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await pace();
-    return graph;
+    return new OrganizationCopy(graph, this.people, this.objects);
   }
 }
 
@@ -82,7 +71,6 @@ export class OrganizationCopy {
   readonly answers: ClassAnswers;
   /** Increases with every change. */
   version = 0;
-  #onAny = new Map<PeopleClass, Map<string, OnAny>>();
 
   constructor(graph: Graph, people: PeopleClasses, objects: ObjectClasses) {
     this.people = people;
@@ -125,43 +113,18 @@ export class OrganizationCopy {
       this.objects.state(object, byObject.get(object) ?? []);
     }
     this.answers.forget();
-    this.#onAny = new Map();
     this.version++;
   }
 
   /** Replaces what a source states to a single user. */
   assign(user: string, source: string, tuples: readonly Assignment[]): void {
     const left = this.people.assign(user, source, tuples);
-    if (left) {
-      this.answers.leave(left);
-      this.#onAny.delete(left);
-    }
+    if (left) this.answers.leave(left);
     this.version++;
   }
 
-  /** Whether users of a class hold a relation on any object of a type that is assigned to them, or of any class. */
-  async holdsOnAny(
-    people: PeopleClass,
-    relation: string,
-    type: string,
-    asAdministrators: boolean,
-    pace: Pace,
-  ): Promise<boolean> {
-    const key = asAdministrators && people.isAdministrator ? `${type} as administrator` : type;
-    const known = this.#onAny.get(people) ?? new Map<string, OnAny>();
-    this.#onAny.set(people, known);
-    const onAny = known.get(key) ?? { held: new Set(), left: await this.#samplesFor(people, type, pace) };
-    known.set(key, onAny);
-    const { held, left } = onAny;
-    for (let object = held.has(relation) ? undefined : left.pop(); object !== undefined; ) {
-      for (const one of this.answers.relationsOn(people, object, asAdministrators)) held.add(one);
-      object = held.has(relation) ? undefined : left.pop();
-      await pace();
-    }
-    return held.has(relation);
-  }
-
-  async #samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
+  /** Objects of a type that are assigned to users of a class, and one of each class of the others. */
+  async samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
     const own = [...objects].filter((object) => typeOf(object) === type);
     const alike = await this.objects.alike(type, pace);
     return [...own, ...alike.flatMap((some) => some.find((object) => !objects.has(object)) ?? [])];

@@ -44,6 +44,8 @@ export interface StateDetails {
 
 export const NO_DETAILS: StateDetails = { teams: [], roles: [], memberEnds: [], roleEnds: [] };
 
+const TUPLES_IN_PIECE = 100;
+
 /** The teams and roles that tuples are about. */
 export async function stateFrom(
   structure: readonly GraphTuple[],
@@ -51,24 +53,28 @@ export async function stateFrom(
   details: StateDetails,
 ): Promise<OrganizationState> {
   const pace = createPace();
+  let read = 0;
   const teamNames = new Map(details.teams.map(({ id, name }) => [id, name]));
   const roleTexts = new Map(details.roles.map((role) => [role.id, role]));
-  const teams = new Map<bigint, ReturnType<typeof newTeam>>();
-  const roles = new Map<bigint, ReturnType<typeof newRole>>();
+  const byTeam = new Map<string, ReturnType<typeof newTeam>>();
+  const byRole = new Map<string, ReturnType<typeof newRole>>();
   for (const { object, relation, user } of structure) {
-    const [subject = '', userset] = user.split('#');
+    const end = user.indexOf('#');
+    const [subject, userset] = end === -1 ? [user, ''] : [user.slice(0, end), user.slice(end + 1)];
     if (object.startsWith('team:')) {
-      const team = entryIn(teams, object, newTeam);
+      const team = entryIn(byTeam, object, newTeam);
       if (relation === 'built_in') team.isBuiltIn = true;
     } else if (object.startsWith('role:')) {
-      const role = entryIn(roles, object, newRole);
+      const role = entryIn(byRole, object, newRole);
       if (relation === 'assignee') role.teamIds.push(idOf(subject));
     } else if (userset === 'member') {
       const permission = PERMISSION_OF.get(relation);
-      if (permission) entryIn(teams, subject, newTeam).permission = permission;
-    } else if (userset === 'assignee') entryIn(roles, subject, newRole).relations.push(relation);
-    await pace();
+      if (permission) entryIn(byTeam, subject, newTeam).permission = permission;
+    } else if (userset === 'assignee') entryIn(byRole, subject, newRole).relations.push(relation);
+    if (++read % TUPLES_IN_PIECE === 0) await pace();
   }
+  const teams = new Map([...byTeam.values()].map((team) => [team.id, team]));
+  const roles = new Map([...byRole.values()].map((role) => [role.id, role]));
   for (const { teamIds, users } of people.all) {
     for (const id of teamIds) for (const user of users) teams.get(id)?.members.add(user);
     await pace();
@@ -97,13 +103,10 @@ export async function stateFrom(
   }
 }
 
-function entryIn<T>(entries: Map<bigint, T>, text: string, create: (id: bigint) => T): T {
-  const id = idOf(text);
-  const known = entries.get(id);
-  if (known) return known;
-  const fresh = create(id);
-  entries.set(id, fresh);
-  return fresh;
+function entryIn<T>(entries: Map<string, T>, text: string, create: (id: bigint) => T): T {
+  const known = entries.get(text) ?? create(idOf(text));
+  entries.set(text, known);
+  return known;
 }
 
 /** The tuples of a role as it would be. */

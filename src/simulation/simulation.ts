@@ -3,7 +3,7 @@ import type { Term } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import type { Model } from '../rebac/model.ts';
-import { ClassAnswers } from './class-answers.ts';
+import type { ClassAnswers } from './class-answers.ts';
 import type { ObjectClass } from './object-classes.ts';
 import { readOrganization } from './organization-copy.ts';
 import {
@@ -34,6 +34,8 @@ export interface World extends OrganizationState {
   objectClassOf(object: string): ObjectClass | undefined;
 }
 
+export type Side = 'before' | 'after';
+
 /** A team whose members can still be changed. */
 type Working = TeamState & { readonly members: Set<string>; readonly ends: Map<string, Date> };
 
@@ -59,16 +61,18 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   const changedRoles = new Set<bigint>();
   let created = 0n;
 
+  /** What the graph states now: the teams and roles before the changes, or after them. */
+  let side: Side = 'after';
   const before: World = {
     ...present,
-    answers: new ClassAnswers(await reader.graph(model), copy.objects),
+    answers: copy.answers.beside(() => switchTo('before')),
     classOf: (user) => classesBefore.get(user) ?? copy.people.classOf(user),
     objectClassOf: (object) => (objectsBefore.has(object) ? objectsBefore.get(object) : copy.objects.classOf(object)),
   };
   const after: World = {
     teams,
     roles,
-    answers: copy.answers,
+    answers: copy.answers.beside(() => switchTo('after')),
     classOf: (user) => copy.people.classOf(user),
     objectClassOf: (object) => copy.objects.classOf(object),
   };
@@ -79,6 +83,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     copy,
     before,
     after,
+    show,
     teams: teams as ReadonlyMap<bigint, TeamState>,
     roles: roles as ReadonlyMap<bigint, RoleState>,
     changedTeams: changedTeams as ReadonlySet<bigint>,
@@ -102,6 +107,40 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     memberCount: () =>
       copy.people.all.reduce((sum, { teamIds, users }) => sum + (teamIds.length > 0 ? users.size : 0), 0),
   };
+
+  /**
+   * Lets the graph state the teams and roles before or after the changes, once they have all been made. A question does
+   * that, too, but whoever has many questions about one side does it first: there may be a thousand roles.
+   */
+  async function show(wanted: Side): Promise<void> {
+    const pace = createPace();
+    for (const _ of restating(wanted)) await pace();
+  }
+
+  function switchTo(wanted: Side): void {
+    for (const _ of restating(wanted)) {
+      // All of them.
+    }
+  }
+
+  function* restating(wanted: Side): Generator<void, void, void> {
+    if (side === wanted) return;
+    side = wanted;
+    const world = wanted === 'before' ? before : after;
+    const { graph } = copy.answers;
+    for (const id of changedTeams) yield graph.replaceSource(`team:${id}`, teamStructure(world, id));
+    for (const id of changedRoles) yield graph.replaceSource(`role:${id}`, roleStructure(world, id));
+  }
+
+  function teamStructure(world: OrganizationState, id: bigint) {
+    const team = world.teams.get(id);
+    return team ? structureOf(organizationId, team) : [];
+  }
+
+  function roleStructure(world: OrganizationState, id: bigint) {
+    const role = world.roles.get(id);
+    return role ? roleTuples(organizationId, role) : [];
+  }
 
   /** Whether only the rule that the team keeps its last owner is in the way. */
   function wouldHoldUnlessKept(relation: string, team: TeamState): boolean {
@@ -208,15 +247,14 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   function restateRole(id: bigint): void {
     changedRoles.add(id);
     noteObject(`role:${id}`);
-    const role = roles.get(id);
-    copy.restate(`role:${id}`, role ? roleTuples(organizationId, role) : []);
+    copy.restate(`role:${id}`, roleStructure({ teams, roles }, id));
   }
 
   function restateTeam(id: bigint, user?: string): void {
     changedTeams.add(id);
     noteObject(`team:${id}`);
     const team = teams.get(id);
-    copy.restate(`team:${id}`, team ? structureOf(organizationId, team) : []);
+    copy.restate(`team:${id}`, teamStructure({ teams, roles }, id));
     if (user !== undefined) assign(id, user);
     // Something is stated about the only member of the owners.
     if (team && team.members.size <= 2) for (const member of team.members) if (member !== user) assign(id, member);
