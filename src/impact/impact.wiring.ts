@@ -7,7 +7,7 @@ import type { Infrastructure } from '../infrastructure.ts';
 import { createSimulationStore } from '../simulation/simulation.store.ts';
 import { openSimulation } from '../simulation/simulation.ts';
 import { impactRoutes } from './impact.routes.ts';
-import { createImpact } from './impact.ts';
+import { createImpact, type OpenSimulation } from './impact.ts';
 import { rolePreviewRoutes } from './role-preview.routes.ts';
 import { createRolePreview } from './role-preview.ts';
 
@@ -18,13 +18,15 @@ export function wireImpact(
   { graphs, names, model }: Authz,
   { guardrails, guardrailChecks: checks }: { guardrails: Guardrails; guardrailChecks: GuardrailChecks },
 ) {
-  const parts = { graphs, store: createSimulationStore(db), model };
-  const open = (organizationId: bigint, callerId: bigint) => openSimulation(parts, organizationId, callerId);
+  const store = createSimulationStore(db);
+  const open: OpenSimulation = (...whose) => openSimulation({ graphs, store, model }, ...whose);
+  // Neither names nor end dates make a difference to who holds what now.
+  const openUnnamed: OpenSimulation = (...whose) => openSimulation({ graphs, model }, ...whose);
   const impact = createImpact({ open, names, limits, personNamed, readGuardrails: guardrails.read, checks });
   return {
     mount(scope: Scope): void {
       impactRoutes(scope, impact);
-      rolePreviewRoutes(scope, createRolePreview(open, names));
+      rolePreviewRoutes(scope, createRolePreview(openUnnamed, names));
     },
   };
 }

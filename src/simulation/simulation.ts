@@ -7,6 +7,7 @@ import type { ClassAnswers } from './class-answers.ts';
 import type { ObjectClass } from './object-classes.ts';
 import { readOrganization } from './organization-copy.ts';
 import {
+  NO_DETAILS,
   type OrganizationState,
   type RoleState,
   roleTuples,
@@ -23,7 +24,8 @@ export interface SimulationStore {
 
 interface Parts {
   readonly graphs: Pick<Graphs, 'eachTuple'>;
-  readonly store: SimulationStore;
+  /** Without one, teams and roles have no names, and nothing ends. */
+  readonly store?: SimulationStore;
   readonly model: Model;
 }
 
@@ -46,7 +48,7 @@ export type Simulation = Awaited<ReturnType<typeof openSimulation>>;
  * may do next is decided as it would be after the earlier changes.
  */
 export async function openSimulation({ graphs, store, model }: Parts, organizationId: bigint, callerId: bigint) {
-  const details = await store.details(organizationId);
+  const details = (await store?.details(organizationId)) ?? NO_DETAILS;
   const reader = await readOrganization(graphs, organizationId);
   const copy = await reader.copy(model);
   const present = await stateFrom(reader.structure, copy.people, details);
