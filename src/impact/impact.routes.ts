@@ -11,16 +11,19 @@ import {
   Int64Input,
   named,
   OrgQuery,
+  PermissionPair,
   readIdNumber,
   readMoment,
   Timestamp,
+  UserReference,
   ViolatedGuardrail,
 } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';
 import type { Held } from '../simulation/comparison.ts';
-import { ACTIONS, type PlannedChange } from './changes/planned-change.ts';
+import { CHANGE_ACTIONS } from './changes/changes.ts';
+import type { PlannedChange } from './changes/planned-change.ts';
 import type { Impact, ImpactReport } from './impact.ts';
 import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 
@@ -28,8 +31,6 @@ import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
 const MAX_CHANGES = 100;
 
-const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const PlannedRole = named(
   'PlannedRole',
   Type.Object({
@@ -56,7 +57,7 @@ const PlannedExpiry = Type.Optional(
 const Change = named(
   'PlannedChange',
   Type.Object({
-    action: Type.Enum([...ACTIONS], { description: 'What the change does, as the audit log calls it.' }),
+    action: Type.Enum(CHANGE_ACTIONS, { description: 'What the change does, as the audit log calls it.' }),
     id: Type.Optional(Int64Input),
     role: Type.Optional(PlannedRole),
     team: Type.Optional(
@@ -106,7 +107,7 @@ const Plan = named(
 const EFFECT = {
   object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
   relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
-  permission: Type.Union([Pair, Type.Null()], {
+  permission: Type.Union([PermissionPair, Type.Null()], {
     description: 'The permission that a role can contain, if the relation on the organization is one.',
   }),
 };
@@ -143,7 +144,7 @@ const Report = named(
       named(
         'UserImpact',
         Type.Object({
-          user: User,
+          user: UserReference,
           gains: Type.Array(EffectSchema),
           loses: Type.Array(EffectSchema),
           keeps: Type.Array(KeptSchema, {

@@ -5,6 +5,7 @@ import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { ToldViolation } from '../guardrails/new-violations.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
 import { compare, type Held } from '../simulation/comparison.ts';
+import { typeOf } from '../simulation/object-classes.ts';
 import type { Simulation } from '../simulation/simulation.ts';
 import { makeChanges, namesIn } from './changes/changes.ts';
 import type { ChangeParts } from './changes/changing.ts';
@@ -107,7 +108,7 @@ export function createImpact({ open, names, checks, ...parts }: Parts) {
     }
     const found = await names.names([...new Set(wanted)].filter((object) => !own.has(object)));
     return (object: string): NamedObject => ({
-      type: object.slice(0, object.indexOf(':')),
+      type: typeOf(object),
       id: idOf(object),
       name: own.get(object) ?? found.get(object) ?? '',
     });
@@ -120,7 +121,7 @@ function byObject(organization: string) {
   return ({ object: one }: Held, { object: other }: Held): number => {
     const [first, second] = [place(one), place(other)];
     if (first === second) return 0;
-    const [type, otherType] = [first.split(':')[0] ?? '', second.split(':')[0] ?? ''];
+    const [type, otherType] = [typeOf(first), typeOf(second)];
     return type === otherType ? byId(first, second) : type < otherType ? -1 : 1;
   };
 }

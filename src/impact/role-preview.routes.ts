@@ -3,13 +3,11 @@ import { AppError } from '../base/errors.ts';
 import { writeListInSlices } from '../base/json.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
+import { Int64Input, named, OrgQuery, PermissionPair, readIdNumber, UserReference } from '../http/wire/schemas.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import { readInput, UpdateRole } from '../roles/roles.routes.ts';
 import type { RolePreview } from './role-preview.ts';
 
-const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const PreviewRole = named(
   'RolePreview',
   Type.Object({
@@ -21,9 +19,12 @@ const PreviewRole = named(
 const Effects = named(
   'RoleEffects',
   Type.Object({
-    changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) }), {
-      description: 'Ordered by user ID; those after the first thousand are left out.',
-    }),
+    changes: Type.Array(
+      Type.Object({ user: UserReference, gains: Type.Array(PermissionPair), loses: Type.Array(PermissionPair) }),
+      {
+        description: 'Ordered by user ID; those after the first thousand are left out.',
+      },
+    ),
     total: Type.Integer({ description: 'How many users the change affects.' }),
   }),
 );

@@ -1,5 +1,5 @@
 import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
-import { byId } from '../authz/object-ref.ts';
+import { byId, idOf } from '../authz/object-ref.ts';
 import { missingRelation } from '../base/errors.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
 import { draftOf, type RoleInput, roleNotFound } from '../roles/roles.ts';
@@ -59,7 +59,7 @@ export function createRolePreview(open: OpenSimulation, names: Pick<ExplainStore
     return {
       total: effects.size,
       effects: listed.map(([user, effect]) => ({
-        person: { id: BigInt(user.slice('user:'.length)), name: known.get(user) ?? '' },
+        person: { id: idOf(user), name: known.get(user) ?? '' },
         ...effect,
       })),
     };

@@ -1,52 +1,37 @@
 import { type Db, sql } from '../db/db.ts';
 import type { SimulationStore } from './simulation.ts';
 
-const TEAMS = sql('simulation.teams', 'select id, name from team where organization_id = $1');
-const ROLES = sql('simulation.roles', 'select id, name, description from role where organization_id = $1');
-
-const MEMBER_ENDS = sql(
-  'simulation.memberEnds',
-  `select m.team_id, m.account_id, m.expires_at from team_member m join team t on t.id = m.team_id
-    where t.organization_id = $1 and m.expires_at is not null`,
+/** One row for each membership that ends, at least one for each team. */
+const TEAMS = sql(
+  'simulation.teams',
+  `select t.id, t.name, m.account_id, m.expires_at from team t
+     left join team_member m on m.team_id = t.id and m.expires_at is not null where t.organization_id = $1`,
 );
-const ROLE_ENDS = sql(
-  'simulation.roleEnds',
-  `select x.role_id, x.team_id, x.expires_at from role_team x join role r on r.id = x.role_id
-    where r.organization_id = $1 and x.expires_at is not null`,
+/** The same of roles and assignments. */
+const ROLES = sql(
+  'simulation.roles',
+  `select r.id, r.name, r.description, x.team_id, x.expires_at from role r
+     left join role_team x on x.role_id = r.id and x.expires_at is not null where r.organization_id = $1`,
 );
 
-interface MemberEndRow {
-  team_id: bigint;
-  account_id: bigint;
-  expires_at: Date;
-}
-
-interface RoleEndRow {
-  role_id: bigint;
-  team_id: bigint;
-  expires_at: Date;
-}
+type Ending<Row> = (Row & { expires_at: Date }) | ({ [Key in keyof Row]: null } & { expires_at: null });
+type TeamRow = { id: bigint; name: string } & Ending<{ account_id: bigint }>;
+type RoleRow = { id: bigint; name: string; description: string } & Ending<{ team_id: bigint }>;
 
 export function createSimulationStore(db: Db): SimulationStore {
   return {
     async details(organizationId) {
-      const teams = await db.query<{ id: bigint; name: string }>(TEAMS, [organizationId]);
-      const roles = await db.query<{ id: bigint; name: string; description: string }>(ROLES, [organizationId]);
-      const members = await db.query<MemberEndRow>(MEMBER_ENDS, [organizationId]);
-      const assignments = await db.query<RoleEndRow>(ROLE_ENDS, [organizationId]);
+      const teams = await db.query<TeamRow>(TEAMS, [organizationId]);
+      const roles = await db.query<RoleRow>(ROLES, [organizationId]);
       return {
         teams,
         roles,
-        memberEnds: members.map((row) => ({
-          teamId: row.team_id,
-          userId: row.account_id,
-          expiresAt: row.expires_at,
-        })),
-        roleEnds: assignments.map((row) => ({
-          roleId: row.role_id,
-          teamId: row.team_id,
-          expiresAt: row.expires_at,
-        })),
+        memberEnds: teams.flatMap(({ id: teamId, account_id: userId, expires_at: expiresAt }) =>
+          expiresAt ? [{ teamId, userId, expiresAt }] : [],
+        ),
+        roleEnds: roles.flatMap(({ id: roleId, team_id: teamId, expires_at: expiresAt }) =>
+          expiresAt ? [{ roleId, teamId, expiresAt }] : [],
+        ),
       };
     },
   };

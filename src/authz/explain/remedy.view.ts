@@ -1,9 +1,7 @@
 import Type from 'typebox';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
-import { documentedSchema, Int64, named } from '../../http/wire/schemas.ts';
+import { documentedSchema, Int64, named, PermissionPair } from '../../http/wire/schemas.ts';
 import type { Remedy, WireChange } from './remedy.ts';
-
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 
 const SuggestedChange = named(
   'SuggestedChange',
@@ -19,7 +17,7 @@ const SuggestedChange = named(
       Type.Object(
         {
           name: Type.Optional(Type.String({ description: 'A name that no role has that the caller may see.' })),
-          permissions: Type.Array(Pair, { description: 'All permissions of the role.' }),
+          permissions: Type.Array(PermissionPair, { description: 'All permissions of the role.' }),
           teamIDs: Type.Optional(Type.Array(Int64, { description: 'The teams of the new role.' })),
         },
         { description: 'The new role, or what changes of the role.' },

@@ -31,6 +31,8 @@ const RULES: Rules = {
   'roles.import': importRoles,
 };
 
+export const CHANGE_ACTIONS = Object.keys(RULES) as PlannedChange['action'][];
+
 /** Rejections that say what is wrong with the outcome, not with the question: the impact is shown next to them. */
 const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
   'last_owner',

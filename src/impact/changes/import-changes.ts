@@ -1,3 +1,4 @@
+import { idOf } from '../../authz/object-ref.ts';
 import { createPace } from '../../base/slices.ts';
 import {
   type GuardrailPlan,
@@ -55,7 +56,7 @@ async function planRules(
   wanted: NonNullable<RoleDocument['guardrails']>,
   prunes: boolean,
 ): Promise<GuardrailPlan> {
-  const callerId = BigInt(simulation.caller.slice('user:'.length));
+  const callerId = idOf(simulation.caller);
   const inputs = await readGuardrails(simulation.organizationId, callerId, wanted);
   const present = (await check?.present()) ?? { guardrails: [], names: new Map() };
   const plan = inField('document', () => planGuardrails(present, inputs, prunes));

@@ -40,19 +40,3 @@ export interface Rejection {
   /** If that is the reason. */
   readonly guardrail?: ViolatedGuardrail;
 }
-
-export const ACTIONS = [
-  'role.create',
-  'role.update',
-  'role.delete',
-  'role.assign',
-  'role.unassign',
-  'team.create',
-  'team.update',
-  'team.delete',
-  'team.add_member',
-  'team.remove_member',
-  'member.add',
-  'member.remove',
-  'roles.import',
-] as const satisfies readonly PlannedChange['action'][];
