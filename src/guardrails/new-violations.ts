@@ -13,7 +13,7 @@ export interface NewViolation {
   readonly earlier: Violation | undefined;
 }
 
-/** The same for somebody who may not see everything. */
+/** The same for a caller who may not see everything. */
 export interface ToldViolation extends ViolatedGuardrail {
   readonly enforce: boolean;
   /** Who or what is wrong: "eve and bob would violate it". */

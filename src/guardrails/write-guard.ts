@@ -1,17 +1,17 @@
 /**
  * Checks the guardrails inside every transaction that changes who may do what.
  *
- * 1. It runs last in the transaction, while the row of the revision is locked. So nobody else writes, on any replica,
- *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row. What
- *    takes seconds in a large organization, loading its copy, is done before the lock, so other writes do not wait.
+ * 1. It runs last in the transaction, while the row of the revision is locked. So no other transaction writes, on any
+ *    replica, between what it reads and the commit. It takes no lock that a writer could hold while it waits for that
+ *    row. What takes seconds in a large organization, loading its copy, is done before the lock, so other writes do not
+ *    wait.
  * 2. It keeps its own copy of each organization, and patches it with what the transaction wrote. If the transaction is
  *    rejected here, the patch is taken back. If it fails later, the copy is of a moment that the database has never been
  *    through, and the next writer loads it again.
  * 3. What did not hold before the transaction is in the database, written by the transaction before. So a change is
- *    rejected only for what it violates itself, whichever replica made the others.
+ *    rejected only for what it violates itself, whichever replica made the other violations.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
-
 import { createPace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
@@ -192,7 +192,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     const bySource = new Map(patch.sources.map((source) => [source, [] as GraphTuple[]]));
     for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
     const undo = [...bySource].flatMap(([source, tuples]) => entry.copy.replaceSource(source, tuples) ?? []);
-    // If others have written since, they may have written what does not hold, too.
+    // Other transactions that have written since may have written what does not hold, too.
     const isNext = entry.revision === written.revision - 1n;
     return { copy: entry.copy, undo, known: isNext ? entry.known : undefined };
   }

@@ -19,7 +19,7 @@ export interface Candidate {
   readonly joins?: bigint;
   /** Whether the caller may make these changes. */
   readonly isAllowed: boolean;
-  /** About what it would give to the user and to how many others, to choose those that are worth a closer look. */
+  /** About what it would give to the user and to how many other users, to choose what is worth a closer look. */
   readonly estimate: readonly [gains: number, others: number];
 }
 

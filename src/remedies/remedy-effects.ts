@@ -30,7 +30,7 @@ export interface Effect {
   /** Whether the user then holds the relation that was asked about. */
   readonly isEnough: boolean;
   readonly gained: RelationSet;
-  /** How many others gain something. */
+  /** How many other users gain something. */
   readonly others: number;
   readonly reach: Reach;
 }
@@ -87,7 +87,7 @@ export function createRemedyEffects(
     return joined(id, MEMBERSHIP, [{ object: `team:${id}`, relation: 'member', user: PROBE }], ask);
   }
 
-  /** With these tuples, among which somebody joins the team, if one is named. */
+  /** With these tuples, among which a user joins the team, if a team is named. */
   function joined<T>(team: bigint | undefined, source: string, tuples: readonly Tuple[], ask: () => T): T {
     const before = team === undefined ? [] : [...graph.tuplesOf(`team:${team}`)];
     const after = before.filter(({ relation }) => !OF_A_SINGLE_MEMBER.includes(relation));

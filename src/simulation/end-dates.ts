@@ -3,9 +3,9 @@
  *
  * 1. Time passes from one end to the next. At each, only those users are looked at for whom it may make a difference.
  * 2. Usually less is held when something ends. The exception is that an owners' team may be left with a single member:
- *    that one cannot leave, and nobody can be removed. So everybody is looked at when a team gets there, or loses that
+ *    that member can neither leave nor be removed. So all users are looked at when a team gets there, or loses that
  *    member too. What is held again later has ended nevertheless.
- * 3. Whoever may assign roles decides how much ends, so the work is limited: what would take seconds is rejected.
+ * 3. Callers who may assign roles decide how much ends, so the work is limited: what would take seconds is rejected.
  */
 import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
@@ -134,7 +134,7 @@ export async function outlooksOf(
       graph.replaceSource(source, tuples);
     }
 
-    /** Others look at an object of the same class. */
+    /** Users of other teams look at an object of the same class. */
     function enterTeam(team: TeamState, size: number): void {
       const name = `team:${team.id}`;
       const tuples = structureOf(organizationId, { ...team, members: { size } });
@@ -218,7 +218,7 @@ function ownerTeams({ teams }: OrganizationState): TeamState[] {
   return [...teams.values()].filter(({ permission }) => permission === 'owner');
 }
 
-/** When one member is left, and when nobody is, as far as the other memberships end. */
+/** When a single member is left, and when no member is, as far as the other memberships end. */
 function flipsOf({ members, ends }: TeamState): number[] {
   const times = [...ends.values()].map((end) => end.getTime()).sort((a, b) => a - b);
   return [members.size - 2, members.size - 1].flatMap((place) => times[place] ?? []);

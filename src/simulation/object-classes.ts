@@ -3,8 +3,8 @@ import { STRUCTURE_TYPES } from '../changes/object-kinds.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 
 /**
- * Objects of one type about which the same is stated, except to single users and to members of teams. To everybody to
- * whom and to whose teams nothing is stated about them, they are alike.
+ * Objects of one type about which the same is stated, except to single users and to members of teams. They are alike
+ * to all users to whom and to whose teams nothing is stated about them.
  */
 export interface ObjectClass {
   readonly type: string;
@@ -14,7 +14,7 @@ export interface ObjectClass {
   readonly tuples: readonly Tuple[];
 }
 
-/** Types whose objects are in a graph by themselves. There may be a hundred thousand others. */
+/** Types whose objects are in a graph by themselves. There may be a hundred thousand objects of other types. */
 export const STRUCTURE: ReadonlySet<string> = new Set(STRUCTURE_TYPES);
 
 /** The objects of an organization, each in a class. */

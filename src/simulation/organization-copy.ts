@@ -123,7 +123,7 @@ export class OrganizationCopy {
     this.version++;
   }
 
-  /** Objects of a type that are assigned to users of a class, and one of each class of the others. */
+  /** Objects of a type that are assigned to users of a class, and one object of each other class. */
   async samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
     const own = [...objects].filter((object) => typeOf(object) === type);
     const alike = await this.objects.alike(type, pace);

@@ -112,7 +112,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
 
   /**
    * Lets the graph state the teams and roles before or after the changes, once they have all been made. A question does
-   * that, too, but whoever has many questions about one side does it first: there may be a thousand roles.
+   * that, too, but a caller with many questions about one side does it first: there may be a thousand roles.
    */
   async function show(wanted: Side): Promise<void> {
     const pace = createPace();
