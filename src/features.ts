@@ -19,6 +19,7 @@ import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireProviders } from './providers/providers.wiring.ts';
+import { wireRemedies } from './remedies/remedies.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
@@ -33,6 +34,7 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
   const authz = await wireAuthz(infrastructure, CATALOG, (pair) => findPermission(pair)?.relation);
   const guardrails = wireGuardrails(infrastructure, authz);
+  const remedies = wireRemedies(infrastructure, authz, CATALOG, guardrails.guardrailChecks);
   const roles = wireRoles(infrastructure, authz, guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
@@ -57,7 +59,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const search = wireSearch(infrastructure, identity, authz.judge);
   const scim = wireScim(infrastructure);
   const wired = [
-    { mount: (scope: Scope) => authz.mount(scope, guardrails.advice) },
+    { mount: (scope: Scope) => authz.mount(scope, { remedies, forbidding: guardrails.forbidding }) },
     roles,
     users,
     factors,

@@ -12,6 +12,7 @@ import type { RoleGrant } from './escalation.ts';
 import { explainRoutes } from './explain/explain.routes.ts';
 import { createExplainStore } from './explain/explain.store.ts';
 import { createExplain } from './explain/explain.ts';
+import type { Advice } from './explain/remedy.ts';
 import { createGraphStore } from './graphs.store.ts';
 import { createGraphs } from './graphs.ts';
 import { createJudge } from './judge.ts';
@@ -26,7 +27,6 @@ import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createRelationStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
-import { createRemedies, type GuardrailAdvice } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
@@ -43,7 +43,7 @@ export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
 /** Who may do what. The catalog, which is known further up, has the permissions that a role can contain. */
 export async function wireAuthz(infrastructure: Infrastructure, catalog: readonly RoleGrant[], relationOf: RelationOf) {
-  const { config, db, revisions, room, metrics, baseUrl } = infrastructure;
+  const { config, db, revisions, metrics, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
   const graphStore = createGraphStore(db);
@@ -74,11 +74,10 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     owners,
     relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge),
-    mount(scope: Scope, { openTrial, forbidding }: GuardrailAdvice): void {
+    mount(scope: Scope, advice: Advice): void {
       objectRoutes(scope, createObjects(judge));
-      const remedies = createRemedies(graphs, names, catalog, room.limits, openTrial);
       const reachOf = createTokenReach(owners);
-      explainRoutes(scope, { explainAt, timeMachine, remedies, forbidding, reachOf, baseUrl });
+      explainRoutes(scope, { explainAt, timeMachine, ...advice, reachOf, baseUrl });
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);

@@ -70,7 +70,7 @@ interface Entry {
 const TUPLES_IN_SLICE = 4_000;
 const TUPLES_IN_PIECE = 100;
 /** Takes about as long as three slices. */
-const MAX_COPIED = 12_000;
+const MAX_READ = 12_000;
 /** Two graphs meet after a few refreshes, however much is written, unless they come from two different servers. */
 const MAX_REFRESHES = 100;
 
@@ -100,7 +100,7 @@ export function createGraphs(
     },
   });
 
-  return { of, now, together, togetherNow, copyOf, bytes: () => totalBytes, count: () => entries.size, counts };
+  return { of, now, together, togetherNow, eachTuple, bytes: () => totalBytes, count: () => entries.size, counts };
 
   /**
    * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
@@ -162,23 +162,22 @@ export function createGraphs(
   }
 
   /**
-   * A separate graph, to try out what a change would do, of the tuples that `keep` selects. A graph that can be copied in
-   * one piece is copied; a large one could change between two slices, so the tuples are read again.
+   * Every tuple as of the latest revision, to try out what a change would do. A graph that can be read in one piece is
+   * read; a large one could change between two slices, so the tuples are read again.
    */
-  async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
+  async function eachTuple(accountId: bigint, note: (tuple: GraphTuple) => void): Promise<void> {
     const { graph } = await entryOf(accountId);
-    if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);
+    if (graph.size <= MAX_READ) {
+      for (const tuple of graph.tuples()) note(tuple);
+      return;
+    }
     const { tuples } = await store.load(accountId);
-    const kept: GraphTuple[] = [];
     const pace = createPace();
     let read = 0;
     for (const tuple of tuples) {
-      if (keep(tuple)) kept.push(tuple);
+      note(tuple);
       if (++read % TUPLES_IN_PIECE === 0) await pace();
     }
-    const copy = createGraph(model);
-    for (const _ of copy.loadInParts(kept, kept.length, 10 * TUPLES_IN_PIECE)) await pace();
-    return copy;
   }
 
   async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {

@@ -1,6 +1,6 @@
+import type { Advice, RemedyQuestion } from '../authz/explain/remedy.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
-import type { FindForbidding, RemedyQuestion } from '../authz/remedies.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { GuardrailRule } from './guardrail.ts';
@@ -11,7 +11,7 @@ export function createForbidding(
   guardrails: Pick<Guardrails, 'list'>,
   graphs: Pick<Graphs, 'of'>,
   judge: Pick<Judge, 'holds'>,
-): FindForbidding {
+): Advice['forbidding'] {
   return async (question) => {
     const { organizationId, callerId } = question;
     const organization = { type: 'organization', id: organizationId } as const;

@@ -1,19 +1,18 @@
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
-import type { Graphs, GraphTuple } from '../authz/graphs.ts';
+import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
+import { readOrganization } from '../simulation/organization-copy.ts';
 import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Violations } from './guardrail.ts';
 import type { WantedGuardrail } from './guardrail-file.ts';
 import { type GuardrailInput, type Reference, type References, readDraft } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';
-import { PeopleGraph } from './people-graph.ts';
 import { violationsAmong } from './violations.ts';
 
 export interface GuardrailStore extends References {
@@ -65,14 +64,14 @@ export interface GuardrailSetting {
 
 type Precondition = (current: Guardrail) => void;
 /** What the caller may see, and what it is called. */
-interface Scene {
+interface View {
   sees(object: string): boolean;
   readonly names: ReadonlyMap<string, string>;
 }
 
 interface Parts {
   readonly store: GuardrailStore;
-  readonly graphs: Pick<Graphs, 'copyOf'>;
+  readonly graphs: Pick<Graphs, 'eachTuple'>;
   readonly names: Pick<ExplainStore, 'names'>;
   readonly judge: Pick<Judge, 'allowed'>;
   readonly model: Model;
@@ -105,8 +104,8 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     const draft = await readDraft(visibleTo(organizationId, actor.id), model, organizationId, undefined, input);
     // One that is enforced holds, or it is not stored.
     const violation = draft.enforce ? undefined : await violationOf(organizationId, draft);
-    const scene = await sceneOf(organizationId, actor.id, [draft], violation ? [violation] : []);
-    const complete = (guardrail: Guardrail) => shownIn(scene, guardrail, violation);
+    const view = await viewFor(organizationId, actor.id, [draft], violation ? [violation] : []);
+    const complete = (guardrail: Guardrail) => shownIn(view, guardrail, violation);
     const made = await store.create(organizationId, draft, actor, onceFor(once, complete));
     if (made === 'name taken') throw nameTaken();
     return complete(made);
@@ -202,8 +201,8 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
   ): Promise<ShownGuardrail> {
     if (others.some(({ name }) => name.toLowerCase() === guardrail.name.toLowerCase())) throw nameTaken();
     const violation = await violationOf(organizationId, guardrail);
-    const scene = await sceneOf(organizationId, callerId, [guardrail], violation ? [violation] : []);
-    return shownIn(scene, guardrail, violation);
+    const view = await viewFor(organizationId, callerId, [guardrail], violation ? [violation] : []);
+    return shownIn(view, guardrail, violation);
   }
 
   /** What the caller may not see does not exist for them, here as elsewhere. */
@@ -221,15 +220,8 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
   }
 
   async function violationOf(organizationId: bigint, draft: GuardrailDraft): Promise<Violation | undefined> {
-    const tuples: GraphTuple[] = [];
-    await graphs.copyOf(organizationId, (tuple) => {
-      tuples.push(tuple);
-      return false;
-    });
-    const people = new PeopleGraph(model);
-    const pace = createPace();
-    for (const _ of people.loadInParts(tuples, tuples.length)) await pace();
-    return (await violationsAmong(people, [{ ...draft, id: 0n }])).get(0n);
+    const copy = await (await readOrganization(graphs, organizationId)).copy(model);
+    return (await violationsAmong(copy, [{ ...draft, id: 0n }])).get(0n);
   }
 
   async function one(organizationId: bigint, id: bigint): Promise<Guardrail> {
@@ -244,16 +236,16 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     guardrails: readonly Guardrail[],
     violations: Violations,
   ): Promise<ShownGuardrail[]> {
-    const scene = await sceneOf(organizationId, callerId, guardrails, [...violations.values()]);
-    return guardrails.map((guardrail) => shownIn(scene, guardrail, violations.get(guardrail.id)));
+    const view = await viewFor(organizationId, callerId, guardrails, [...violations.values()]);
+    return guardrails.map((guardrail) => shownIn(view, guardrail, violations.get(guardrail.id)));
   }
 
-  async function sceneOf(
+  async function viewFor(
     organizationId: bigint,
     callerId: bigint,
     drafts: readonly GuardrailDraft[],
     violations: readonly Violation[],
-  ): Promise<Scene> {
+  ): Promise<View> {
     const people = violations.flatMap(({ userIds }) => userIds.map((id) => `user:${id}`));
     const objects = [...new Set([...drafts.flatMap(namedIn), ...people])];
     const things = drafts.flatMap(({ teamId, objectType, objectId }) => [
@@ -278,7 +270,7 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
   }
 }
 
-function shownIn({ sees, names }: Scene, guardrail: Guardrail, violation: Violation | undefined): ShownGuardrail {
+function shownIn({ sees, names }: View, guardrail: Guardrail, violation: Violation | undefined): ShownGuardrail {
   const { teamId, objectType, objectId } = guardrail;
   const nameOf = (object: string) => (sees(object) ? (names.get(object) ?? guardrail.names[object] ?? object) : HIDDEN);
   const refOf = (type: string, id: bigint): NamedRef => {

@@ -1,16 +1,14 @@
 import type { Authz } from '../authz/authz.wiring.ts';
-import type { GuardrailAdvice } from '../authz/remedies.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { checkRoutes } from './checks.routes.ts';
 import { createCheckStore } from './checks.store.ts';
 import { createChecks } from './checks.ts';
 import { createForbidding } from './forbidding.ts';
+import { createGuardrailChecks } from './guardrail-check.ts';
 import { guardrailRoutes } from './guardrails.routes.ts';
 import { createGuardrailStore } from './guardrails.store.ts';
 import { createGuardrails } from './guardrails.ts';
-import { createRemedyTrials } from './remedy-trial.ts';
-import { createTrials } from './trial.ts';
 import { createWriteGuardStore } from './write-guard.store.ts';
 import { createWriteGuard } from './write-guard.ts';
 
@@ -24,12 +22,9 @@ export function wireGuardrails(infrastructure: Infrastructure, { model, graphs, 
   const store = createGuardrailStore(db, revisions.write, room);
   const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: room.limits });
   const living = async (userIds: readonly bigint[]) => await guardStore.living(db.query, userIds);
-  const trials = createTrials({ store, living, names, model });
-  const advice: GuardrailAdvice = {
-    openTrial: createRemedyTrials(graphs, trials),
-    forbidding: createForbidding(guardrails, graphs, judge),
-  };
-  return { guardrails, trials, advice, mount };
+  const guardrailChecks = createGuardrailChecks({ store, living, names, graphs, model });
+  const forbidding = createForbidding(guardrails, graphs, judge);
+  return { guardrails, guardrailChecks, forbidding, mount };
 
   function mount(scope: Scope): void {
     guardrailRoutes(scope, guardrails);

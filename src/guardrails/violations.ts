@@ -1,31 +1,39 @@
 import { createPace, type Pace } from '../base/slices.ts';
-import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import type { OrganizationCopy } from '../simulation/organization-copy.ts';
+import type { PeopleClass } from '../simulation/people-classes.ts';
 import { type GuardrailRule, MAX_VIOLATORS, type Violation } from './guardrail.ts';
-import type { PeopleClass, PeopleGraph } from './people-graph.ts';
 
 type Identified = GuardrailRule & { readonly id: bigint };
 
-/** The guardrails that do not hold in a graph. It must not change meanwhile: others may work in between. */
+/** The guardrails that do not hold in a copy. It must not change meanwhile: other requests may run in between. */
 export async function violationsAmong(
-  people: PeopleGraph,
+  copy: OrganizationCopy,
   guardrails: readonly Identified[],
 ): Promise<Map<bigint, Violation>> {
   const pace = createPace();
   const found = new Map<bigint, Violation>();
+  if (guardrails.some(({ count, teamId }) => count !== undefined || teamId !== undefined)) {
+    await copy.answers.enterAll(copy.people.all);
+  }
   for (const guardrail of guardrails) {
-    const violation = isVacuous(people, guardrail) ? undefined : await violationOf(people, guardrail, pace);
+    const violation = isVacuous(copy, guardrail) ? undefined : await violationOf(copy, guardrail, pace);
     if (violation) found.set(guardrail.id, violation);
     await pace();
   }
   return found;
 }
 
-async function holds(people: PeopleGraph, one: PeopleClass, rule: GuardrailRule, pace: Pace): Promise<boolean> {
+async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRule, pace: Pace): Promise<boolean> {
   const { kind, relation, objectType: type, objectId } = rule;
   // Who can do something through the organization is counted without the site administrators, who can do anything.
   const asAdministrators = kind === 'never' || kind === 'always';
-  if (objectId === undefined) return await people.holdsOnAny(one, relation, type, asAdministrators, pace);
-  return people.relationsOn(one, `${type}:${objectId}`, asAdministrators).includes(relation);
+  const isHeld = (object: string) => copy.answers.relationsOn(one, object, asAdministrators).includes(relation);
+  if (objectId !== undefined) return isHeld(`${type}:${objectId}`);
+  for (const object of await copy.samplesFor(one, type, pace)) {
+    if (isHeld(object)) return true;
+    await pace();
+  }
+  return false;
 }
 
 async function select(
@@ -42,31 +50,30 @@ async function select(
 }
 
 /** A statement about an object that is gone says nothing. One about a team or a user that is gone is about nobody. */
-function isVacuous(people: PeopleGraph, { objectType, objectId }: GuardrailRule): boolean {
-  return objectId !== undefined && !people.hasSource(`${OBJECT_KINDS[objectType].source}:${objectId}`);
+function isVacuous(copy: OrganizationCopy, { objectType, objectId }: GuardrailRule): boolean {
+  return objectId !== undefined && !copy.objects.has(`${objectType}:${objectId}`);
 }
 
-async function violationOf(people: PeopleGraph, rule: GuardrailRule, pace: Pace): Promise<Violation | undefined> {
+async function violationOf(copy: OrganizationCopy, rule: GuardrailRule, pace: Pace): Promise<Violation | undefined> {
   const { kind, count = 0 } = rule;
   if (kind === 'at_least' || kind === 'at_most') {
-    const holding = await select(people.classes, (one) => holds(people, one, rule, pace), pace);
+    const holding = await select(copy.people.all, (one) => holds(copy, one, rule, pace), pace);
     const held = holding.reduce((sum, { users }) => sum + users.size, 0);
     if (kind === 'at_least') return held < count ? { userIds: [], total: 0, held } : undefined;
     return held > count ? { ...listed(usersOf(holding)), held } : undefined;
   }
-  const isViolation = async (one: PeopleClass) => (await holds(people, one, rule, pace)) === (kind === 'never');
-  const found = new Set(usersOf(await select(membersOf(people, rule.teamId), isViolation, pace)));
+  const isViolation = async (one: PeopleClass) => (await holds(copy, one, rule, pace)) === (kind === 'never');
+  const found = new Set(usersOf(await select(membersOf(copy, rule.teamId), isViolation, pace)));
   for (const id of rule.userIds) {
     const user = `user:${id}`;
-    const one = people.classOf(user);
-    if (one ? await isViolation(one) : kind === 'always') found.add(user);
+    if (await isViolation(copy.people.classOf(user))) found.add(user);
     await pace();
   }
   return found.size > 0 ? { ...listed([...found]), held: undefined } : undefined;
 }
 
-function membersOf(people: PeopleGraph, teamId: bigint | undefined): PeopleClass[] {
-  return teamId === undefined ? [] : [...people.classes].filter((one) => people.isMember(one, teamId));
+function membersOf(copy: OrganizationCopy, teamId: bigint | undefined): PeopleClass[] {
+  return teamId === undefined ? [] : [...copy.people.all.filter(({ teamIds }) => teamIds.includes(teamId))];
 }
 
 function usersOf(classes: readonly PeopleClass[]): string[] {

@@ -47,7 +47,7 @@ export function createWriteGuardStore(): WriteGuardStore {
 
     async patch(written, organizationId, since) {
       const { query, revision, touched } = written;
-      // If nobody has written since, what changed is known, and only that is asked for.
+      // If no other transaction has written since, what changed is known, and only that is asked for.
       if (since.revision !== revision - 1n) return await readPatch(query, organizationId, since);
       if (!(await continues(query, since))) return { sources: [], tuples: [], isUseless: true };
       const changes = touched.filter((one) => one.organizationId === organizationId || one.organizationId === PLATFORM);

@@ -1,28 +1,30 @@
 /**
  * Checks the guardrails inside every transaction that changes who may do what.
  *
- * 1. It runs last in the transaction, while the row of the revision is locked. So nobody else writes, on any replica,
- *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row. What
- *    takes seconds in a large organization, loading its graph, is done before the lock, so other writes do not wait.
- * 2. It keeps its own graph of each organization, and patches it with what the transaction wrote. If the transaction is
- *    refused here, the patch is taken back. If it fails later, the graph is of a moment that the database has never been
+ * 1. It runs last in the transaction, while the row of the revision is locked. So no other transaction writes, on any
+ *    replica, between what it reads and the commit. It takes no lock that a writer could hold while it waits for that
+ *    row. What takes seconds in a large organization, loading its copy, is done before the lock, so other writes do not
+ *    wait.
+ * 2. It keeps its own copy of each organization, and patches it with what the transaction wrote. If the transaction is
+ *    rejected here, the patch is taken back. If it fails later, the copy is of a moment that the database has never been
  *    through, and the next writer loads it again.
  * 3. What did not hold before the transaction is in the database, written by the transaction before. So a change is
- *    refused only for what it violates itself, whichever replica made the others.
+ *    rejected only for what it violates itself, whichever replica made the other violations.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
 import { createPace } from '../base/slices.ts';
+import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
+import { copyFrom, type OrganizationCopy, type Undo } from '../simulation/organization-copy.ts';
 import type { Guardrail, Violation, Violations } from './guardrail.ts';
-import { PeopleGraph, type SourcedTuple, type Undo } from './people-graph.ts';
-import { refusalOf, toldOf, viewOf, violatedAnew, withoutTheDead } from './verdict.ts';
+import { ignoreDeletedUsers, newViolations, rejectionOf, toldOf, viewOf } from './new-violations.ts';
 import { violationsAmong } from './violations.ts';
 
 export interface GuardPatch {
   readonly sources: readonly string[];
-  readonly tuples: Iterable<SourcedTuple>;
+  readonly tuples: Iterable<GraphTuple>;
   readonly isUseless: boolean;
 }
 
@@ -38,7 +40,7 @@ export interface WriteGuardStore {
   guardrails(query: Query, organizationIds: readonly bigint[]): Promise<Guardrail[]>;
   /** Organizations with a guardrail that names one of these users, or a team that they are in. */
   organizationsNaming(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
-  load(query: Query, organizationId: bigint): Promise<Moment & { tuples: Iterable<SourcedTuple>; count: number }>;
+  load(query: Query, organizationId: bigint): Promise<Moment & { tuples: Iterable<GraphTuple> }>;
   /** Whether all changes since a moment are still known. */
   continues(query: Query, since: Moment): Promise<boolean>;
   /** What was written since a moment. */
@@ -49,9 +51,9 @@ export interface WriteGuardStore {
   names(query: Query, objects: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The graph of one organization as of a moment, and what did not hold then. */
+/** The copy of one organization as of a moment, and what did not hold then. */
 interface Entry extends Moment {
-  readonly people: PeopleGraph;
+  readonly copy: OrganizationCopy;
   /** Undefined right after loading. */
   readonly known: KnownViolations | undefined;
   /** When it was used last, in milliseconds. */
@@ -67,7 +69,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   /** Of those organizations that were written to since a guardrail changed anywhere. */
   let guardrails = new Map<bigint, readonly Guardrail[]>();
   let guardrailsStamp = '';
-  /** Organizations whose graph a transaction is loading before its lock. */
+  /** Organizations whose copy a transaction is loading before its lock. */
   const preparing = new Map<bigint, Promise<void>>();
 
   return async (query, touched) => {
@@ -99,14 +101,14 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return new Map([...organizationIds].map((id) => [id, guardrails.get(id) ?? found.get(id)]));
   }
 
-  /** Loads the graphs that are not known yet. Each is of this transaction alone until it commits. */
+  /** Loads the copies that are not known yet. Each is of this transaction alone until it commits. */
   async function prepare(query: Query, organizationIds: ReadonlySet<bigint>): Promise<Map<bigint, Entry>> {
     const prepared = new Map<bigint, Entry>();
     const unknown: bigint[] = [];
     for (const id of organizationIds) if (!(await isKnown(query, id))) unknown.push(id);
     const rules = unknown.length === 0 ? [] : await store.guardrails(query, unknown);
     for (const [id, ofOne] of Map.groupBy(rules, ({ organizationId }) => organizationId)) {
-      // A transaction that comes second waits, and finds the graph of the first one under the lock.
+      // A transaction that comes second waits, and finds the copy of the first one under the lock.
       const first = preparing.get(id);
       if (first) await first;
       else await prepareOne(query, id, ofOne, prepared);
@@ -130,8 +132,8 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     preparing.set(organizationId, promise);
     try {
       const entry = await load(query, organizationId);
-      // The graph remembers these answers, so the check under the lock does not ask the engine for them again.
-      await violationsAmong(entry.people, rules);
+      // The copy remembers these answers, so the check under the lock does not ask the engine for them again.
+      await violationsAmong(entry.copy, rules);
       prepared.set(organizationId, entry);
     } finally {
       preparing.delete(organizationId);
@@ -161,73 +163,71 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       if (isChanged) await store.keepViolations(query, organizationId, new Map());
       return;
     }
-    const { people, undo, known } = await peopleNow(written, organizationId, prepared);
+    const { copy, undo, known } = await copyNow(written, organizationId, prepared);
     try {
-      const found = await withoutTheDead(rules, await violationsAmong(people, rules), (ids) =>
+      const found = await ignoreDeletedUsers(rules, await violationsAmong(copy, rules), (ids) =>
         store.living(query, ids),
       );
       const before = known ?? (await store.violations(query, organizationId));
-      if (!written.isFact) await refuseNew(written, people, rules, before, found);
+      if (!written.isFact) await rejectNew(written, copy, rules, before, found);
       const after = withStatements(rules, found);
       if (!isSame(before, after)) await store.keepViolations(query, organizationId, after);
       const { revision, stamp } = written;
-      remember(organizationId, { people, known: after, revision, stamp, usedAt: performance.now() });
+      remember(organizationId, { copy, known: after, revision, stamp, usedAt: performance.now() });
     } catch (error) {
       for (const back of undo.reverse()) back();
       throw error;
     }
   }
 
-  /** The graph as of this transaction, and what did not hold before it, if that is known. */
-  async function peopleNow(written: Written, organizationId: bigint, prepared: Entry | undefined) {
+  /** The copy as of this transaction, and what did not hold before it, if that is known. */
+  async function copyNow(written: Written, organizationId: bigint, prepared: Entry | undefined) {
     const entry = prepared ?? entries.get(organizationId);
     const patch = entry && (await store.patch(written, organizationId, entry));
     if (!entry || !patch || patch.isUseless) {
       entries.delete(organizationId);
-      const { people } = await load(written.query, organizationId);
-      return { people, undo: [] as Undo[], known: undefined };
+      const { copy } = await load(written.query, organizationId);
+      return { copy, undo: [] as Undo[], known: undefined };
     }
-    const bySource = new Map(patch.sources.map((source) => [source, [] as SourcedTuple[]]));
+    const bySource = new Map(patch.sources.map((source) => [source, [] as GraphTuple[]]));
     for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
-    const undo = [...bySource].flatMap(([source, tuples]) => entry.people.replaceSource(source, tuples) ?? []);
-    // If others have written since, they may have written what does not hold, too.
+    const undo = [...bySource].flatMap(([source, tuples]) => entry.copy.replaceSource(source, tuples) ?? []);
+    // Other transactions that have written since may have written what does not hold, too.
     const isNext = entry.revision === written.revision - 1n;
-    return { people: entry.people, undo, known: isNext ? entry.known : undefined };
+    return { copy: entry.copy, undo, known: isNext ? entry.known : undefined };
   }
 
   async function load(query: Query, organizationId: bigint): Promise<Entry> {
-    const { tuples, count, revision, stamp } = await store.load(query, organizationId);
-    const people = new PeopleGraph(model);
-    const pace = createPace();
-    for (const _ of people.loadInParts(tuples, count)) await pace();
-    return { people, known: undefined, revision, stamp, usedAt: performance.now() };
+    const { tuples, revision, stamp } = await store.load(query, organizationId);
+    const copy = await copyFrom(model, tuples);
+    return { copy, known: undefined, revision, stamp, usedAt: performance.now() };
   }
 
-  async function refuseNew(
+  async function rejectNew(
     { query, actor }: Written,
-    people: PeopleGraph,
+    copy: OrganizationCopy,
     rules: readonly Guardrail[],
     before: KnownViolations,
     found: Violations,
   ): Promise<void> {
     const enforced = rules.filter(({ enforce }) => enforce);
     const earlier = new Map([...before].filter(([id, { statement }]) => isCurrent(enforced, id, statement)));
-    const [first] = violatedAnew(enforced, earlier, found);
+    const [first] = newViolations(enforced, earlier, found);
     if (!first) return;
     const { organizationId } = first.rule;
-    const sees = viewOf(people, organizationId, actor?.id);
-    throw refusalOf(await toldOf(first, sees, (objects) => store.names(query, objects)));
+    const sees = viewOf(copy, organizationId, actor?.id);
+    throw rejectionOf(await toldOf(first, sees, (objects) => store.names(query, objects)));
   }
 
   function remember(organizationId: bigint, entry: Entry): void {
     entries.delete(organizationId);
     entries.set(organizationId, entry);
     let bytes = 0;
-    for (const { people } of entries.values()) bytes += people.bytes;
-    for (const [oldest, { people }] of entries) {
+    for (const { copy } of entries.values()) bytes += copy.bytes;
+    for (const [oldest, { copy }] of entries) {
       if (bytes <= maxBytes || oldest === organizationId) return;
       entries.delete(oldest);
-      bytes -= people.bytes;
+      bytes -= copy.bytes;
     }
   }
 }

@@ -11,23 +11,26 @@ import {
   Int64Input,
   named,
   OrgQuery,
+  PermissionPair,
   readIdNumber,
   readMoment,
   Timestamp,
+  UserReference,
   ViolatedGuardrail,
 } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';
-import type { Effect, Impact, KeptEffect } from './impact.ts';
-import { ACTIONS, type PlannedChange } from './planned-change.ts';
+import type { Held } from '../simulation/comparison.ts';
+import { CHANGE_ACTIONS } from './changes/changes.ts';
+import type { PlannedChange } from './changes/planned-change.ts';
+import type { Impact, ImpactReport } from './impact.ts';
+import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 
 /** Changes whose own call accepts an end. */
 const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
 const MAX_CHANGES = 100;
 
-const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const PlannedRole = named(
   'PlannedRole',
   Type.Object({
@@ -54,7 +57,7 @@ const PlannedExpiry = Type.Optional(
 const Change = named(
   'PlannedChange',
   Type.Object({
-    action: Type.Enum([...ACTIONS], { description: 'What the change does, as the audit log calls it.' }),
+    action: Type.Enum(CHANGE_ACTIONS, { description: 'What the change does, as the audit log calls it.' }),
     id: Type.Optional(Int64Input),
     role: Type.Optional(PlannedRole),
     team: Type.Optional(
@@ -104,7 +107,7 @@ const Plan = named(
 const EFFECT = {
   object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
   relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
-  permission: Type.Union([Pair, Type.Null()], {
+  permission: Type.Union([PermissionPair, Type.Null()], {
     description: 'The permission that a role can contain, if the relation on the organization is one.',
   }),
 };
@@ -141,7 +144,7 @@ const Report = named(
       named(
         'UserImpact',
         Type.Object({
-          user: User,
+          user: UserReference,
           gains: Type.Array(EffectSchema),
           loses: Type.Array(EffectSchema),
           keeps: Type.Array(KeptSchema, {
@@ -220,11 +223,15 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
       if (changes.length === 0 && at === undefined)
         throw invalidField('changes', 'changes must not be empty without at');
       const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
-      const { people, total, unattended, refusals, guardrails } = await impact.preview(asker, changes, question);
-      const texts = new Map<readonly Effect[], string>();
-      const users = await mapInSlices(people, ({ person: user, gains, loses, keeps, more }) => {
-        const [gained, lost, kept] = [textOf(gains, texts), textOf(loses, texts), textOf(keeps, texts)];
-        return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"keeps":${kept},"more":${more}}`;
+      const report = await impact.preview(asker, changes, question);
+      const { people, total, unattended, refusals, guardrails } = report;
+      const present = presenter(report);
+      const texts = new Map<ShownImpact, string>();
+      const users = await mapInSlices(people, ({ person: user, impact: shown }) => {
+        // Users who are alike share what is said, so it is written once.
+        const text = texts.get(shown) ?? writeJson(presentImpact(shown, present)).slice(1);
+        texts.set(shown, text);
+        return `{"user":${writeJson(user)},${text}`;
       });
       const rest = writeJson({
         total,
@@ -241,22 +248,21 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
   );
 }
 
-/** People who are alike share their lists, so each list is written once. */
-function textOf(effects: readonly Effect[], texts: Map<readonly Effect[], string>): string {
-  const text = texts.get(effects) ?? writeJson(effects.map(present));
-  texts.set(effects, text);
-  return text;
+function presenter({ nameOf, permissionOf }: Pick<ImpactReport, 'nameOf' | 'permissionOf'>) {
+  return ({ object, relation, until, untilBefore }: Held & Partial<KeptHeld>) => {
+    const permission = permissionOf({ object, relation });
+    return {
+      object: nameOf(object),
+      relation,
+      permission: permission ? { namespace: permission.namespace, action: permission.action } : null,
+      ...presentExpiry(until),
+      ...(untilBefore && { expires_at_before: expiryText(untilBefore) }),
+    };
+  };
 }
 
-function present({ object, relation, permission, until, ...kept }: Effect | KeptEffect) {
-  const before = 'untilBefore' in kept ? kept.untilBefore : undefined;
-  return {
-    object,
-    relation,
-    permission: permission ? { namespace: permission.namespace, action: permission.action } : null,
-    ...presentExpiry(until),
-    ...(before && { expires_at_before: expiryText(before) }),
-  };
+function presentImpact({ gains, loses, keeps, more }: ShownImpact, present: ReturnType<typeof presenter>) {
+  return { gains: gains.map(present), loses: loses.map(present), keeps: keeps.map(present), more };
 }
 
 /** Each action needs other fields. One schema of alternatives would say of a typo only that nothing matches. */

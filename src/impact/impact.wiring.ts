@@ -1,24 +1,32 @@
 import type { Authz } from '../authz/authz.wiring.ts';
+import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
-import type { Trials } from '../guardrails/trial.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createSimulationStore } from '../simulation/simulation.store.ts';
+import { openSimulation } from '../simulation/simulation.ts';
 import { impactRoutes } from './impact.routes.ts';
-import { createImpactStore } from './impact.store.ts';
-import { createImpact } from './impact.ts';
+import { createImpact, type OpenSimulation } from './impact.ts';
+import { rolePreviewRoutes } from './role-preview.routes.ts';
+import { createRolePreview } from './role-preview.ts';
 
 /** What changes would do, before they are made. */
 export function wireImpact(
-  { db, room }: Infrastructure,
-  { callers }: Identity,
-  { graphs, names }: Authz,
-  { guardrails, trials }: { readonly guardrails: Guardrails; readonly trials: Trials },
+  { db, room: { limits } }: Infrastructure,
+  { callers: { personNamed } }: Identity,
+  { graphs, names, model }: Authz,
+  { guardrails, guardrailChecks: checks }: { guardrails: Guardrails; guardrailChecks: GuardrailChecks },
 ) {
-  const { personNamed } = callers;
-  const store = createImpactStore(db);
-  const limits = room.limits;
-  const { read: readGuardrails } = guardrails;
-  const impact = createImpact({ graphs, store, names, limits, personNamed, readGuardrails, trials });
-  return { mount: (scope: Scope) => impactRoutes(scope, impact) };
+  const store = createSimulationStore(db);
+  const open: OpenSimulation = (...whose) => openSimulation({ graphs, store, model }, ...whose);
+  // Neither names nor end dates make a difference to who holds what now.
+  const openUnnamed: OpenSimulation = (...whose) => openSimulation({ graphs, model }, ...whose);
+  const impact = createImpact({ open, names, limits, personNamed, readGuardrails: guardrails.read, checks });
+  return {
+    mount(scope: Scope): void {
+      impactRoutes(scope, impact);
+      rolePreviewRoutes(scope, createRolePreview(openUnnamed, names));
+    },
+  };
 }

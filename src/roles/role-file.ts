@@ -21,8 +21,8 @@ import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
 import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry, type WrittenDocument } from './role-document.ts';
 import { writeYaml } from './role-document-writer.ts';
+import type { RoleFileCheck } from './role-file-check.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
-import type { RehearseFile } from './role-rehearsal.ts';
 import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
 
 export interface RoleFileStore {
@@ -88,7 +88,7 @@ export function createRoleFile(
   judge: Pick<Judge, 'allowed'>,
   limits: RoleLimits & Pick<Limits, 'guardrailsPerOrganization'>,
   reader: GuardrailReader,
-  rehearse: RehearseFile,
+  check: RoleFileCheck,
 ) {
   return { exportRoles, importRoles };
 
@@ -121,7 +121,7 @@ export function createRoleFile(
     };
     if (options.isDryRun) {
       const { plan, rules, report } = await decide(await store.read(organizationId));
-      await rehearse(organizationId, actor.id, plan, rules);
+      await check(organizationId, actor.id, plan, rules);
       return report;
     }
     const done = await store.change(organizationId, decide, actor);

@@ -1,14 +1,14 @@
 import { type Db, sql } from '../db/db.ts';
-import type { Crowd, RolePeopleStore } from './role-people.ts';
+import type { RolePeopleStore, TeamsCount } from './role-people.ts';
 
-interface CrowdRow {
+interface CountRow {
   team_ids: bigint[];
   people: number;
 }
 
 // Reads each membership once, however many roles the team has: the rows of all roles together could be millions.
-const CROWDS = sql(
-  'rolePeople.crowds',
+const COUNTS = sql(
+  'rolePeople.counts',
   `select j.team_ids, count(*)::integer as people
      from (select array_agg(m.team_id order by m.team_id) as team_ids
              from team t join team_member m on m.team_id = t.id
@@ -19,8 +19,8 @@ const CROWDS = sql(
 
 export function createRolePeopleStore(db: Db): RolePeopleStore {
   return {
-    async crowds(organizationId): Promise<Crowd[]> {
-      const rows = await db.query<CrowdRow>(CROWDS, [organizationId]);
+    async counts(organizationId): Promise<TeamsCount[]> {
+      const rows = await db.query<CountRow>(COUNTS, [organizationId]);
       return rows.map(({ team_ids, people }) => ({ teamIds: team_ids, people }));
     },
   };

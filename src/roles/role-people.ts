@@ -3,13 +3,13 @@ import { createPace } from '../base/slices.ts';
 import type { Role } from './roles.ts';
 
 /** Users who are in exactly the same ones of those teams of an organization that have roles. */
-export interface Crowd {
+export interface TeamsCount {
   readonly teamIds: readonly bigint[];
   readonly people: number;
 }
 
 export interface RolePeopleStore {
-  crowds(organizationId: bigint): Promise<Crowd[]>;
+  counts(organizationId: bigint): Promise<TeamsCount[]>;
 }
 
 export type RolePeople = ReturnType<typeof createRolePeople>;
@@ -27,24 +27,24 @@ export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'hol
     const organization = { type: 'organization', id: organizationId } as const;
     if (!(await judge.holds(callerId, organizationId, 'can_view_teams', organization))) return undefined;
     const isHeld = roles.some(({ teamIds }) => teamIds.length > 0);
-    const crowds = isHeld ? await store.crowds(organizationId) : [];
-    const ofTeam = new Map<bigint, Crowd[]>();
+    const counts = isHeld ? await store.counts(organizationId) : [];
+    const ofTeam = new Map<bigint, TeamsCount[]>();
     const pace = createPace();
-    for (const crowd of crowds) {
-      for (const team of crowd.teamIds) {
+    for (const one of counts) {
+      for (const team of one.teamIds) {
         const known = ofTeam.get(team);
-        if (known) known.push(crowd);
-        else ofTeam.set(team, [crowd]);
+        if (known) known.push(one);
+        else ofTeam.set(team, [one]);
       }
       await pace();
     }
     const people = new Map<bigint, number>();
     for (const { id, teamIds } of roles) {
-      const counted = new Set<Crowd>();
-      for (const team of teamIds) for (const crowd of ofTeam.get(team) ?? []) counted.add(crowd);
+      const counted = new Set<TeamsCount>();
+      for (const team of teamIds) for (const one of ofTeam.get(team) ?? []) counted.add(one);
       people.set(
         id,
-        counted.values().reduce((sum, crowd) => sum + crowd.people, 0),
+        counted.values().reduce((sum, one) => sum + one.people, 0),
       );
       await pace();
     }

@@ -1,9 +1,7 @@
 import Type from 'typebox';
-import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { Int64, named, PermissionPair, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import type { Role } from './roles.ts';
-
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 
 export const RoleResponse = named(
   'Role',
@@ -12,7 +10,7 @@ export const RoleResponse = named(
     name: Type.String(),
     owner_id: Int64,
     description: Type.String(),
-    permissions: Type.Array(Pair),
+    permissions: Type.Array(PermissionPair),
     team_ids: Type.Array(Int64),
     team_expiries: Type.Optional(
       Type.Array(Type.Object({ team_id: Int64, expires_at: Timestamp }), {

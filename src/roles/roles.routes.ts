@@ -13,6 +13,7 @@ import {
   named,
   OrgQuery,
   PathId,
+  PermissionPair,
   readId,
   readIdNumber,
   Timestamp,
@@ -26,7 +27,6 @@ import type { RolePeople } from './role-people.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 
 const MAX_ITEMS = 1000;
-const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const RoleId = Type.Object({ id: PathId });
 const PastQuery = Type.Object({ ...OrgQuery.properties, ...AtQuery });
 
@@ -35,7 +35,7 @@ export const UpdateRole = named(
   Type.Object({
     name: Type.Optional(Type.String()),
     description: Type.Optional(Type.String()),
-    permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
+    permissions: Type.Optional(Type.Array(PermissionPair, { maxItems: MAX_ITEMS })),
     teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
   }),
 );
@@ -44,7 +44,7 @@ const CreateRole = named(
   Type.Object({
     ...UpdateRole.properties,
     name: Type.String(),
-    permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
+    permissions: Type.Array(PermissionPair, { maxItems: MAX_ITEMS }),
   }),
 );
 

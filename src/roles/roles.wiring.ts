@@ -1,5 +1,5 @@
 import type { Authz } from '../authz/authz.wiring.ts';
-import type { Trials } from '../guardrails/trial.ts';
+import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { expireRoles } from './expired-roles.store.ts';
@@ -9,11 +9,9 @@ import { createPastRoles } from './past-roles.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile, type GuardrailReader } from './role-file.ts';
+import { createRoleFileCheck } from './role-file-check.ts';
 import { createRolePeopleStore } from './role-people.store.ts';
 import { createRolePeople } from './role-people.ts';
-import { rolePreviewRoutes } from './role-preview.routes.ts';
-import { createRolePreview } from './role-preview.ts';
-import { createRoleRehearsal } from './role-rehearsal.ts';
 import { roleRoutes } from './roles.routes.ts';
 import { createRoleStore } from './roles.store.ts';
 import { createRoles } from './roles.ts';
@@ -22,11 +20,15 @@ import { createTeamRoles } from './team-roles.ts';
 
 interface Guarding {
   readonly guardrails: GuardrailReader;
-  readonly trials: Trials;
+  readonly guardrailChecks: GuardrailChecks;
 }
 
-export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz, { guardrails, trials }: Guarding) {
-  const { model, modelText, graphs, judge, names } = authz;
+export function wireRoles(
+  { db, revisions, room }: Infrastructure,
+  authz: Authz,
+  { guardrails, guardrailChecks }: Guarding,
+) {
+  const { model, modelText, judge } = authz;
   const store = createRoleStore(db, revisions.write, room);
   revisions.addExpirer(expireRoles);
   const roles = createRoles(store, judge, room.limits);
@@ -38,10 +40,9 @@ export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz,
     roleRoutes(scope, roles, rolePeople, pastRoles);
     modelWordsRoutes(scope, modelText, describeModel(model));
     const fileStore = createRoleFileStore(db, revisions.write);
-    const rehearse = createRoleRehearsal(graphs, trials);
-    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, rehearse);
+    const check = createRoleFileCheck(guardrailChecks);
+    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, check);
     roleFileRoutes(scope, roleFile, pastRoles);
-    rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }
 }

@@ -11,6 +11,7 @@ import { viewpointOf } from '../../src/authz/viewpoint.ts';
 import { createVisibleClusters } from '../../src/authz/visible-clusters.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
+import { createGraph } from '../../src/rebac/graph.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
 import { personRow, STILL } from '../support/caller-store.ts';
 
@@ -125,7 +126,8 @@ describe('Decisions', () => {
 
   it('An answer is remembered until the graph changes, also if the user asks about themselves meanwhile', async () => {
     const cache = createAnswerCache();
-    const graph = await graphs.copyOf(ACME, () => true);
+    const present = await graphs.of(ACME);
+    const graph = createGraph(present.model, present.tuples());
     const first = cache.ask(graph, DAN, cluster(100n));
     const team = cache.ask(graph, DAN, { type: 'team', id: 100n });
     assert.deepEqual([first, team], [['can_view', 'can_connect'], []]);

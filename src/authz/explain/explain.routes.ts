@@ -7,13 +7,13 @@ import type { Scope } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { documentedSchema, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
 import { readObjectType } from '../objects.ts';
-import { type FindForbidding, forbiddenBy, type RemedySearch } from '../remedies.ts';
-import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from '../remedies.view.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
 import { REASON_KINDS } from './all-paths.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
 import { MarkedUser } from './marked-user.view.ts';
+import { type Advice, forbiddenBy } from './remedy.ts';
+import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from './remedy.view.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
@@ -156,11 +156,9 @@ const Explanation = named(
 /** As of a past moment, or now. */
 type ExplainAt = (at: Date | undefined) => Explain;
 
-interface Parts {
+interface Parts extends Advice {
   readonly explainAt: ExplainAt;
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
-  readonly remedies: RemedySearch;
-  readonly forbidding: FindForbidding;
   readonly reachOf: FindReach;
   readonly baseUrl: () => string;
 }

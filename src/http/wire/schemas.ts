@@ -72,6 +72,10 @@ export function alsoAs<Schema extends TSchema>(schema: Schema, ...types: readonl
   return Object.assign(schema, { [ALSO]: types });
 }
 
+export const UserReference = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+/** A permission of the catalog. */
+export const PermissionPair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
+
 /** In errors with the reason guardrail_violated, and in previews of such errors. */
 export const ViolatedGuardrail = named(
   'ViolatedGuardrail',

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { createGraphStore } from '../../../src/authz/graphs.store.ts';
-import { structureOf } from '../../../src/changes/derived-tuples.ts';
-import { readScene } from '../../../src/impact/scene.ts';
-import { membershipsOf } from '../../../src/impact/team-state.ts';
-import { createGraph } from '../../../src/rebac/graph.ts';
+import { membershipOf, structureOf } from '../../../src/changes/derived-tuples.ts';
 import { type Model, readModel } from '../../../src/rebac/model.ts';
 import { CATALOG } from '../../../src/roles/catalog.ts';
-import { roleTuples } from '../../../src/roles/role-preview.ts';
+import { CopyReader } from '../../../src/simulation/organization-copy.ts';
+import { NO_DETAILS, roleTuples, stateFrom } from '../../../src/simulation/organization-state.ts';
 import { COUNTS } from '../../counts.ts';
 import { inHours } from '../../support/expiry.ts';
 import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/impact-moments.ts';
@@ -198,14 +196,16 @@ describe('Agreement of previews with what happens', () => {
   async function requireDerivation(): Promise<void> {
     const { tuples } = await createGraphStore(atrium.instance.db).load(acme);
     const stated = [...tuples].filter(({ source }) => /^(team|role):/.test(source));
-    const graphs = {
-      copyOf: async (_id: bigint, keep: (tuple: (typeof stated)[number]) => boolean) =>
-        createGraph(model, stated.filter(keep)),
-    };
-    const scene = await readScene(graphs, acme, { teams: [], roles: [], memberEnds: [], roleEnds: [] });
+    const reader = new CopyReader();
+    for (const tuple of stated) reader.note(tuple);
+    const { people } = await reader.copy(model);
+    const { teams, roles } = await stateFrom(reader.structure, people, NO_DETAILS);
     const derived = [
-      ...[...scene.teams.values()].flatMap((team) => [...structureOf(acme, team), ...membershipsOf(acme, team)]),
-      ...[...scene.roles.values()].flatMap((role) => roleTuples(acme, role.id, role)),
+      ...[...teams.values()].flatMap((team) => [
+        ...structureOf(acme, team),
+        ...[...team.members].flatMap((user) => membershipOf(acme, team, user)),
+      ]),
+      ...[...roles.values()].flatMap((role) => roleTuples(acme, role)),
     ];
     const texts = (list: readonly { object: string; relation: string; user: string }[]) =>
       list.map(({ object, relation, user }) => `${object} ${relation} ${user}`).sort();

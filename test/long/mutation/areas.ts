@@ -36,7 +36,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   authorization: {
     count: COUNTS.sampledMutants,
-    sources: ['src/authz/*.ts', 'src/authz/explain/*.ts', 'src/http/admission/{access,admission,gate}.ts'],
+    sources: [
+      'src/authz/*.ts',
+      'src/authz/explain/*.ts',
+      'src/remedies/*.ts',
+      'src/http/admission/{access,admission,gate}.ts',
+    ],
     tests: [
       'test/authz/{graph-cache,graph-moments,graph-store,graphs,judge,owner-store,object-ref,token-reach}.test.ts',
       'test/authz/explanation-text.test.ts',

@@ -25,14 +25,13 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the pattern finds both or neither',
   "src/tokens/hosted-token.ts: const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 16);  →  const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 17);":
     'the length of the ID of a key is free: whoever verifies a token compares it as a whole',
-  'src/authz/remedy-scene.ts: await pace();  →  (nothing)': BREATH,
-  'src/authz/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
+  'src/remedies/visible-organization.ts: await pace();  →  (nothing)': BREATH,
+  'src/remedies/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
   'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
     'the size of a cache is a matter of taste',
   'src/authz/graphs.ts: for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {  →  for (let refreshes = 1; refreshes < MAX_REFRESHES; refreshes++) {':
     'the number of attempts is a matter of taste',
-  'src/authz/graphs.ts: if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);  →  if (!(graph.size <= MAX_COPIED)) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);':
-    SAME_TUPLES,
+  'src/authz/graphs.ts: if (graph.size <= MAX_READ) {  →  if (!(graph.size <= MAX_READ)) {': SAME_TUPLES,
   'src/authz/warm-up.ts: await Promise.allSettled([repeat(load), repeat(load), compile(model, permissions)]);  →  (nothing)':
     WARM_UP,
   'src/authz/warm-up.ts: for (let member = 0; member < MEMBERS; member++) {  →  for (let member = 0; member >= MEMBERS; member++) {':

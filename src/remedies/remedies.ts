@@ -1,0 +1,271 @@
+import type { RoleGrant } from '../authz/escalation.ts';
+import type { ExplainStore } from '../authz/explain/explain.ts';
+import { doing } from '../authz/explain/explanation-text.ts';
+import {
+  forbiddenBy,
+  type Reach,
+  type RejectingGuardrail,
+  type Remedies,
+  type Remedy,
+  type RemedyQuestion,
+  type WireChange,
+} from '../authz/explain/remedy.ts';
+import type { Graphs } from '../authz/graphs.ts';
+import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
+import { createPace } from '../base/slices.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import type { GuardrailChecks, Step } from '../guardrails/guardrail-check.ts';
+import type { Model } from '../rebac/model.ts';
+import {
+  type Candidate,
+  type CandidateLimits,
+  candidatesFor,
+  leastPermission,
+  type RemedyChange,
+} from './remedy-candidates.ts';
+import { createRemedyEffects, type Effect, OF_A_SINGLE_MEMBER } from './remedy-effects.ts';
+import { readVisibleOrganization, type VisibleOrganization } from './visible-organization.ts';
+
+interface Parts {
+  readonly graphs: Pick<Graphs, 'eachTuple'>;
+  readonly store: Pick<ExplainStore, 'names'>;
+  readonly catalog: readonly RoleGrant[];
+  readonly limits: CandidateLimits;
+  readonly checks: GuardrailChecks;
+  readonly model: Model;
+}
+
+const MAX_REMEDIES = 10;
+/** So many candidates are tried in the graph; more only while every one of them would be rejected by a guardrail. */
+const MAX_TRIED = 30;
+const MAX_REJECTED = 100;
+/** Of changes that give the same, the smaller first. */
+const ORDER: readonly RemedyChange['action'][] = ['team.add_member', 'role.assign', 'role.update', 'role.create'];
+
+interface Judged {
+  readonly candidate: Candidate;
+  readonly gains: number;
+  readonly others: number;
+  readonly reach: Reach;
+  readonly rejectedBy: RejectingGuardrail | undefined;
+}
+
+type NameOf = (object: string) => string;
+
+/**
+ * Ways to get to yes, ordered by how little else they grant and to how few people. They are found in what the caller may
+ * see of the organization, so they reveal nothing else.
+ */
+export function createRemedies({ graphs, store, catalog, limits, checks, model }: Parts) {
+  return async (question: RemedyQuestion): Promise<Remedies> => {
+    const { organizationId, callerId, userId, object, relation } = question;
+    if (question.standing === 'hidden') return none('');
+    if (object.type === 'user') return none('Only users themselves can do this with their account.');
+    if (question.standing === 'own')
+      return none('It belongs to a user, not to an organization: nobody else can get it.');
+    const pace = createPace();
+    const aim = { user: `user:${userId}`, object: nameOfObject(object) };
+    const about = { organizationId, callerId, userId, object: aim.object };
+    const visible = await readVisibleOrganization(graphs, model, about);
+    const effects = createRemedyEffects(visible, organizationId, relation, pace);
+    await pace();
+    const known = effects.permissions(catalog);
+    await pace();
+    const least = leastPermission(known)?.grant;
+    const setting = { visible, effects, organizationId, catalog, limits };
+    const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, pace);
+    candidates.sort(byEstimate);
+    const judged: Judged[] = [];
+    const guard = candidates.length === 0 ? undefined : await checks.open(organizationId, callerId);
+    const seesGuardrails = visible.caller.held.has('can_view_roles');
+    for (const [place, candidate] of candidates.entries()) {
+      const isAccepted = judged.some(({ rejectedBy }) => !rejectedBy);
+      if (place >= MAX_REJECTED || (place >= MAX_TRIED && (isAccepted || !guard))) break;
+      const effect = await effects.of(candidate);
+      if (!effect.isEnough) continue;
+      const { others, reach } = effect;
+      // Whoever may neither see guardrails nor make the change is not told of one.
+      const isTold = candidate.isAllowed || seesGuardrails;
+      const rejectedBy = isTold ? await guard?.wouldReject(stepsOf(candidate, aim.user)) : undefined;
+      judged.push({ candidate, gains: furtherIn(effect, least), others, reach, rejectedBy });
+    }
+    const best = judged.sort(byEffect).slice(0, MAX_REMEDIES);
+    const names = await store.names([aim.user, aim.object, `organization:${organizationId}`, ...objectsIn(best)]);
+    const nameOf: NameOf = (one) => names.get(one) ?? one;
+    const isNew = best.some(({ candidate }) => candidate.changes.some(({ action }) => action === 'role.create'));
+    const taken = isNew ? await store.names([...visible.roles.keys()].map((id) => `role:${id}`)) : new Map();
+    const freeName = (wanted: string) => freeNameFor(wanted, [...taken.values()]);
+    const [first] = best;
+    const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
+    const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
+    const wordsOf = (reach: Reach) => reachWords(reach, object.type);
+    const reached = first && wordsOf(first.reach);
+    const help = `the smallest change that would help is to ${parts}${reached ? ` (${reached})` : ''}`;
+    return {
+      sentence: parts && `${isNot}: ${first.rejectedBy ? forbiddenBy(first.rejectedBy) : help}`,
+      remedies: best.map(({ candidate, gains, others, reach, rejectedBy }) => ({
+        changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
+        sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),
+        gains,
+        others,
+        reach,
+        reachWords: wordsOf(reach),
+        isAllowed: candidate.isAllowed && !rejectedBy,
+        rejectedBy,
+        required: requiredFor(candidate.changes, organizationId),
+      })),
+      note: first?.rejectedBy
+        ? 'A guardrail would reject every one of these.'
+        : noteOn(question, visible, least !== undefined, best.length, nameOf),
+    };
+  };
+}
+
+function none(note: string): Remedies {
+  return { remedies: [], sentence: undefined, note };
+}
+
+function furtherIn({ gained }: Effect, least: RoleGrant | undefined): number {
+  return [...gained].filter((relation) => relation !== least?.relation).length;
+}
+
+function byEstimate(one: Candidate, other: Candidate): number {
+  return one.estimate[0] - other.estimate[0] || one.estimate[1] - other.estimate[1] || orderOf(one) - orderOf(other);
+}
+
+/** What a guardrail would reject comes last. */
+function byEffect(one: Judged, other: Judged): number {
+  const rejected = Number(one.rejectedBy !== undefined) - Number(other.rejectedBy !== undefined);
+  return (
+    rejected ||
+    one.gains - other.gains ||
+    one.others - other.others ||
+    orderOf(one.candidate) - orderOf(other.candidate)
+  );
+}
+
+function orderOf({ changes }: Candidate): number {
+  return changes.length * ORDER.length + Math.max(...changes.map(({ action }) => ORDER.indexOf(action)));
+}
+
+/** A user joins a team before the team gets a role. */
+function stepsOf({ tuples, joins }: Candidate, user: string): Step[] {
+  const team = `team:${joins}`;
+  const join: Step = (copy) => {
+    const stays = copy.tuplesOf(team).filter(({ relation }) => !OF_A_SINGLE_MEMBER.includes(relation));
+    return [copy.replaceSource(team, [...stays, { object: team, relation: 'member', user }]) ?? []].flat();
+  };
+  const byRole = Map.groupBy(tuples, ({ object, user: by }) => (object.startsWith('role:') ? object : baseOf(by)));
+  const grant: Step = (copy) =>
+    [...byRole].flatMap(([role, added]) => copy.replaceSource(role, [...copy.tuplesOf(role), ...added]) ?? []);
+  return [...(joins === undefined ? [] : [join]), ...(tuples.length === 0 ? [] : [grant])];
+}
+
+/** `role:4` of `role:4#assignee`. */
+function baseOf(subject: string): string {
+  return subject.split('#')[0] ?? '';
+}
+
+function reachWords({ objects, isOpen }: Reach, type: ObjectRef['type']): string {
+  const word = OBJECT_KINDS[type].title;
+  const others = objects === 0 ? [] : [`${objects} other ${word}${objects === 1 ? '' : 's'}`];
+  const parts = [...others, ...(isOpen ? [`every ${word} to come`] : [])];
+  return parts.length === 0 ? '' : `also on ${parts.join(', and ')}`;
+}
+
+function objectsIn(best: readonly Judged[]): string[] {
+  return best.flatMap(({ candidate }) =>
+    candidate.changes.flatMap((change) => {
+      const on = change.action === 'role.create' ? [] : [`${change.action.split('.')[0]}:${change.id}`];
+      return 'team' in change ? [...on, `team:${change.team}`] : on;
+    }),
+  );
+}
+
+function onWire(change: RemedyChange, username: string, freeName: (wanted: string) => string): WireChange {
+  switch (change.action) {
+    case 'role.create': {
+      const { permission, team } = change;
+      return {
+        action: 'role.create',
+        role: { name: freeName(permission.action), permissions: [permission], teamIDs: [team] },
+      };
+    }
+    case 'role.update':
+      return { action: 'role.update', id: change.id, role: { permissions: change.permissions } };
+    case 'role.assign':
+      return change;
+    case 'team.add_member':
+      return { ...change, username };
+  }
+}
+
+function freeNameFor(wanted: string, taken: readonly string[]): string {
+  const used = new Set(taken.map((name) => name.toLowerCase()));
+  for (let number = 2, name = wanted; ; number++) {
+    if (!used.has(name.toLowerCase())) return name;
+    name = `${wanted} ${number}`;
+  }
+}
+
+function sentenceOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string {
+  const [first = '', ...rest] = partsOf(changes, user, nameOf);
+  return [`${first.charAt(0).toUpperCase()}${first.slice(1)}`, ...rest].join(', and ');
+}
+
+function partsOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string[] {
+  return changes.map((change) => partOf(change, user, nameOf));
+}
+
+function partOf(change: RemedyChange, user: string, nameOf: NameOf): string {
+  switch (change.action) {
+    case 'role.create':
+      return `create a role that contains only "${change.permission.action}", and assign it to the team ${nameOf(`team:${change.team}`)}`;
+    case 'role.update':
+      return `add "${change.permissions.at(-1)?.action}" to the role ${nameOf(`role:${change.id}`)}, which ${user} has`;
+    case 'role.assign':
+      return `assign the role ${nameOf(`role:${change.id}`)} to the team ${nameOf(`team:${change.team}`)}`;
+    case 'team.add_member':
+      return `add ${user} to the team ${nameOf(`team:${change.id}`)}`;
+  }
+}
+
+function requiredFor(changes: readonly RemedyChange[], organizationId: bigint): Remedy['required'] {
+  const organization = { type: 'organization', id: organizationId } as const;
+  const change = changes.at(-1);
+  if (change?.action === 'team.add_member') {
+    return { object: { type: 'team', id: change.id }, relation: 'can_add_member' };
+  }
+  const relation = change?.action === 'role.create' ? 'can_create_role' : 'can_edit_roles';
+  return { object: organization, relation };
+}
+
+function noteOn(
+  { organizationId, userId, object, relation }: RemedyQuestion,
+  { userTeams, caller, graph }: VisibleOrganization,
+  isInCatalog: boolean,
+  count: number,
+  nameOf: NameOf,
+): string {
+  const user = nameOf(`user:${userId}`);
+  const organization = nameOf(`organization:${organizationId}`);
+  if (relation === 'can_leave') {
+    return caller.isUserMember
+      ? `Whoever is in ${organization} can leave it, except the last owner: ${organization} needs another owner first.`
+      : `Only members of ${organization} can leave it.`;
+  }
+  const name = nameOfObject(object);
+  const says = new Set([...graph.tuplesOf(name)].filter((one) => one.object === name).map((one) => one.relation));
+  if (relation === 'can_delete' && says.has('built_in')) return `${nameOf(name)} is a built-in team and stays.`;
+  if (relation === 'can_remove_member' && says.has('kept') && count === 0) {
+    return `${nameOf(name)} needs another member first: an organization always has an owner.`;
+  }
+  if (!isInCatalog && count > 0) {
+    return `No role can contain the permission to ${doing(relation, nameOf(name))}: only teams give it.`;
+  }
+  if (count === 0) return `No change of the teams and roles that you may see would let ${user} do this.`;
+  if (userTeams.length === 0 && caller.seesAllTeams) {
+    return `${user} is in no team of ${organization}, so adding ${user} to a team is the only way.`;
+  }
+  return '';
+}

@@ -1,0 +1,217 @@
+import { createPace } from '../base/slices.ts';
+import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
+import type { PeopleClass } from './people-classes.ts';
+import type { Side, Simulation } from './simulation.ts';
+
+/** A relation that users hold, or would hold, on an object. */
+export interface Held {
+  readonly object: string;
+  readonly relation: string;
+}
+
+/** Users who are alike before, and alike after the changes. */
+export interface PeopleGroup {
+  readonly before: PeopleClass;
+  readonly after: PeopleClass;
+  readonly users: readonly string[];
+  /** Their teams, before or after. */
+  readonly teamIds: readonly bigint[];
+  /** A change is about one of their teams or about a role of one. What they hold by themselves stays the same otherwise. */
+  readonly isTouched: boolean;
+  /** They hold everything as site administrators, whatever changes. */
+  readonly isAdmin: boolean;
+}
+
+/** What the users of a group gain and lose. */
+export interface Difference {
+  readonly gains: readonly Held[];
+  readonly loses: readonly Held[];
+  /** What they lose on objects that stay, also what follows from what they lose on the organization. */
+  readonly lost: readonly Held[];
+}
+
+type Relations = readonly string[];
+type HeldOn = (object: string) => Relations;
+
+export type Comparison = Awaited<ReturnType<typeof compare>>;
+
+/** Who gains and loses what by the changes. */
+export async function compare(simulation: Simulation, withObjects: boolean) {
+  const { before, after, organization } = simulation;
+  const touchedTeams = touchedBy(simulation);
+  const groups = groupsOf(simulation, touchedTeams);
+  const objects = withObjects ? await pairObjects(simulation) : undefined;
+  const shifting = (objects?.pairs ?? []).filter((pair) => pair.before !== pair.after).flatMap(samplesOf);
+  const pace = createPace();
+  const asking = groups.filter(({ isTouched }) => isTouched || shifting.length > 0);
+  await before.answers.enterAll(asking.flatMap((group) => [group.before, group.after]));
+  // One after the other, because the graph has to be changed in between.
+  for (const side of ['after', 'before'] as const) {
+    await simulation.show(side);
+    for (const group of asking) {
+      for (const object of askedOf(group)) {
+        heldOn(side, group, object);
+        const rest = pace();
+        // There may be a million, and to wait for nothing takes as long as most answers.
+        if (rest) await rest;
+      }
+    }
+  }
+  const differences = new Map<PeopleGroup, Difference>();
+  for (const group of asking) {
+    const asked = askedOf(group);
+    const among = (side: Side) => (object: string) => (asked.has(object) ? heldOn(side, group, object) : []);
+    const own = group.isTouched && objects ? objects.ownOf(group.teamIds, touchedTeams) : [];
+    const difference = differenceOf(organization, among('before'), among('after'), own, objects);
+    if (difference.gains.length + difference.loses.length + difference.lost.length > 0)
+      differences.set(group, difference);
+    await pace();
+  }
+  return { groups, differences, objects, touchedTeams, unattended, wasSeenBy };
+
+  function heldOn(side: Side, group: PeopleGroup, object: string): Relations {
+    return simulation[side].answers.relationsOn(group[side], object, group.isAdmin);
+  }
+
+  /** To those whom no change is about, only objects that change themselves can make a difference. */
+  function askedOf({ isTouched, teamIds }: PeopleGroup): Set<string> {
+    if (!isTouched) return new Set(shifting);
+    return new Set([organization, ...(objects ? [...objects.samples, ...objects.ownOf(teamIds, touchedTeams)] : [])]);
+  }
+
+  /**
+   * What users could do before, and no user except site administrators could do after. What follows from what is lost on
+   * the organization is left out, as in the effects on users.
+   */
+  async function unattended(): Promise<Held[]> {
+    const candidates = new Map<string, Held>();
+    const enter = (held: Held) => candidates.set(`${held.object} ${held.relation}`, held);
+    for (const [group, { lost }] of differences) {
+      if (group.isAdmin) continue;
+      for (const held of lost) enter(held);
+      const asked = askedOf(group);
+      for (const { sample } of objects?.ordinary.values() ?? []) {
+        if (!asked.has(sample)) continue;
+        const gone = without(heldOn('before', group, sample), heldOn('after', group, sample));
+        for (const relation of gone) enter({ object: sample, relation });
+      }
+    }
+    const found = await nobodyCan([...candidates.values()]);
+    const usual = new Set(found.map(({ object, relation }) => `${object} ${relation}`));
+    const isListed = ({ object, relation }: Held) => {
+      const pair = objects?.pairOf.get(object);
+      return pair ? !usual.has(`${objects?.ordinary.get(pair.type)?.sample} ${relation}`) : true;
+    };
+    const samples = new Set(objects?.samples);
+    return found.filter((held) => !samples.has(held.object) && isListed(held));
+  }
+
+  async function nobodyCan(candidates: readonly Held[]): Promise<Held[]> {
+    if (candidates.length === 0) return [];
+    await simulation.show('after');
+    // Owners can do nearly everything, so they are asked first.
+    const isOwner = ({ teamIds }: PeopleGroup) => teamIds.some((id) => after.teams.get(id)?.permission === 'owner');
+    const likely = groups.filter(({ isAdmin }) => !isAdmin).sort((a, b) => Number(isOwner(b)) - Number(isOwner(a)));
+    const found: Held[] = [];
+    for (const held of candidates) {
+      let isHeld = false;
+      for (const group of likely) {
+        isHeld = heldOn('after', group, held.object).includes(held.relation);
+        if (isHeld) break;
+        await pace();
+      }
+      if (!isHeld) found.push(held);
+    }
+    await simulation.show('before');
+    return found;
+  }
+
+  /** Whether a user may see an object now. What the changes create is no secret to their caller. */
+  function wasSeenBy(user: string, object: string): boolean {
+    const pair = objects?.pairOf.get(object);
+    if (pair && !pair.before) return true;
+    return before.answers.relationsOn(before.classOf(user), object).includes('can_view');
+  }
+}
+
+/** Teams that a change is about, and teams with a role that a change is about. */
+function touchedBy({ changedTeams, changedRoles, before, after }: Simulation): Set<bigint> {
+  const touched = new Set(changedTeams);
+  for (const id of changedRoles) {
+    for (const { roles } of [before, after]) for (const team of roles.get(id)?.teamIds ?? []) touched.add(team);
+  }
+  return touched;
+}
+
+function groupsOf({ copy, movedUsers, after }: Simulation, touched: ReadonlySet<bigint>): PeopleGroup[] {
+  const moved = new Map<string, { before: PeopleClass; after: PeopleClass; users: string[] }>();
+  for (const [user, was] of movedUsers) {
+    const is = after.classOf(user);
+    const key = `${was.subject} ${is.subject}`;
+    const group = moved.get(key) ?? { before: was, after: is, users: [] };
+    group.users.push(user);
+    moved.set(key, group);
+  }
+  const stayed = copy.people.all.flatMap((one) => {
+    const users = movedUsers.size === 0 ? [...one.users] : [...one.users].filter((user) => !movedUsers.has(user));
+    return users.length === 0 ? [] : [{ before: one, after: one, users }];
+  });
+  return [...stayed, ...moved.values()].flatMap((pair) => {
+    const teamIds = [...new Set([...pair.before.teamIds, ...pair.after.teamIds])];
+    const isTouched = teamIds.some((id) => touched.has(id));
+    const group = { ...pair, teamIds, isTouched, isAdmin: pair.before.isAdministrator };
+    // What site administrators hold as members: no user is in these groups.
+    return group.isAdmin ? [group, { ...group, users: [], isAdmin: false }] : [group];
+  });
+}
+
+/**
+ * What a group gains and loses: on the organization, and on its objects as far as that does not follow. On ordinary
+ * objects, everything follows from the organization, so on others only the rest is listed.
+ */
+function differenceOf(
+  organization: string,
+  had: HeldOn,
+  has: HeldOn,
+  own: readonly string[],
+  objects: ObjectPairs | undefined,
+): Difference {
+  const gains: Held[] = [];
+  const loses: Held[] = [];
+  const lost: Held[] = [];
+  addObjects([organization], had(organization), has(organization), undefined);
+  const listed = new Set(own);
+  for (const pair of objects?.pairs ?? []) {
+    if (objects?.isOrdinary(pair)) continue;
+    const others = pair.objects.filter((object) => !listed.has(object));
+    const [now, then] = [pair.before ? had(pair.before.sample) : [], pair.after ? has(pair.after.sample) : []];
+    addObjects(others, now, then, pair);
+  }
+  for (const object of own) {
+    const pair = objects?.pairOf.get(object);
+    if (pair) addObjects([object], had(object), has(object), pair);
+  }
+  return { gains, loses, lost };
+
+  function addObjects(list: readonly string[], now: Relations, then: Relations, pair: ObjectPair | undefined): void {
+    const usual = pair && objects?.ordinary.get(pair.type)?.sample;
+    const [usually, usuallyThen] = usual === undefined ? [[], []] : [had(usual), has(usual)];
+    const [gained, gone] = [without(then, now), without(now, then)];
+    // Whoever may edit teams may edit a new one, and can edit a deleted one no longer.
+    const gainsHere = without(gained, pair && !pair.before ? usuallyThen : without(usuallyThen, usually));
+    const losesHere = without(gone, pair && !pair.after ? usually : without(usually, usuallyThen));
+    for (const object of list) {
+      for (const relation of gainsHere) gains.push({ object, relation });
+      for (const relation of losesHere) loses.push({ object, relation });
+      if (!pair || (pair.before && pair.after)) for (const relation of gone) lost.push({ object, relation });
+    }
+  }
+}
+
+function samplesOf({ before, after }: ObjectPair): string[] {
+  return [before, after].flatMap((one) => (one ? [one.sample] : []));
+}
+
+function without(some: Relations, others: Relations): Relations {
+  return some.filter((one) => !others.includes(one));
+}

@@ -1,0 +1,172 @@
+/**
+ * A copy of an organization that can be changed without writing anything: its teams and roles in a graph, its users and
+ * other objects in classes.
+ */
+import type { Graphs } from '../authz/graphs.ts';
+import { createPace, type Pace } from '../base/slices.ts';
+import type { GraphTuple } from '../changes/graph-tuple.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { createGraph, type Graph } from '../rebac/graph.ts';
+import type { Model } from '../rebac/model.ts';
+import type { Tuple } from '../rebac/tuple.ts';
+import { ClassAnswers } from './class-answers.ts';
+import { ObjectClasses, STRUCTURE, tuplesFor, typeOf } from './object-classes.ts';
+import { type Assignment, isPerson, type PeopleClass, PeopleClasses } from './people-classes.ts';
+
+/** Takes back a change of the copy. */
+export type Undo = () => void;
+
+const TUPLES_IN_PIECE = 100;
+const TUPLES_IN_PART = 1_000;
+const USER_BYTES = 600;
+const OBJECT_BYTES = 200;
+const KINDS = Object.entries(OBJECT_KINDS);
+
+/** Reads the tuples of an organization, in any order. */
+export class CopyReader {
+  readonly people = new PeopleClasses();
+  readonly objects = new ObjectClasses();
+  /** What is stated about teams and roles, except to single users. */
+  readonly structure: GraphTuple[] = [];
+
+  readonly note = (tuple: GraphTuple): void => {
+    if (isPerson(tuple.user)) {
+      this.people.enter(tuple);
+      return;
+    }
+    this.objects.enter(tuple);
+    if (STRUCTURE.has(typeOf(tuple.object))) this.structure.push(tuple);
+  };
+
+  async copy(model: Model): Promise<OrganizationCopy> {
+    const pace = createPace();
+    for (const _ of this.people.placeAll()) await pace();
+    const graph = createGraph(model);
+    for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await pace();
+    return new OrganizationCopy(graph, this.people, this.objects);
+  }
+}
+
+/** As of the latest revision. */
+export async function readOrganization(graphs: Pick<Graphs, 'eachTuple'>, organizationId: bigint): Promise<CopyReader> {
+  const reader = new CopyReader();
+  await graphs.eachTuple(organizationId, reader.note);
+  return reader;
+}
+
+export async function copyFrom(model: Model, tuples: Iterable<GraphTuple>): Promise<OrganizationCopy> {
+  const reader = new CopyReader();
+  const pace = createPace();
+  let read = 0;
+  for (const tuple of tuples) {
+    reader.note(tuple);
+    if (++read % TUPLES_IN_PIECE === 0) await pace();
+  }
+  return await reader.copy(model);
+}
+
+export class OrganizationCopy {
+  readonly people: PeopleClasses;
+  readonly objects: ObjectClasses;
+  readonly answers: ClassAnswers;
+  /** Increases with every change. */
+  version = 0;
+
+  constructor(graph: Graph, people: PeopleClasses, objects: ObjectClasses) {
+    this.people = people;
+    this.objects = objects;
+    this.answers = new ClassAnswers(graph, objects);
+  }
+
+  get bytes(): number {
+    return this.answers.bytes + this.people.userCount * USER_BYTES + this.objects.count * OBJECT_BYTES;
+  }
+
+  holds(user: string, relation: string, object: string): boolean {
+    return this.answers.holds(this.people.classOf(user), relation, object);
+  }
+
+  /** Everything that a source states. */
+  tuplesOf(source: string): Tuple[] {
+    return [...this.#commonOf(source), ...this.people.tuplesOf(source)];
+  }
+
+  /** Replaces what a source states. Undefined if it stated exactly that before. */
+  replaceSource(source: string, tuples: readonly Tuple[]): Undo | undefined {
+    const before = this.tuplesOf(source);
+    if (isSame(before, tuples)) return undefined;
+    this.#replace(source, before, tuples);
+    return () => this.#replace(source, tuples, before);
+  }
+
+  /** Replaces what a source states, except to single users. */
+  restate(source: string, tuples: readonly Tuple[]): void {
+    const before = this.#commonOf(source);
+    if (isSame(before, tuples)) return;
+    const byObject = Map.groupBy(tuples, ({ object }) => object);
+    const kept = tuples.filter(({ object }) => STRUCTURE.has(typeOf(object)));
+    this.answers.graph.replaceSource(source, kept);
+    for (const object of new Set([...before.map((tuple) => tuple.object), ...byObject.keys()])) {
+      // Many rows state something about the organization.
+      if (typeOf(object) === 'organization') continue;
+      this.answers.leaveObject(object);
+      this.objects.state(object, byObject.get(object) ?? []);
+    }
+    this.answers.forget();
+    this.version++;
+  }
+
+  /** Replaces what a source states to a single user. */
+  assign(user: string, source: string, tuples: readonly Assignment[]): void {
+    const left = this.people.assign(user, source, tuples);
+    if (left) this.answers.leave(left);
+    this.version++;
+  }
+
+  /** Objects of a type that are assigned to users of a class, and one object of each other class. */
+  async samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
+    const own = [...objects].filter((object) => typeOf(object) === type);
+    const alike = await this.objects.alike(type, pace);
+    return [...own, ...alike.flatMap((some) => some.find((object) => !objects.has(object)) ?? [])];
+  }
+
+  /** What a source states, except to single users. What it states about other objects than teams and roles is their facts. */
+  #commonOf(source: string): Tuple[] {
+    const [kind, id] = source.split(':');
+    const others = KINDS.flatMap(([type, { source: from }]) =>
+      from === kind && !STRUCTURE.has(type)
+        ? tuplesFor(`${type}:${id}`, this.objects.facts.get(`${type}:${id}`) ?? '')
+        : [],
+    );
+    return [...this.answers.graph.tuplesOf(source), ...others];
+  }
+
+  #replace(source: string, before: readonly Tuple[], after: readonly Tuple[]): void {
+    this.restate(
+      source,
+      after.filter(({ user }) => !isPerson(user)),
+    );
+    const [had, has] = [byPerson(before), byPerson(after)];
+    for (const user of new Set([...had.keys(), ...has.keys()])) {
+      const tuples = has.get(user) ?? [];
+      if (!isSame(had.get(user) ?? [], tuples)) this.assign(user, source, tuples);
+    }
+  }
+}
+
+function byPerson(tuples: readonly Tuple[]): Map<string, Tuple[]> {
+  return Map.groupBy(
+    tuples.filter(({ user }) => isPerson(user)),
+    ({ user }) => user,
+  );
+}
+
+function isSame(before: readonly Tuple[], after: readonly Tuple[]): boolean {
+  if (before.length !== after.length) return false;
+  const known = new Set(before.map(keyOf));
+  return after.every((tuple) => known.has(keyOf(tuple)));
+}
+
+function keyOf({ user, relation, object }: Tuple): string {
+  return `${object} ${relation} ${user}`;
+}
