@@ -113,11 +113,12 @@ export function temporaryFolder(): string {
 
 /**
  * All tests together keep the server of the runner busy, on a machine that may be busy with other things, too. Tests of
- * a server that falls silent have one of their own.
+ * a server that falls silent have one of their own, or say how long they wait.
  */
-export function patienceWith(databaseUrl: string | undefined): number | undefined {
+export function patienceWith({ DATABASE_URL = '', DATABASE_TIMEOUT_MS }: Readonly<Record<string, string>>): number {
   const shared = process.env.TEST_DATABASE_URL;
-  return databaseUrl && shared && new URL(databaseUrl).port === new URL(shared).port ? 5 : undefined;
+  const isShared = shared !== undefined && DATABASE_URL.includes(`@${new URL(shared).host}/`);
+  return isShared && DATABASE_TIMEOUT_MS === undefined ? 5 : 1;
 }
 
 /** The runner starts one server for the whole run. A file that runs without it starts its own. */

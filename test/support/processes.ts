@@ -25,7 +25,7 @@ export async function openPair(env: Readonly<Record<string, string>> = {}): Prom
 
 async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {
   const child = spawn(process.execPath, ['test/support/second-process.ts', hearing], {
-    env: { ...surroundings(), ...env, TEST_PATIENCE: String(patienceWith(env.DATABASE_URL) ?? 1) },
+    env: { ...surroundings(), ...env, TEST_PATIENCE: String(patienceWith(env)) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

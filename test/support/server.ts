@@ -134,7 +134,7 @@ export async function openQuietly(
   startPglite?: DbOptions['startPglite'],
 ): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env, ...throughPooler(env) });
-  const patience = patienceWith(env.DATABASE_URL);
+  const patience = patienceWith(env);
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined, startPglite, patience });
 }
 
