@@ -7,7 +7,8 @@ const RANDOM_MEMBERS =
   'sha1|token_last_eight|age|hash|previous_hash|request_id|credentials|uid|jwt|seed|device_code|user_code|' +
   'verification_uri_complete|secret|enrollment|uri|challenge';
 const RANDOM = new RegExp(`"(${RANDOM_MEMBERS})":("[^"]*"|null)`, 'g');
-const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** As text, or in seconds since 1970. */
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|(?<=:)1[789]\d{8}\b/g;
 
 /**
  * What tells two answers apart, in words; undefined if they are alike. Each answer comes with the texts that only its
