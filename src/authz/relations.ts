@@ -10,8 +10,8 @@ interface RelationOf {
   readonly relation: string;
   /** Whoever holds this on the organization may know that a role does not exist. */
   readonly manages?: string;
-  /** A relation that takes this one away for a while, and the error message for that case. */
-  readonly unless?: { readonly relation: string; readonly say: string; readonly reason: Reason };
+  /** Callers with this relation lack the other one only for a while, and the message says why. */
+  readonly whileKept?: { readonly relation: string; readonly say: string; readonly reason: Reason };
 }
 
 const NOT_FOUND: Readonly<Record<RelationOf['type'], Reason>> = {
@@ -57,7 +57,8 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'remove_member:team': {
     type: 'team',
     relation: 'can_remove_member',
-    unless: { relation: 'kept', say: LAST_OWNER, reason: 'last_owner' },
+    // Who adds members removes them, too, except the last owner.
+    whileKept: { relation: 'can_add_member', say: LAST_OWNER, reason: 'last_owner' },
   },
   'view:cluster': on('cluster', 'can_view'),
   'edit:cluster': on('cluster', 'can_edit'),
@@ -98,7 +99,7 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     id: string,
     isReached: (object: KeptFrom) => boolean = () => true,
   ): Promise<bigint> {
-    const { type, relation, unless } = relationNamed(named);
+    const { type, relation, whileKept } = relationNamed(named);
     const ownerId = await ownerOf(named, id);
     if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
@@ -108,8 +109,8 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     if (!(await judge.holds(person.id, ownerId, 'can_view', object))) {
       throw noSuch(type, keptFrom);
     }
-    if (unless && (await judge.holds(person.id, ownerId, unless.relation, object))) {
-      throw new AppError('conflict', unless.say, { reason: unless.reason });
+    if (whileKept && (await judge.holds(person.id, ownerId, whileKept.relation, object))) {
+      throw new AppError('conflict', whileKept.say, { reason: whileKept.reason });
     }
     throw missingRelation(named, '', keptFrom);
   }

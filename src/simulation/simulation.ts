@@ -96,7 +96,6 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     holds: (relation: string, object = organization) => copy.holds(caller, relation, object),
     /** All shown relations that the caller holds on the organization. */
     held: () => new Set(copy.answers.relationsOn(copy.people.classOf(caller), organization)),
-    wouldHoldUnlessKept,
     createTeam,
     changeTeam,
     removeTeam,
@@ -142,19 +141,6 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   function roleStructure(world: OrganizationState, id: bigint) {
     const role = world.roles.get(id);
     return role ? roleTuples(organizationId, role) : [];
-  }
-
-  /** Whether only the rule that the team keeps its last owner is in the way. */
-  function wouldHoldUnlessKept(relation: string, team: TeamState): boolean {
-    const object = `team:${team.id}`;
-    const tuples = structureOf(organizationId, team);
-    copy.restate(
-      object,
-      tuples.filter((tuple) => tuple.relation !== 'kept'),
-    );
-    const answer = copy.holds(caller, relation, object);
-    copy.restate(object, tuples);
-    return answer;
   }
 
   /** What does not exist yet has a number below zero: -1 is the first that the changes create. */

@@ -34,7 +34,7 @@ export async function leaveTeam(changing: Changing, change: ChangeOf<'team.remov
   const { simulation, noted, personNamed } = changing;
   const { id, username } = change;
   const team = simulation.teams.get(id);
-  if (team && hasLastOwner(team) && simulation.wouldHoldUnlessKept('can_remove_member', team)) {
+  if (team && hasLastOwner(team) && simulation.holds('can_add_member', `team:${id}`)) {
     // The call is rejected before it looks who is to be removed.
     noted('username', () => settle('last owner', ''));
     simulation.leave(id, `user:${(await personNamed(username))?.id}`);

@@ -175,6 +175,13 @@ for (const driver of COUNTED_DRIVERS) {
         status: 403,
         message: 'missing relation remove_member:org',
       });
+      // The last owner is no reason for callers who could not remove another owner either.
+      await assertRefused(atrium, {
+        who: member,
+        send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`],
+        status: 403,
+        message: 'missing relation remove_member:team',
+      });
       assert.equal((await atrium.as(member)('DELETE', `/orgs/${org.name}/members/${member}`)).status, 204);
       assert.equal((await atrium.as(member)('GET', `/orgs/${org.name}`)).status, 404);
       // A site administrator who is in no team has nothing to leave.
