@@ -209,12 +209,14 @@ export type AuditEntry = {
   readonly request_id: string;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
-  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
 /** Who did it. */
 export type AuditEntryActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. 0 is the server itself. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -392,6 +394,8 @@ export type ChangeSince = {
 
 /** Who changed it. */
 export type ChangeSinceActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. 0 is the server. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -2554,6 +2558,8 @@ export type OverviewLastChange = {
 
 /** Who did it. */
 export type OverviewLastChangeActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -3330,6 +3336,57 @@ export type SignInProvider = {
   readonly remember: boolean;
 };
 
+/** The user or the robot that made the request. */
+export type SignedInUser = {
+  /** Of the user, or of the robot. Robots have IDs of their own. */
+  readonly id: bigint;
+  /** The login name or, for a robot, acme/deploy. */
+  readonly login: string;
+  /** The same as login. */
+  readonly username: string;
+  /** Name for people, at most 100 characters. */
+  readonly full_name: string;
+  /** Primary email address. Empty if the caller may not see it. */
+  readonly email: string;
+  /** Address of the picture of the user. */
+  readonly avatar_url: string;
+  /** A language tag such as en or de-CH, or empty. */
+  readonly language: string;
+  /** Whether the user is a site administrator. */
+  readonly is_admin: boolean;
+  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
+  readonly last_login: string;
+  /** When the account was created. */
+  readonly created: string;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
+  /** If false, all requests of the user are rejected. */
+  readonly active: boolean;
+  /** If true, the user can neither sign in nor call anything. */
+  readonly prohibit_login: boolean;
+  /** Where the user is, at most 100 characters. */
+  readonly location: string;
+  /** An http or https URL, or empty. */
+  readonly website: string;
+  /** What the user says about themselves, at most 1000 characters. */
+  readonly description: string;
+  /** Whether the user administers or owns an organization. */
+  readonly orgAdmin: boolean;
+  /** Whether the user is in an organization of the kind client. Only on request. */
+  readonly clientOrgUser?: boolean;
+  readonly organization?: SignedInUserOrganization;
+};
+
+/** Only for a robot: the organization that it works for. */
+export type SignedInUserOrganization = {
+  /** Always organization. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The name of the organization. */
+  readonly name: string;
+};
+
 /** Where to go after signing out here. */
 export type SignedOut = {
   /** Where the browser signs out at the provider, if the session was opened with one. */
@@ -3704,7 +3761,7 @@ export interface Operations {
   'GET /admin/audit': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -3738,7 +3795,7 @@ export interface Operations {
   'GET /admin/audit/export': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -4846,7 +4903,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -4882,7 +4939,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -5433,7 +5490,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Get the signed-in user */
+  /** Get the signed-in user, or the robot */
   'GET /user': {
     input: {
       query?: {
@@ -5441,7 +5498,7 @@ export interface Operations {
         check_client_org?: Text | undefined;
       };
     };
-    answer: User;
+    answer: SignedInUser;
   };
   /** Update the profile of the caller; omitted fields stay unchanged */
   'PATCH /user': {
@@ -5454,7 +5511,7 @@ export interface Operations {
   'GET /user/audit': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -5476,7 +5533,7 @@ export interface Operations {
   'GET /user/audit/export': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;

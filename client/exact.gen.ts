@@ -94,7 +94,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /teams/{id}/members': { int64: ['*.id'] },
   'GET /teams/{id}/members/{username}': { int64: ['id'] },
   'GET /teams/{id}/roles': { int64: ['*.id', '*.owner_id', '*.team_ids.*', '*.team_expiries.*.team_id'] },
-  'GET /user': { int64: ['id'] },
+  'GET /user': { int64: ['id', 'organization.id'] },
   'PATCH /user': { int64: ['id'] },
   'GET /user/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /user/clusters': { int64: ['*.id', '*.ownerID', '*.managerID'] },

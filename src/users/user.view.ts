@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type Caller, seesAsAdmin, seesAsSelf } from '../http/admission/access.ts';
-import { Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
-import type { Person } from '../identity/callers.ts';
+import { documentedSchema, Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
+import type { Person, RobotIdentity } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
 const Language = Type.String({
@@ -31,6 +31,27 @@ export const User = named(
     description: Type.String(),
     orgAdmin: Type.Boolean(),
     clientOrgUser: Type.Optional(Type.Boolean()),
+  }),
+);
+
+/** Whoever is signed in: a robot, too. */
+export const SignedInUser = named(
+  'SignedInUser',
+  Type.Object({
+    ...User.properties,
+    id: documentedSchema(Int64, { description: 'Of the user, or of the robot. Robots have IDs of their own.' }),
+    login: Type.String({ description: 'The login name or, for a robot, acme/deploy.' }),
+    type: Type.Integer({ enum: [0, 1, 4], description: '0 for a user, 1 for an organization, 4 for a robot.' }),
+    organization: Type.Optional(
+      Type.Object(
+        {
+          type: Type.String({ enum: ['organization'], description: 'Always organization.' }),
+          id: Int64,
+          name: Type.String({ description: 'The name of the organization.' }),
+        },
+        { description: 'Only for a robot: the organization that it works for.' },
+      ),
+    ),
   }),
 );
 
@@ -89,6 +110,18 @@ export function presentSelf(person: Person, baseUrl: string, checkClientOrg = fa
     description: person.description,
     orgAdmin: permissions.some((permission) => permission === 'owner' || permission === 'admin'),
     ...(checkClientOrg && { clientOrgUser: person.inClientOrganization }),
+  };
+}
+
+/** How robots see themselves: with the keys of a user, and the organization that they work for. */
+export function presentRobotSelf(person: Person, { id, organization }: RobotIdentity, baseUrl: string) {
+  const { avatar_url: _avatar, ...shown } = presentSelf(person, baseUrl);
+  return {
+    ...shown,
+    id,
+    type: 4,
+    avatar_url: avatarUrl(organization.name, baseUrl),
+    organization: { type: 'organization', ...organization },
   };
 }
 

@@ -173,7 +173,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
     '/authz/objects/:objectType/:objID/explain',
     {
       config: {
-        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        access: signedIn('authz', 'as users', { about: 'query', limited: 'filtered' }),
         costly: 'ask without paths and remedies, or about the present',
       },
       schema: {
@@ -254,7 +254,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
     '/authz/objects/:objectType',
     {
       config: {
-        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        access: signedIn('authz', 'as users', { about: 'query', limited: 'filtered' }),
         costly: 'ask about a user who is in fewer teams, or about single objects',
       },
       schema: {

@@ -98,7 +98,7 @@ export function userAccessRoutes(
   scope.get(
     '/authz/users/:username/access',
     {
-      config: { access: member('authz'), costly: 'ask about one type of objects' },
+      config: { access: member('authz', 'as users'), costly: 'ask about one type of objects' },
       schema: {
         summary: 'Show everything that a user holds in an organization, and why, as far as the caller may see it',
         tags: ['authorization'],
