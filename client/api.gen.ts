@@ -77,7 +77,7 @@ export type AccessMatrix = {
   readonly at: string;
   /** In the order of the model. */
   readonly relations: readonly string[];
-  /** The rows, by ID. */
+  /** The rows, by ID: people, then robots. */
   readonly users: readonly MarkedUserReference[];
   /** The columns, by ID. */
   readonly objects: readonly ObjectName[];
@@ -1226,6 +1226,8 @@ export type Explanation = {
   readonly relation: string;
   /** ID of the user that was asked about. */
   readonly userID: bigint;
+  /** Only if the answer is about a robot: then userID is that of the robot. */
+  readonly userType?: 'robot_ac';
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
   /** False if the object does not exist or the caller may not see it. Which of the two is not told, and the answer is no. */
@@ -1820,6 +1822,8 @@ export type ListedUser = {
 
 /** A user by ID and login name, with a mark if they are deactivated. */
 export type MarkedUserReference = {
+  /** Only for a robot. Robots have IDs of their own. */
+  readonly type?: 'robot_ac';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
@@ -1958,8 +1962,10 @@ export type MatrixQuestionInput = {
   readonly ids?: readonly (bigint | number)[] | null | undefined;
   /** All objects that the caller may see. Excludes ids. */
   readonly all?: boolean | null | undefined;
-  /** Login names of the people. By default, all members of the organization. */
+  /** Login names of the people, and robots such as robot:deploy. By default, all members of the organization. */
   readonly users?: readonly string[] | null | undefined;
+  /** If true, also every robot that the caller may view, after the people. */
+  readonly robots?: boolean | null | undefined;
   /** ID of a team: the people are its members. Excludes users. */
   readonly team?: bigint | number | undefined;
   /** The relations to show. By default, all that can be held on objects of the type. */
@@ -2812,7 +2818,7 @@ export type PlannedTeamInput = {
 /** A user who holds a relation. */
 export type Principal = {
   /** What holds the relation: always a user. */
-  readonly type: 'user';
+  readonly type: 'user' | 'robot_ac';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
@@ -4452,7 +4458,7 @@ export interface Operations {
         limit?: Text | undefined;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
-        /** Login name of the user. By default, the caller. */
+        /** Login name of the user, or a robot of the organization such as robot:deploy. By default, the caller. */
         user?: Text | undefined;
       };
     };
@@ -4488,7 +4494,7 @@ export interface Operations {
         org: Text;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
-        /** Login name of the user. By default, the caller. */
+        /** Login name of the user, or a robot of the organization such as robot:deploy. By default, the caller. */
         user?: Text | undefined;
         /** Also return every way to a yes, not only the first. */
         paths?: 'all' | undefined;
@@ -4500,7 +4506,7 @@ export interface Operations {
     };
     answer: Explanation;
   };
-  /** List the users who hold a relation on an object */
+  /** List the users who hold a relation on an object, and after them the robots */
   'GET /authz/objects/{objectType}/{objID}/principals': {
     input: {
       path: {
@@ -4671,7 +4677,7 @@ export interface Operations {
     };
     answer: readonly RolePrincipal[];
   };
-  /** Show everything that a user holds in an organization, and why, as far as the caller may see it */
+  /** Show everything that a user, or a robot such as robot:deploy, holds in an organization, and why, as far as the caller may see it */
   'GET /authz/users/{username}/access': {
     input: {
       path: {
