@@ -1802,8 +1802,8 @@ export type ListedUser = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -1996,8 +1996,8 @@ export type Member = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -3342,57 +3342,6 @@ export type SignInProvider = {
   readonly remember: boolean;
 };
 
-/** The user or the robot that made the request. */
-export type SignedInUser = {
-  /** Of the user, or of the robot. Robots have IDs of their own. */
-  readonly id: bigint;
-  /** The login name or, for a robot, acme/deploy. */
-  readonly login: string;
-  /** The same as login. */
-  readonly username: string;
-  /** Name for people, at most 100 characters. */
-  readonly full_name: string;
-  /** Primary email address. Empty if the caller may not see it. */
-  readonly email: string;
-  /** Address of the picture of the user. */
-  readonly avatar_url: string;
-  /** A language tag such as en or de-CH, or empty. */
-  readonly language: string;
-  /** Whether the user is a site administrator. */
-  readonly is_admin: boolean;
-  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
-  readonly last_login: string;
-  /** When the account was created. */
-  readonly created: string;
-  /** 0 for a user, 1 for an organization, 4 for a robot. */
-  readonly type: 0 | 1 | 4;
-  /** If false, all requests of the user are rejected. */
-  readonly active: boolean;
-  /** If true, the user can neither sign in nor call anything. */
-  readonly prohibit_login: boolean;
-  /** Where the user is, at most 100 characters. */
-  readonly location: string;
-  /** An http or https URL, or empty. */
-  readonly website: string;
-  /** What the user says about themselves, at most 1000 characters. */
-  readonly description: string;
-  /** Whether the user administers or owns an organization. */
-  readonly orgAdmin: boolean;
-  /** Whether the user is in an organization of the kind client. Only on request. */
-  readonly clientOrgUser?: boolean;
-  readonly organization?: SignedInUserOrganization;
-};
-
-/** Only for a robot: the organization that it works for. */
-export type SignedInUserOrganization = {
-  /** Always organization. */
-  readonly type: 'organization';
-  /** Assigned by the server, never reused. */
-  readonly id: bigint;
-  /** The name of the organization. */
-  readonly name: string;
-};
-
 /** Where to go after signing out here. */
 export type SignedOut = {
   /** Where the browser signs out at the provider, if the session was opened with one. */
@@ -3525,8 +3474,8 @@ export type TeamMember = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -3666,8 +3615,8 @@ export type User = {
   readonly last_login: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. */
   readonly active: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -3682,6 +3631,7 @@ export type User = {
   readonly orgAdmin: boolean;
   /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
+  readonly organization?: UserOrganization;
 };
 
 /** Everything that a user holds in an organization, by type and reason. */
@@ -3711,6 +3661,16 @@ export type UserImpact = {
   readonly keeps: readonly ImpactKept[];
   /** How many effects on single objects are left out of this entry. */
   readonly more: number;
+};
+
+/** Only for a robot: the organization that it works for. */
+export type UserOrganization = {
+  /** Always organization. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The name of the organization. */
+  readonly name: string;
 };
 
 /** A user by ID and login name. */
@@ -5504,7 +5464,7 @@ export interface Operations {
         check_client_org?: Text | undefined;
       };
     };
-    answer: SignedInUser;
+    answer: User;
   };
   /** Update the profile of the caller; omitted fields stay unchanged */
   'PATCH /user': {

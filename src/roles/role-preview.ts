@@ -5,6 +5,7 @@ import { byId } from '../authz/object-ref.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { createPace, mapInSlices } from '../base/slices.ts';
 import { assignmentsOf } from '../changes/derived-tuples.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
@@ -61,7 +62,7 @@ export function createRolePreview(
     const teamIds = [...new Set([...teamsOf(current), ...teamsOf(next)])];
     const teams = await visibleTeams(organizationId, callerId, teamIds);
     const { graph, groups } = await scene(organizationId, (user, object) =>
-      user === `user:${callerId}` ? teamIds.some((id) => object === `team:${id}`) : teams.has(object),
+      user === subjectOfPrincipal(callerId) ? teamIds.some((id) => object === `team:${id}`) : teams.has(object),
     );
     const before = await heldBy(graph, organizationId, groups);
     graph.replaceSource(`role:${id ?? 0n}`, next ? roleTuples(organizationId, id ?? 0n, next) : []);

@@ -9,7 +9,7 @@ import { flag } from '../http/wire/paging.ts';
 import { NoBody, named } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { PasswordChange } from '../identity/passwords/password-change.ts';
-import { ProfileFields, presentRobotSelf, presentSelf, readProfile, SignedInUser, User } from './user.view.ts';
+import { ProfileFields, presentRobotSelf, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
 const NewPassword = named(
@@ -55,7 +55,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
         querystring: Type.Object({
           check_client_org: Type.Optional(flag('If true, clientOrgUser is included.')),
         }),
-        response: { 200: SignedInUser },
+        response: { 200: User },
       },
     },
     (request, reply) => {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type Caller, seesAsAdmin, seesAsSelf } from '../http/admission/access.ts';
-import { documentedSchema, Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
+import { Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
 import type { Person, RobotIdentity } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
@@ -10,38 +10,30 @@ const Language = Type.String({
 });
 
 /** A user as clients of this API family know it: every key is always present. */
+export const USER_FIELDS = {
+  id: Int64,
+  login: Type.String(),
+  username: Type.String(),
+  full_name: Type.String(),
+  email: Type.String(),
+  avatar_url: Type.String(),
+  language: Type.String(),
+  is_admin: Type.Boolean(),
+  last_login: Timestamp,
+  created: Timestamp,
+  type: Type.Integer({ enum: [0, 1, 4], description: '0 for a user, 1 for an organization, 4 for a robot.' }),
+  active: Type.Boolean(),
+  prohibit_login: Type.Boolean(),
+  location: Type.String(),
+  website: Type.String(),
+  description: Type.String(),
+  orgAdmin: Type.Boolean(),
+  clientOrgUser: Type.Optional(Type.Boolean()),
+};
 export const User = named(
   'User',
   Type.Object({
-    id: Int64,
-    login: Type.String(),
-    username: Type.String(),
-    full_name: Type.String(),
-    email: Type.String(),
-    avatar_url: Type.String(),
-    language: Type.String(),
-    is_admin: Type.Boolean(),
-    last_login: Timestamp,
-    created: Timestamp,
-    type: Type.Integer({ enum: [0, 1], description: '0 for a user, 1 for an organization.' }),
-    active: Type.Boolean(),
-    prohibit_login: Type.Boolean(),
-    location: Type.String(),
-    website: Type.String(),
-    description: Type.String(),
-    orgAdmin: Type.Boolean(),
-    clientOrgUser: Type.Optional(Type.Boolean()),
-  }),
-);
-
-/** Whoever is signed in: a robot, too. */
-export const SignedInUser = named(
-  'SignedInUser',
-  Type.Object({
-    ...User.properties,
-    id: documentedSchema(Int64, { description: 'Of the user, or of the robot. Robots have IDs of their own.' }),
-    login: Type.String({ description: 'The login name or, for a robot, acme/deploy.' }),
-    type: Type.Integer({ enum: [0, 1, 4], description: '0 for a user, 1 for an organization, 4 for a robot.' }),
+    ...USER_FIELDS,
     organization: Type.Optional(
       Type.Object(
         {
@@ -59,7 +51,7 @@ export const SignedInUser = named(
 export const ListedUser = named(
   'ListedUser',
   Type.Object({
-    ...User.properties,
+    ...USER_FIELDS,
     last_login: Type.Optional(
       Type.Unsafe<string>({
         ...Timestamp,
