@@ -1,5 +1,6 @@
 import type { Kind } from './arguments.ts';
 import { all, listResources, OBJECT_WORDS, RESOURCE_KINDS } from './names.ts';
+import { ownOrganizations } from './own-organizations.ts';
 import { RELATIONS } from './relations.gen.ts';
 import type { Session } from './session.ts';
 
@@ -10,7 +11,7 @@ export async function namesOf(session: Session, kind: Kind, typed: string): Prom
     return [...new Set(Object.values(RELATIONS).flat())].map((one) => one.replace(/^can_/, '')).sort();
   if (kind === 'object') return await objects(session, typed);
   const client = session.client();
-  if (kind === 'org') return (await client.call('GET /user/settings/organizations')).map(({ username }) => username);
+  if (kind === 'org') return await ownOrganizations(client);
   if (kind === 'credential') return (await client.call('GET /user/credentials')).map(({ name }) => name);
   if (kind === 'user') {
     const path = { org: session.org() };

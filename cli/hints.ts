@@ -1,5 +1,6 @@
 import type { ApiError } from '../client/errors.ts';
 import { Failure, refused } from './failure.ts';
+import { ownOrganizations } from './own-organizations.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -30,7 +31,7 @@ function word(value: string | readonly string[] | undefined): string | undefined
 }
 
 async function organizations(session: Session): Promise<string[]> {
-  return (await session.client().call('GET /user/settings/organizations')).map(({ username }) => username);
+  return await ownOrganizations(session.client());
 }
 
 /** Users whose name starts the same way: a typo is rarely in the first two characters. */

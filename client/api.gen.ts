@@ -77,7 +77,7 @@ export type AccessMatrix = {
   readonly at: string;
   /** In the order of the model. */
   readonly relations: readonly string[];
-  /** The rows, by ID. */
+  /** The rows, by ID: people, then robots. */
   readonly users: readonly MarkedUserReference[];
   /** The columns, by ID. */
   readonly objects: readonly ObjectName[];
@@ -209,12 +209,14 @@ export type AuditEntry = {
   readonly request_id: string;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
-  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
 /** Who did it. */
 export type AuditEntryActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. 0 is the server itself. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -392,6 +394,8 @@ export type ChangeSince = {
 
 /** Who changed it. */
 export type ChangeSinceActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. 0 is the server. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -1222,6 +1226,8 @@ export type Explanation = {
   readonly relation: string;
   /** ID of the user that was asked about. */
   readonly userID: bigint;
+  /** Only if the answer is about a robot: then userID is that of the robot. */
+  readonly userType?: 'robot_ac';
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
   /** False if the object does not exist or the caller may not see it. Which of the two is not told, and the answer is no. */
@@ -1796,8 +1802,8 @@ export type ListedUser = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -1816,6 +1822,8 @@ export type ListedUser = {
 
 /** A user by ID and login name, with a mark if they are deactivated. */
 export type MarkedUserReference = {
+  /** Only for a robot. Robots have IDs of their own. */
+  readonly type?: 'robot_ac';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
@@ -1954,8 +1962,10 @@ export type MatrixQuestionInput = {
   readonly ids?: readonly (bigint | number)[] | null | undefined;
   /** All objects that the caller may see. Excludes ids. */
   readonly all?: boolean | null | undefined;
-  /** Login names of the people. By default, all members of the organization. */
+  /** Login names of the people, and robots such as robot:deploy. By default, all members of the organization. */
   readonly users?: readonly string[] | null | undefined;
+  /** If true, also every robot that the caller may view, after the people. */
+  readonly robots?: boolean | null | undefined;
   /** ID of a team: the people are its members. Excludes users. */
   readonly team?: bigint | number | undefined;
   /** The relations to show. By default, all that can be held on objects of the type. */
@@ -1986,8 +1996,8 @@ export type Member = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -2554,6 +2564,8 @@ export type OverviewLastChange = {
 
 /** Who did it. */
 export type OverviewLastChangeActor = {
+  /** Only if a robot made the change: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
   /** ID of the account. */
   readonly id: bigint;
   /** Name of the account at that time. */
@@ -2806,7 +2818,7 @@ export type PlannedTeamInput = {
 /** A user who holds a relation. */
 export type Principal = {
   /** What holds the relation: always a user. */
-  readonly type: 'user';
+  readonly type: 'user' | 'robot_ac';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
@@ -3462,8 +3474,8 @@ export type TeamMember = {
   readonly last_login?: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. Absent if the caller may not see it. */
   readonly active?: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -3603,8 +3615,8 @@ export type User = {
   readonly last_login: string;
   /** When the account was created. */
   readonly created: string;
-  /** 0 for a user, 1 for an organization. */
-  readonly type: 0 | 1;
+  /** 0 for a user, 1 for an organization, 4 for a robot. */
+  readonly type: 0 | 1 | 4;
   /** If false, all requests of the user are rejected. */
   readonly active: boolean;
   /** If true, the user can neither sign in nor call anything. */
@@ -3619,6 +3631,7 @@ export type User = {
   readonly orgAdmin: boolean;
   /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
+  readonly organization?: UserOrganization;
 };
 
 /** Everything that a user holds in an organization, by type and reason. */
@@ -3648,6 +3661,16 @@ export type UserImpact = {
   readonly keeps: readonly ImpactKept[];
   /** How many effects on single objects are left out of this entry. */
   readonly more: number;
+};
+
+/** Only for a robot: the organization that it works for. */
+export type UserOrganization = {
+  /** Always organization. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The name of the organization. */
+  readonly name: string;
 };
 
 /** A user by ID and login name. */
@@ -3704,7 +3727,7 @@ export interface Operations {
   'GET /admin/audit': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -3738,7 +3761,7 @@ export interface Operations {
   'GET /admin/audit/export': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -4395,7 +4418,7 @@ export interface Operations {
         limit?: Text | undefined;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
-        /** Login name of the user. By default, the caller. */
+        /** Login name of the user, or a robot of the organization such as robot:deploy. By default, the caller. */
         user?: Text | undefined;
       };
     };
@@ -4431,7 +4454,7 @@ export interface Operations {
         org: Text;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
-        /** Login name of the user. By default, the caller. */
+        /** Login name of the user, or a robot of the organization such as robot:deploy. By default, the caller. */
         user?: Text | undefined;
         /** Also return every way to a yes, not only the first. */
         paths?: 'all' | undefined;
@@ -4443,7 +4466,7 @@ export interface Operations {
     };
     answer: Explanation;
   };
-  /** List the users who hold a relation on an object */
+  /** List the users who hold a relation on an object, and after them the robots */
   'GET /authz/objects/{objectType}/{objID}/principals': {
     input: {
       path: {
@@ -4614,7 +4637,7 @@ export interface Operations {
     };
     answer: readonly RolePrincipal[];
   };
-  /** Show everything that a user holds in an organization, and why, as far as the caller may see it */
+  /** Show everything that a user, or a robot such as robot:deploy, holds in an organization, and why, as far as the caller may see it */
   'GET /authz/users/{username}/access': {
     input: {
       path: {
@@ -4846,7 +4869,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -4882,7 +4905,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -5433,7 +5456,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Get the signed-in user */
+  /** Get the signed-in user, or the robot */
   'GET /user': {
     input: {
       query?: {
@@ -5454,7 +5477,7 @@ export interface Operations {
   'GET /user/audit': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -5476,7 +5499,7 @@ export interface Operations {
   'GET /user/audit/export': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;

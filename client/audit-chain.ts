@@ -76,6 +76,7 @@ function readEntry(line: string): Entry {
   const [actor, object] = [membersOf(raw('actor')), membersOf(raw('object'))];
   const other = entry.get('on_behalf_of');
   const behalf = other === undefined ? undefined : membersOf(other);
+  const type = actor.get('type');
   const previousHash = textIn(raw('previous_hash'));
   const hashed = [
     textIn(raw('at')),
@@ -90,6 +91,7 @@ function readEntry(line: string): Entry {
     textIn(raw('request_id')),
     previousHash,
     ...(behalf ? [required(behalf, 'id'), textIn(required(behalf, 'name'))] : []),
+    ...(type === undefined ? [] : [textIn(type)]),
   ];
   return { id: raw('id'), previousHash, hash: textIn(raw('hash')), content: JSON.stringify(hashed) };
 }

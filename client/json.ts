@@ -1,4 +1,8 @@
-import type { Exactness } from './exact.gen.ts';
+/** Where an answer contains int64, as paths in which * is any entry; `open` answers also have untyped parts. */
+export interface Exactness {
+  readonly int64: readonly string[];
+  readonly open?: boolean;
+}
 
 // Node 22 and current browsers have these; the type library does not declare them yet.
 declare global {

@@ -24,6 +24,11 @@ export function addressOf(name: string, path: Given = {}, query: Given = {}): st
   return `${prefix}${filled}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`;
 }
 
+/** Where the answer of each call contains int64. */
+const PLACES: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXACT).flatMap(([places, calls]) => calls.map((call) => [call, places] as const)),
+);
+
 /** The body of a successful answer. */
 export function dataOf(name: string, text: string, type: string, base: string): unknown {
   if (text === '') return undefined;
@@ -31,7 +36,8 @@ export function dataOf(name: string, text: string, type: string, base: string): 
   if (/^text\/html\b/.test(type)) throw new UnreachableError(`${base} answers with a web page: is the address right?`);
   if (!/\bjson\b/.test(type)) return text;
   try {
-    return readJson(text, EXACT[name] ?? { int64: [] });
+    const places = PLACES.get(name)?.split(' ') ?? [];
+    return readJson(text, { int64: places.filter((place) => place !== '?'), open: places.includes('?') });
   } catch (cause) {
     throw new UnreachableError(`${base} sent something that is not JSON`, { cause });
   }

@@ -1438,6 +1438,16 @@ UNION ALL
      JOIN account a ON a.id = c.owner_id
 UNION ALL
  SELECT a.id AS store,
+    'organization'::text AS object_type,
+    a.id::text AS object_id,
+    'robot'::text AS relation,
+    'robot_ac:'::text || c.id AS subject,
+    'robot'::text AS source_kind,
+    c.id AS source_id
+   FROM robot c
+     JOIN account a ON a.id = c.owner_id AND a.kind = 'organization'::text
+UNION ALL
+ SELECT a.id AS store,
     'token'::text AS object_type,
     c.id::text AS object_id,
         CASE a.kind

@@ -64,6 +64,9 @@ union all
          a.kind || ':' || a.id, 'robot', c.id
     from robot c join account a on a.id = c.owner_id
 union all
+  select a.id, 'organization', a.id::text, 'robot', 'robot_ac:' || c.id, 'robot', c.id
+    from robot c join account a on a.id = c.owner_id and a.kind = 'organization'
+union all
   select a.id, 'token', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'token', c.id
     from token c join account a on a.id = c.account_id;

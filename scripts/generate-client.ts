@@ -222,28 +222,30 @@ function objectType(schema: Schema, direction: Direction, indent: string) {
 }
 
 /**
- * Lists only the calls that need it: `int64` contains the paths that become bigint, `open` means that there are parts
- * without a type.
+ * Lists only the calls that need it, with the paths that become bigint, and a question mark if there are parts without
+ * a type.
  */
 function exactness(calls: readonly Call[], shared: Shared): string {
-  const rows = calls.flatMap(({ name, operation }) => {
+  const byPlaces = new Map<string, string[]>();
+  for (const { name, operation } of calls) {
     const schema = goodAnswer(operation.responses)?.content?.[JSON_TYPE]?.schema;
-    if (!schema) return [];
+    if (!schema) continue;
     const found = { int64: new Set<string>(), open: false };
     look(schema, [], found, shared, new Set());
-    if (found.int64.size === 0 && !found.open) return [];
-    const places = [...found.int64].map((place) => quote(place)).join(', ');
-    return [`  ${quote(name)}: { int64: [${places}]${found.open ? ', open: true' : ''} },`];
+    const places = [...found.int64, ...(found.open ? ['?'] : [])].join(' ');
+    if (places !== '') byPlaces.set(places, [...(byPlaces.get(places) ?? []), name]);
+  }
+  const rows = [...byPlaces].map(([places, names]) => {
+    const lines = names.map((name) => `    ${quote(name)},`);
+    return `  ${quote(places)}: [\n${lines.join('\n')}\n  ],`;
   });
   return `${MADE}
 
-/** Where an answer contains int64, as paths in which * is any entry; \`open\` answers also have untyped parts. */
-export interface Exactness {
-  readonly int64: readonly string[];
-  readonly open?: boolean;
-}
-
-export const EXACT: Readonly<Record<string, Exactness>> = {\n${rows.join('\n')}\n};\n`;
+/**
+ * Where answers contain int64, as paths in which * is any entry, and a question mark if they also have untyped parts: the
+ * calls, by these places. So many calls share them that the table is small: the console loads it first of all.
+ */
+export const EXACT: Readonly<Record<string, readonly string[]>> = {\n${rows.join('\n')}\n};\n`;
 }
 
 /** The calls that can be repeated safely because the server honors a key. */

@@ -45,7 +45,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
-  const robots = wireRobots(infrastructure, identity, authz.judge, tokens);
+  const robots = wireRobots(infrastructure, identity, authz, tokens);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);

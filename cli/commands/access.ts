@@ -1,4 +1,5 @@
 import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
+import type { Answer } from '../../client/client.ts';
 import { wordOf } from '../../client/object-kinds.ts';
 import { command } from '../command.ts';
 import { marked } from '../marks.ts';
@@ -13,23 +14,24 @@ const SHOWN_OBJECTS = 5;
 const MAX_LIMIT = 50;
 
 export const access = command({
-  summary: 'show everything that a user holds, and why',
+  summary: 'show everything that a user or a robot holds, and why',
   details:
     'Shows the teams and roles of a user in the organization, what they may do there, and through which team or role, ' +
     'as far as you may see it.',
-  args: { who: { about: 'a user, or me', kind: 'user' } },
+  args: { who: { about: 'a user, a robot such as robot:deploy, or me', kind: 'user' } },
   options: { type: { about: 'only objects of this type, such as cluster', value: 'TYPE' }, ...AT },
   examples: [
     'atrium access bob',
     'atrium access me --type cluster',
     'atrium access dan --json teams,roles',
     'atrium access dan --at 7d',
+    'atrium access robot:deploy',
   ],
   watch: { ignore: ['at'] },
   async run(session, { args, options }) {
     const org = session.org();
     const client = session.client();
-    const username = args.who === 'me' ? (await client.call('GET /user')).login : args.who;
+    const username = args.who === 'me' ? nameOf(await client.call('GET /user')) : args.who;
     const type = options.type === undefined ? undefined : objectType(options.type);
     const found = await client.call('GET /authz/users/{username}/access', {
       path: { username },
@@ -39,6 +41,11 @@ export const access = command({
     return shown(found, type === undefined ? org : undefined);
   },
 });
+
+/** As questions name them: a robot has no login name. */
+function nameOf({ type, id, login }: Answer<'GET /user'>): string {
+  return type === 4 ? `robot:${id}` : login;
+}
 
 function shown(found: UserAccess, org: string | undefined): Shown {
   return {
@@ -60,8 +67,9 @@ function table(rows: readonly (readonly string[])[], style: Style): readonly str
   return layTable(cells, style.width, style.bold);
 }
 
-function rowsOf({ permissions, types }: UserAccess, org: string | undefined): string[][] {
-  const byReason = Map.groupBy(org === undefined ? [] : permissions, ({ via }) => reasons(via));
+function rowsOf({ user, permissions, types }: UserAccess, org: string | undefined): string[][] {
+  const isRobot = user.type === 'robot_ac';
+  const byReason = Map.groupBy(org === undefined ? [] : permissions, ({ via }) => reasons(via, isRobot));
   return [
     ...byReason.entries().map(([via, held]) => [`org ${org}`, via, wordsOf(held.map(({ relation }) => relation))]),
     ...types.flatMap(({ type, groups }) =>
@@ -74,11 +82,12 @@ function rowsOf({ permissions, types }: UserAccess, org: string | undefined): st
   ];
 }
 
-function reasons(via: readonly (AccessReason | AccessGroupReason)[]): string {
+function reasons(via: readonly (AccessReason | AccessGroupReason)[], isRobot = false): string {
   const words = via.map(({ kind, name }) =>
     kind === 'owner' ? 'owner' : kind === 'platform' ? 'site administrator' : `${kind} ${name}`,
   );
-  return words.length === 0 ? '(hidden)' : words.join(', ');
+  if (words.length > 0) return words.join(', ');
+  return isRobot ? 'robot of the organization' : '(hidden)';
 }
 
 function wordsOf(relations: readonly string[]): string {

@@ -24,7 +24,7 @@ const columns: Columns<Entry> = {
 };
 const csvColumns = {
   time: (row: Entry) => row.at,
-  actor: (row: Entry) => row.actor.name,
+  actor: (row: Entry) => (row.actor.type === 'robot_ac' ? `robot:${row.actor.name}` : row.actor.name),
   on_behalf_of: (row: Entry) => row.on_behalf_of?.name,
   action: (row: Entry) => row.action,
   object_type: (row: Entry) => row.object.type,
@@ -42,7 +42,7 @@ export const audit = command({
     'word verify and a file, checks an export without a server; exits 1 if an entry was changed or removed.',
   args: { what: { about: 'actions to count them, or verify and a file', optional: true, many: true, kind: 'file' } },
   options: {
-    actor: { about: 'only changes by this user', value: 'USER', kind: 'user' },
+    actor: { about: 'only changes by this user, or by a robot such as robot:deploy', value: 'USER', kind: 'user' },
     action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
     object: {
       about: 'only changes to this object, such as cluster:prod; cluster matches all clusters',

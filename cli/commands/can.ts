@@ -10,13 +10,13 @@ import { plain } from '../text.ts';
 type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
 
 export const can = command({
-  summary: 'check whether a user can do something, and why',
+  summary: 'check whether a user or a robot can do something, and why',
   details:
     'Exits 0 for yes and 1 for no, for use in scripts. Everything else, such as a mistyped name or a question that you ' +
     'may not ask, exits with 2. An object is a type and a name or ID.',
   exitIfRefused: EXIT.usage,
   args: {
-    who: { about: 'a user, or me', kind: 'user' },
+    who: { about: 'a user, a robot such as robot:deploy, or me', kind: 'user' },
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
@@ -29,6 +29,7 @@ export const can = command({
     'atrium can ann connect cluster:prod --why',
     'atrium can dan connect cluster:prod --paths',
     'atrium can me edit org:acme',
+    'atrium can robot:deploy edit cluster:prod',
     'atrium can bob connect cluster:prod --watch',
     'atrium can bob connect cluster:prod --at 7d --why',
     'atrium can dan view_orchestratorconfig cluster:prod --json',

@@ -7,6 +7,7 @@ import { command } from '../command.ts';
 import { misuse, refused } from '../failure.ts';
 import { momentIn } from '../moments.ts';
 import { said } from '../output.ts';
+import { ownOrganizations } from '../own-organizations.ts';
 import { checkedUrl, type Session } from '../session.ts';
 import { ask, askSecret, readInput } from '../terminal.ts';
 import { asScopes, USUAL_LIFE } from './token.ts';
@@ -68,8 +69,8 @@ export const login = command({
 
     /** If the user is in exactly one organization, it becomes the default. */
     async function onlyOrganization(): Promise<string | undefined> {
-      const found = await client.call('GET /user/settings/organizations').catch(() => []);
-      return found.length === 1 ? found[0]?.username : undefined;
+      const found = await ownOrganizations(client).catch(() => []);
+      return found.length === 1 ? found[0] : undefined;
     }
   },
 });

@@ -16,7 +16,8 @@ export const matrix = command({
   args: { type: { about: `type of object: ${OBJECT_WORDS.join(', ')}` } },
   options: {
     team: { about: 'only the members of this team', value: 'TEAM', kind: 'team' },
-    user: { about: 'only this user', value: 'USER', kind: 'user', many: true },
+    user: { about: 'only this user, or a robot such as robot:deploy', value: 'USER', kind: 'user', many: true },
+    robots: { about: 'also show robots' },
     relation: {
       about: 'only this action or relation',
       value: 'RELATION',
@@ -29,6 +30,7 @@ export const matrix = command({
   examples: [
     'atrium matrix clusters',
     'atrium matrix clusters --relation connect --differences',
+    'atrium matrix clusters --robots',
     'atrium matrix teams --team Editors -o csv',
     'atrium matrix clusters --at 2026-01-31',
   ],
@@ -42,6 +44,7 @@ export const matrix = command({
       type,
       ...(options.team !== undefined && { team: await idOf(session, 'team', options.team) }),
       ...(options.user.length > 0 && { users: options.user }),
+      ...(options.robots && { robots: true }),
       ...(relations.length > 0 && { relations }),
       differences: options.differences,
     };

@@ -7,7 +7,7 @@ import { type Columns, list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 
 export const whoCan = command({
-  summary: 'list the users who can do something',
+  summary: 'list the users and robots that can do something',
   args: {
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },

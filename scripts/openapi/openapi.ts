@@ -1,6 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { LISTENER_PREFIX } from '../../src/app.ts';
-import { type Access, neededScope, type Proof, proofNeeded } from '../../src/http/admission/access.ts';
+import {
+  type Access,
+  neededScope,
+  type Proof,
+  proofNeeded,
+  type SignedAccess,
+} from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/wire/schemas.ts';
 import { ERROR_HEADERS, HEADERS, headersInWords, requestHeaders, successHeaders } from './headers.ts';
@@ -143,13 +149,16 @@ function whoMayCall(access: Access, method: string): string {
 
 function robotsOf(access: Access): boolean | 'only' {
   if (access.who === 'anyone') return true;
-  return ('robots' in access && access.robots) || false;
+  if (access.who === 'webhook') return false;
+  return access.robots === 'only' ? 'only' : access.robots !== 'never';
 }
 
-function robotsInWords(access: Access): string {
-  const robots = robotsOf(access);
+function robotsInWords({ robots }: SignedAccess): string {
   if (robots === 'only') return 'Only robots may call it.';
-  return robots ? 'Robots may call it for their own organization.' : 'Robots may not call it.';
+  if (robots === 'never') return 'Robots may not call it (403, `not_for_robots`).';
+  if (robots === 'as users') return 'Robots may call it, too.';
+  if (robots === 'of the owner') return 'So may robots of the account that owns it.';
+  return `Robots may call it, too, and require the \`${robots}\` relation.`;
 }
 
 function errorsInWords(route: BookedRoute): string {

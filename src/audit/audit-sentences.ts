@@ -1,4 +1,5 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
+import { isRobotPrincipal } from '../changes/principal.ts';
 import type { AuditRow } from './audit.ts';
 import type { NameOf } from './object-names.ts';
 import { robotIn } from './robot-actor.ts';
@@ -136,8 +137,12 @@ function suppressed({ action }: AuditRow, { suppressed: count }: Fields): string
   return '%suppressed more requests of %actor were denied';
 }
 
-/** Robots act as their organization. The name in the entry is hashed, and older ones say only the number. */
+/**
+ * Robots that provision, and all robots in entries of earlier releases, act as their organization. The name in such an
+ * entry is hashed and says only the number.
+ */
 function actorOf({ actor, onBehalfOf, organizationId }: AuditRow, nameOf: NameOf): string {
+  if (isRobotPrincipal(actor.id)) return `robot ${actor.name}`;
   const robot = robotIn(actor.name);
   const name = robot && nameOf({ organizationId, object: { type: 'robot_ac', id: robot.id } });
   const shown = robot && name !== undefined ? `robot ${name} of ${robot.owner}` : actor.name;

@@ -2,10 +2,12 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
+import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
 import { documentedSchema, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
+import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import { auditSentence } from './audit-sentences.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
@@ -20,7 +22,7 @@ const time = (description: string) => Type.Optional(Type.String({ format: 'date-
 
 const Filters = {
   actor: text(
-    'Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator.',
+    'Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator.',
   ),
   action: text('What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create.'),
   object: text('What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects.'),
@@ -45,7 +47,7 @@ const Entry = named(
     id: Int64,
     at: Timestamp,
     organization_id: Int64,
-    actor: Type.Object({ id: Int64, name: Type.String() }),
+    actor: ShownActor,
     on_behalf_of: Type.Optional(
       Type.Object(
         { id: Int64, name: Type.String() },
@@ -76,8 +78,8 @@ const Entry = named(
       description: [
         'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
         'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
-        'request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are',
-        'in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
+        'request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type.',
+        'All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
       ].join(' '),
     }),
   }),
@@ -104,7 +106,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
   const extension = true;
   const ofOrganization = { access: holdsIn('view_audit_log:org', 'organization') };
   const ofAll = { access: siteAdmin('admin') };
-  const ofOwn = { access: signedIn('user') };
+  const ofOwn = { access: signedIn('user', 'never') };
   const all: Reader = { sees: 'everything' };
 
   scope.get(
@@ -291,7 +293,7 @@ function line(row: AuditRow, nameOf: NameOf): string {
   const behalf = onBehalfOf && `"on_behalf_of":{"id":${onBehalfOf.id},"name":${JSON.stringify(onBehalfOf.name)}}`;
   return [
     `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
-    `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}}`,
+    `"actor":${writeJson(showActor(actor))}`,
     ...(behalf === null ? [] : [behalf]),
     `"action":${JSON.stringify(row.action)}`,
     `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,

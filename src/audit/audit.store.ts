@@ -3,6 +3,11 @@ import type { AuditStore } from './audit.ts';
 import { createAuditSearch } from './audit-search.store.ts';
 
 const ACCOUNT = sql('audit.account', 'select id from account where name_key = lower($1)');
+const ROBOT_IN = sql('audit.robotIn', 'select id from robot where owner_id = $1 and name = $2');
+const ROBOT_ANYWHERE = sql(
+  'audit.robotAnywhere',
+  'select r.id from account o join robot r on r.owner_id = o.id where o.name_key = lower($1) and r.name = $2',
+);
 // Each action is a range of an index. A single grouping would read the organization's entries of all time.
 const COUNT_IN = sql(
   'audit.countIn',
@@ -22,10 +27,23 @@ export function createAuditStore(db: Db): AuditStore {
     async accountNamed(name) {
       return (await db.query<{ id: bigint }>(ACCOUNT, [name]))[0]?.id;
     },
+    async robotNamed(organizationId, name) {
+      const isWhole = organizationId === undefined || name.includes('/');
+      const rows = await (isWhole
+        ? db.query<{ id: bigint }>(ROBOT_ANYWHERE, partsOf(name))
+        : db.query<{ id: bigint }>(ROBOT_IN, [organizationId, name]));
+      return rows[0]?.id;
+    },
     ...createAuditSearch(db),
     async countActions(organizationId, since, actions) {
       if (organizationId === undefined) return await db.query(COUNT_ALL, [since, actions]);
       return await db.query(COUNT_IN, [organizationId, since, actions]);
     },
   };
+}
+
+/** Organization and name of `acme/deploy`. Neither has a slash. */
+function partsOf(name: string): [organization: string, robot: string] {
+  const [organization = '', robot = ''] = name.split('/', 2);
+  return [organization, robot];
 }

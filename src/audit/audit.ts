@@ -1,6 +1,7 @@
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
+import { principalOfRobot, robotNamedIn } from '../changes/principal.ts';
 
 /** One row of the audit log. `before` and `after` are exactly the text that was hashed. */
 export interface AuditRow {
@@ -8,7 +9,7 @@ export interface AuditRow {
   /** RFC 3339 in UTC with milliseconds, as it was hashed. */
   readonly at: string;
   readonly organizationId: bigint;
-  /** Whoever made the change. */
+  /** Whoever made the change: the number of a user or a robot. */
   readonly actor: { readonly id: bigint; readonly name: string };
   /** The user for whom the actor, a site administrator, acted. */
   readonly onBehalfOf: { readonly id: bigint; readonly name: string } | null;
@@ -23,7 +24,7 @@ export interface AuditRow {
 
 /** What a caller asks for, as it was sent. */
 export interface AuditQuestion {
-  /** A login name, or the ID of an account, including a deleted one. */
+  /** A login name, the ID of an account, including a deleted one, or a robot such as `robot:deploy`. */
   readonly actor?: string | undefined;
   /** `role.create`, or a prefix that ends with a dot: `role.`. */
   readonly action?: string | undefined;
@@ -62,6 +63,8 @@ export interface Found {
 
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
+  /** The ID of a robot of an organization, or of `acme/deploy`, which needs no organization. */
+  robotNamed(organizationId: bigint | undefined, name: string): Promise<bigint | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
   /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
   countActions(
@@ -140,12 +143,21 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     await settle();
     return {
       organizationId,
-      actorId: actor === undefined ? undefined : await accountNamed('actor', actor),
+      actorId: actor === undefined ? undefined : await actorNamed(organizationId, actor),
       ...readAction(question.action),
       ...readObject(question.object),
       since,
       until,
     };
+  }
+
+  async function actorNamed(organizationId: bigint | undefined, text: string): Promise<bigint> {
+    const robot = robotNamedIn(text);
+    if (robot === undefined) return await accountNamed('actor', text);
+    const id = 'id' in robot ? robot.id : await store.robotNamed(organizationId, robot.name);
+    if (id !== undefined) return principalOfRobot(id);
+    const advice = organizationId === undefined ? 'use robot:ORG/NAME, or the ID' : 'use the ID of a deleted robot';
+    throw new AppError('invalid', `actor: no robot is named ${JSON.stringify(text.slice(0, 60))}; ${advice}`);
   }
 
   async function accountNamed(parameter: string, text: string): Promise<bigint> {

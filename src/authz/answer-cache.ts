@@ -1,3 +1,4 @@
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
@@ -22,7 +23,9 @@ export function createAnswerCache() {
     const known = answers.get(object.id);
     if (known !== undefined) return known;
     const found =
-      object.type === 'user' ? onThemselves(graph, personId) : allowed(graph, userOf(personId), nameOf(object), SHOWN);
+      object.type === 'user'
+        ? onThemselves(graph, personId)
+        : allowed(graph, subjectOfPrincipal(personId), nameOf(object), SHOWN);
     // A query about the user's own account adds a temporary tuple. The graph stays as it was, but that counts as a
     // change.
     recall(graph).revision = graph.revision;
@@ -63,11 +66,7 @@ function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-function userOf(personId: bigint): string {
-  return `user:${personId}`;
-}
-
 function onThemselves(graph: Graph, personId: bigint): readonly string[] {
-  const user = userOf(personId);
+  const user = subjectOfPrincipal(personId);
   return allowed(graph, user, user, { ...SHOWN, contextualTuples: [{ user, relation: 'identity', object: user }] });
 }

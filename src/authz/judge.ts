@@ -1,5 +1,6 @@
 import { createPace, createSlices } from '../base/slices.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { possibleObjects } from '../rebac/list-objects.ts';
@@ -64,7 +65,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     }
 
     function* inPieces(graph: Graph, own: Graph): Generator<void, (readonly string[])[], void> {
-      const user = `user:${personId}`;
+      const user = subjectOfPrincipal(personId);
       const answer = createObjectAnswers(user, (on, object) => allowed(on, user, object, SHOWN));
       const found: (readonly string[])[] = [];
       for (const object of objects) {
@@ -87,12 +88,12 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
 
   async function holds(personId: bigint, accountId: bigint, relation: string, object: ObjectRef): Promise<boolean> {
     const graph = await graphs.of(accountId);
-    return check(graph, { user: `user:${personId}`, relation, object: nameOf(object) });
+    return check(graph, { user: subjectOfPrincipal(personId), relation, object: nameOf(object) });
   }
 
   async function objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']) {
     const pace = createPace();
-    const user = `user:${personId}`;
+    const user = subjectOfPrincipal(personId);
     const graph = await graphs.of(accountId);
     const holds = createObjectAnswers(user, (on, object) => check(on, { user, relation, object }));
     const found: bigint[] = [];

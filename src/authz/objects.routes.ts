@@ -23,7 +23,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
     {
-      config: { access: signedIn('authz', { about: 'query', queryToken: true, limited: 'filtered' }) },
+      config: { access: signedIn('authz', 'as users', { about: 'query', queryToken: true, limited: 'filtered' }) },
       schema: {
         summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
@@ -44,7 +44,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
     '/authz/objects/allowed-permissions',
     {
       config: {
-        access: signedIn('authz', { about: 'query', level: 'read', limited: 'filtered' }),
+        access: signedIn('authz', 'as users', { about: 'query', level: 'read', limited: 'filtered' }),
         costly: 'ask about fewer objects',
       },
       schema: {

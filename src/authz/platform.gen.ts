@@ -147,9 +147,23 @@ export const PLATFORM_MODEL: ModelJson = {
         "last_owner": {
           "this": {}
         },
+        "robot": {
+          "this": {}
+        },
         "can_view": {
-          "computedUserset": {
-            "relation": "member"
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "member"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "robot"
+                }
+              }
+            ]
           }
         },
         "can_edit": {
@@ -772,6 +786,13 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "robot": {
+            "directly_related_user_types": [
+              {
+                "type": "robot_ac"
               }
             ]
           },

@@ -1,3 +1,4 @@
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { NowGraphs } from '../history/past.ts';
 import type { QueryContext } from '../rebac/contextual.ts';
 import { check } from '../rebac/engine.ts';
@@ -40,7 +41,7 @@ export function viewpointOf(
   own: Graph,
   present?: NowGraphs,
 ): Viewpoint {
-  const user = `user:${callerId}`;
+  const user = subjectOfPrincipal(callerId);
   const isOwn = mayBeOwn(object) && check(own, { user, relation: 'owner', object: nameOf(object) });
   const graph = isOwn ? own : organization;
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.

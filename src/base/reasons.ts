@@ -15,6 +15,7 @@ export const REASONS = {
   passkeys_unavailable: 'Passkeys need a server whose public address is HTTPS with a host name, or localhost.',
   forbidden: 'The caller may not do this.',
   missing_relation: 'The caller does not hold the relation that the route requires; `relation` names it.',
+  not_for_robots: 'The route is about the account of a person or administers the site, so robots cannot call it.',
   sudo_forbidden: 'This cannot be done on behalf of another user.',
   escalation: 'The caller tried to grant more than they hold.',
   not_found: 'There is no such object, or the caller may not know of it.',

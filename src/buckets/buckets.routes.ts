@@ -54,7 +54,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
   scope.get(
     '/user/clouds/:cloud/buckets',
     {
-      config: { access: signedIn('credential') },
+      config: { access: signedIn('credential', 'never') },
       schema: { ...schema, summary: 'List the buckets that a credential can see' },
       // The framework does not support HEAD with a body.
       exposeHeadRoute: false,
@@ -66,7 +66,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
   scope.post(
     '/user/clouds/:cloud/buckets',
     {
-      config: { access: signedIn('credential', { level: 'read' }) },
+      config: { access: signedIn('credential', 'never', { level: 'read' }) },
       schema: {
         ...schema,
         summary: 'List the buckets that a credential can see, for clients that cannot send a body with GET',

@@ -82,7 +82,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/bus/credentials',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', 'never', { scope: 'all' }) },
       schema: { summary: 'Get message bus credentials for the caller', tags: ['bus'], response: { 200: Credentials } },
     },
     async (request) => await ownCredentials(callerOf(request)),
@@ -92,7 +92,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/nats/credentials',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', 'never', { scope: 'all' }) },
       schema: {
         summary: 'Get message bus credentials for the caller, under the name that older clients use',
         tags: ['bus'],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
+import { isRobotPrincipal, principalOf } from './principal.ts';
 
 const MAX_ID = 2n ** 63n - 1n;
 // One writer at a time for each organization, otherwise two rows would follow the same one.
@@ -100,14 +101,15 @@ function insertOf(name: string, length: number): Statement {
   );
 }
 
-/** `hashed` is what the hash covers between the time and the hash of the entry before, as JSON. */
+/** `hashed` is what the hash covers between the time and the hash of the entry before, as JSON. See `chainHash`. */
 function appendOf(name: string): Statement {
   const given = [...COLUMNS.slice(0, GIVEN_COLUMNS), ['hashed', 'text']] as const;
   const names = given.map(([column]) => column).join(', ');
   const arrays = given.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ');
   const [, ...kept] = COLUMNS.slice(0, GIVEN_COLUMNS).map(selected);
   const at = `to_char(n.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-  const text = `'["' || ${at} || '",' || e.hashed || ',"' || encode(n.previous_hash, 'hex') || '"]'`;
+  const robot = `case when e.actor_id < 0 then ',"robot_ac"' else '' end`;
+  const text = `'["' || ${at} || '",' || e.hashed || ',"' || encode(n.previous_hash, 'hex') || '"' || ${robot} || ']'`;
   const columns = COLUMNS.slice(0, PLAIN_COLUMNS).map(([column]) => column);
   return sql(
     name,
@@ -150,8 +152,9 @@ function follow(last: End | undefined, entry: AuditEntry): { row: unknown[]; end
 
 /** What APPEND needs of an entry. */
 function givenOf(entry: AuditEntry): unknown[] {
-  const given = plainFields(linkOf(entry, new Date(), START)).slice(0, GIVEN_COLUMNS);
-  return [...given, JSON.stringify(given.slice(1).map(hashed)).slice(1, -1)];
+  const link = linkOf(entry, new Date(), START);
+  const covered = plainFields(asHashed(link)).slice(1, GIVEN_COLUMNS);
+  return [...plainFields(link).slice(0, GIVEN_COLUMNS), JSON.stringify(covered.map(hashed)).slice(1, -1)];
 }
 
 function linkOf(entry: AuditEntry, at: Date, previous: Buffer): HashedEntry {
@@ -217,8 +220,15 @@ export function chainHash(entry: HashedEntry): Buffer {
   // An entry that was made on behalf of nobody is hashed as before there was such a thing.
   const isOnBehalf = entry.on_behalf_id !== null || entry.on_behalf_name !== null;
   const behalf = isOnBehalf ? [entry.on_behalf_id, entry.on_behalf_name] : [];
-  const fields = [...plainFields(entry), ...behalf].map(hashed);
+  // Robots have IDs of their own, so what a robot did is hashed with the type of its actor.
+  const type = isRobotPrincipal(entry.actor_id) ? [principalOf(entry.actor_id).type] : [];
+  const fields = [...plainFields(asHashed(entry)), ...behalf, ...type].map(hashed);
   return createHash('sha256').update(entry.previous_hash).update(JSON.stringify(fields)).digest();
+}
+
+/** With the ID of its actor as responses show it. */
+function asHashed(entry: HashedEntry): HashedEntry {
+  return isRobotPrincipal(entry.actor_id) ? { ...entry, actor_id: principalOf(entry.actor_id).id } : entry;
 }
 
 /** A field as it is hashed. */

@@ -1,7 +1,8 @@
 import type { AuditAction } from './audit-actions.ts';
 
-/** Who makes a change, and in which request. Rights are those of the user with this ID. */
+/** Who makes a change, and in which request. Rights are those of the user or robot with this number. */
 export interface Actor {
+  /** Of a user, or of a robot (principal.ts). */
   readonly id: bigint;
   readonly name: string;
   readonly requestId: string;

@@ -33,7 +33,7 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
   scope.get(
     '/user/clusters',
     {
-      config: { access: signedIn('user', { limited: 'filtered' }) },
+      config: { access: signedIn('user', 'as users', { limited: 'filtered' }) },
       schema: {
         summary: 'List the clusters of the caller; in pages only if page or limit is given',
         tags: ['user'],
@@ -42,11 +42,12 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
       },
     },
     async (request, reply) => {
-      const { person, limits } = callerOf(request);
+      const { person, limits, robot } = callerOf(request);
       const { all, page: number, limit } = request.query;
       const page = number === undefined && limit === undefined ? undefined : readPage(request.query, MAX_LIMIT);
       const search = readSearch(request.query);
-      const found = await (all === 'true'
+      // A robot owns nothing.
+      const found = await (all === 'true' || robot
         ? list.visibleTo(person, search, page, limits)
         : list.ofOwner(person.id, search, page, limits));
       if (page) showPage(request, reply, baseUrl(), page, found);

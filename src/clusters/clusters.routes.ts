@@ -67,7 +67,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/user/clusters',
     {
       // What stands beside it, the list of the caller's own clusters, asks for the same scope.
-      config: { access: signedIn('user'), creates: true },
+      config: { access: signedIn('user', 'never'), creates: true },
       schema: {
         ...common,
         summary: 'Import a cluster for the caller',

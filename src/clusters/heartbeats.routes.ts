@@ -22,7 +22,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
   scope.post(
     '/clusters/:id/heartbeat',
     {
-      config: { access: holdsOn('edit:cluster', 'organization', { robots: true }) },
+      config: { access: holdsOn('edit:cluster', 'organization', { robots: 'of the owner' }) },
       // A heartbeat without a body is valid.
       preValidation: async (request) => {
         request.body ??= {};

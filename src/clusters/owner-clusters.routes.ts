@@ -33,7 +33,7 @@ const CheckOptions = named(
 export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUrl: () => string): void {
   const common = { tags: ['clusters'], extension: true };
   // One of them is a POST, and it changes nothing either.
-  const config = { access: signedIn('organization', { level: 'read' }) };
+  const config = { access: signedIn('organization', 'as users', { level: 'read' }) };
 
   scope.get(
     '/clustersv2/:owner',

@@ -63,8 +63,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function credentialRoutes(scope: Scope, credentials: Credentials): void {
   const tags = ['credentials'];
-  const access = signedIn('credential');
-  const revealing = signedIn('credential', { proven: true });
+  const access = signedIn('credential', 'never');
+  const revealing = signedIn('credential', 'never', { proven: true });
 
   scope.get(
     '/user/credentials',

@@ -109,7 +109,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
   scope.get(
     '/user/device/:code',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', 'never', { scope: 'all' }) },
       schema: {
         ...common,
         summary: 'Get the program that waits under a code',
@@ -126,7 +126,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
   scope.post(
     '/user/device/:code',
     {
-      config: { access: signedIn('user', { scope: 'all', proven: true }) },
+      config: { access: signedIn('user', 'never', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Approve or deny the program that waits under a code',

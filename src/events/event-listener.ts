@@ -14,6 +14,8 @@ export interface EventCaller {
     readonly isAdmin: boolean;
     readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'has' | 'keys' | 'size'>;
   };
+  /** The account whose changes can end the credential: the caller's own or, for a robot, that of its organization. */
+  readonly accountId: bigint;
   readonly scopes: readonly string[];
   /** Whether the token is limited to organizations: then no event is about the caller's own account. */
   readonly isLimited?: boolean;
@@ -129,7 +131,7 @@ export function createListenerFactory({ store, revisions, visible, cursors, onSl
     };
 
     function accounts(): bigint[] {
-      return [follower.id, ...(caller.sudoBy ? [caller.sudoBy.id] : []), ...follower.organizations];
+      return [follower.id, caller.accountId, ...(caller.sudoBy ? [caller.sudoBy.id] : []), ...follower.organizations];
     }
 
     async function begin(): Promise<void> {
@@ -179,7 +181,7 @@ export function createListenerFactory({ store, revisions, visible, cursors, onSl
       const fresh = changes.filter(({ revision }) => revision > position.revision);
       if (fresh.length === 0) return;
       const isAboutCaller = fresh.some(
-        ({ kind, id }) => kind === 'account' && (id === caller.person.id || id === caller.sudoBy?.id),
+        ({ kind, id }) => kind === 'account' && (id === caller.accountId || id === caller.sudoBy?.id),
       );
       if (isAboutCaller && !(await isStillSame())) return;
       const { events, isSameRights } = await see(fresh);

@@ -34,7 +34,7 @@ export function eventRoutes(scope: Scope, events: Events, organizationNamed: Fin
   scope.get(
     '/events',
     {
-      config: { access: signedIn('organization', { lasts: true, limited: 'filtered' }) },
+      config: { access: signedIn('organization', 'as users', { lasts: true, limited: 'filtered' }) },
       schema: {
         summary: 'Follow what changes, as a stream of server-sent events',
         tags: ['events'],
@@ -68,7 +68,8 @@ export function eventRoutes(scope: Scope, events: Events, organizationNamed: Fin
   );
 }
 
-function callerFor({ person, scopes, limits, sudoBy, until, session }: Caller): EventCaller {
+function callerFor({ person, robot, scopes, limits, sudoBy, until, session }: Caller): EventCaller {
   const ends = [until, session?.expiresAt].filter((one) => one != null).sort((a, b) => a.getTime() - b.getTime());
-  return { person, scopes, isLimited: limits !== undefined, sudoBy, until: ends[0] ?? null };
+  const accountId = robot?.organization.id ?? person.id;
+  return { person, accountId, scopes, isLimited: limits !== undefined, sudoBy, until: ends[0] ?? null };
 }

@@ -54,13 +54,13 @@ const MaybeCodes = named('AddedAuthenticatorApp', Type.Object({ recovery_codes: 
 /** What users have besides a password, as they manage it themselves. */
 export function factorRoutes(scope: Scope, { factors, passkeys, totps, cookies }: FactorsRoutesOptions): void {
   const tags = ['user'];
-  const change = { config: { access: signedIn('user', { scope: 'all', proven: true, enrolling: true }) } };
+  const change = { config: { access: signedIn('user', 'never', { scope: 'all', proven: true, enrolling: true }) } };
   const Id = Type.Object({ id: PathId });
 
   scope.get(
     '/user/factors',
     {
-      config: { access: signedIn('user', { enrolling: true }) },
+      config: { access: signedIn('user', 'never', { enrolling: true }) },
       schema: {
         summary: 'List the second factors of the caller',
         tags,

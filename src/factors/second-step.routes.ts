@@ -106,7 +106,7 @@ export function secondStepRoutes(
   scope.post(
     '/user/reauthenticate/options',
     {
-      config: { access: signedIn('user', { enrolling: true }) },
+      config: { access: signedIn('user', 'never', { enrolling: true }) },
       schema: {
         summary: 'Get what a browser needs to prove with a passkey who the caller is',
         tags,
@@ -124,7 +124,7 @@ export function secondStepRoutes(
   scope.post(
     '/user/reauthenticate',
     {
-      config: { access: signedIn('user', { enrolling: true }) },
+      config: { access: signedIn('user', 'never', { enrolling: true }) },
       schema: {
         summary: 'Prove again who the caller is, in a session; with a second factor, if there is one',
         tags,

@@ -61,7 +61,7 @@ export function checkRoutes(scope: Scope, checks: Checks): void {
   scope.post(
     '/authz/check',
     {
-      config: { access: member('authz', { level: 'read' }), costly: 'ask fewer questions' },
+      config: { access: member('authz', 'as users', { level: 'read' }), costly: 'ask fewer questions' },
       schema: {
         summary: 'Check many times whether somebody may do something, all as of one moment',
         tags: ['authorization'],

@@ -3,6 +3,7 @@ import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { inOneMoment } from '../authz/one-moment.ts';
 import { missingRelation } from '../base/errors.ts';
+import { principalOfRobot, robotNamedIn, subjectOfPrincipal } from '../changes/principal.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
@@ -10,7 +11,7 @@ import { GUARDED_TYPES, type GuardedType } from './guardrail.ts';
 import type { Reference } from './guardrail-input.ts';
 
 export interface CheckInput {
-  /** A login name; without one, the caller. */
+  /** A login name, or a robot such as `robot:deploy`; without one, the caller. */
   readonly user?: string | undefined;
   readonly relation: string;
   readonly object: { readonly type: string; readonly id?: bigint | undefined; readonly name?: string | undefined };
@@ -52,7 +53,11 @@ export function createChecks(
     caller: Reference,
     inputs: readonly CheckInput[],
   ): Promise<CheckResult[]> {
-    const logins = new Set(inputs.flatMap(({ user }) => (user === undefined ? [] : [user.toLowerCase()])));
+    const robots = await robotsIn(organizationId, caller, inputs);
+    const isRobot = (text: string) => robotNamedIn(text) !== undefined;
+    const logins = new Set(
+      inputs.flatMap(({ user }) => (user === undefined || isRobot(user) ? [] : [user.toLowerCase()])),
+    );
     logins.delete(caller.name.toLowerCase());
     const organization = { type: 'organization', id: organizationId } as const;
     if (logins.size > 0 && !(await judge.holds(caller.id, organizationId, 'can_view_members', organization))) {
@@ -61,7 +66,8 @@ export function createChecks(
     const found = await store.people([...logins]);
     const people = new Map([caller, ...found].map(({ id, name }) => [name.toLowerCase(), id]));
     const lookups = await lookupsFor(organizationId, inputs);
-    const questions = inputs.map((input) => read(input, organizationId, people.get(nameIn(input, caller)), lookups));
+    const asked = (input: CheckInput) => robots.get(input.user ?? '') ?? people.get(nameIn(input, caller));
+    const questions = inputs.map((input) => read(input, organizationId, asked(input), lookups));
     return await inOneMoment(graphs, organizationId, organizationId, (graph) => answers(graph, caller.id, questions));
   };
 
@@ -71,12 +77,40 @@ export function createChecks(
     user: bigint | undefined,
     lookups: ReadonlyMap<string, Lookup>,
   ): Question | CheckResult {
-    if (user === undefined) return no(`user does not exist: ${quote(input.user ?? '')}`);
+    if (user === undefined) {
+      const word = robotNamedIn(input.user ?? '') ? 'robot' : 'user';
+      return no(`${word} does not exist: ${quote(input.user ?? '')}`);
+    }
     const object = objectOf(input, organizationId, lookups);
     if (typeof object !== 'string') return no(object.fault);
     const relation = relationOf(input);
     if (relation === undefined) return no(`${input.object.type} has no relation ${quote(input.relation)}`);
-    return { input, user: `user:${user}`, relation, object };
+    return { input, user: subjectOfPrincipal(user), relation, object };
+  }
+
+  /** The robots that questions name, by these texts: the caller themselves, and those that the caller may view. */
+  async function robotsIn(
+    organizationId: bigint,
+    caller: Reference,
+    inputs: readonly CheckInput[],
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const found = new Map<string, bigint>();
+    for (const text of new Set(inputs.map(({ user }) => user ?? ''))) {
+      const named = robotNamedIn(text);
+      if (named === undefined) continue;
+      const robot = 'id' in named ? named : await robotCalled(organizationId, named.name);
+      if (robot === undefined) continue;
+      const id = principalOfRobot(robot.id);
+      const object = { type: 'robot_ac', id: robot.id } as const;
+      const isSeen = id === caller.id || (await judge.holds(caller.id, organizationId, 'can_view', object));
+      if (isSeen) found.set(text, id);
+    }
+    return found;
+  }
+
+  /** Names of robots are case-sensitive. */
+  async function robotCalled(organizationId: bigint, name: string): Promise<Reference | undefined> {
+    return (await store.named(organizationId, 'robot_ac', [name.toLowerCase()])).find((row) => row.name === name);
   }
 
   async function lookupsFor(organizationId: bigint, inputs: readonly CheckInput[]): Promise<Map<string, Lookup>> {
@@ -122,7 +156,7 @@ function* answers(
   callerId: bigint,
   questions: readonly (Question | CheckResult)[],
 ): Generator<void, CheckResult[], void> {
-  const sees = holdsOn(`user:${callerId}`, 'can_view');
+  const sees = holdsOn(subjectOfPrincipal(callerId), 'can_view');
   const results: CheckResult[] = [];
   const seen: { readonly place: number; readonly question: Question }[] = [];
   for (const [place, question] of questions.entries()) {

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { type Caller, seesAsAdmin } from '../http/admission/access.ts';
 import { Int64, named, shownAs, Timestamp } from '../http/wire/schemas.ts';
+import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
 import { type ChangeRow, MAX_SHOWN, readState } from './past.ts';
 import { nameIn } from './past-names.ts';
 
@@ -24,7 +25,7 @@ const Entry = named(
   'ChangeSince',
   Type.Object({
     at: Timestamp,
-    actor: Type.Object({ id: Int64, name: Type.String() }),
+    actor: ShownActor,
     action: Type.String({ description: 'As in the audit log, such as team.add_member.' }),
     object: Type.Object({
       type: Type.String(),
@@ -89,5 +90,5 @@ function presentChange({ at, actor, action, object, before, after }: ChangeRow) 
   const { userId, username } = joined.userId === undefined ? left : joined;
   const name = nameIn(joined) ?? nameIn(left) ?? '';
   const user = typeof userId === 'string' ? { id: BigInt(userId), name: String(username ?? '') } : undefined;
-  return { at, actor, action, object: { ...object, name }, ...(user && { user }) };
+  return { at, actor: showActor(actor), action, object: { ...object, name }, ...(user && { user }) };
 }

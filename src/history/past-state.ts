@@ -112,6 +112,9 @@ export function* tuplesOf(state: PastState): Generator<GraphTuple> {
   for (const source of state.resources) {
     const [kind = '', id = ''] = source.split(':');
     yield { object: `${TYPE_OF_SOURCE[kind]}:${id}`, relation: state.ownership, user: owner, source };
+    if (kind === 'robot' && state.ownership === 'organization') {
+      yield { object: owner, relation: 'robot', user: `robot_ac:${id}`, source };
+    }
   }
 }
 

@@ -2,13 +2,15 @@ import type { Loaded } from '../changes/exact-cache.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
-import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
+import { DETAILS, PERSON, type PersonRow, personOfRobot, toPerson } from './person.rows.ts';
 import type { SessionMethod } from './sessions/proof-kinds.ts';
 import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './tokens/token.rows.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;
   robot_id: bigint | null;
+  robot_name: string | null;
+  robot_created_at: Date | null;
   scopes: string[];
   limits: StoredLimits | null;
   expires_at: Date | null;
@@ -31,8 +33,10 @@ interface SessionRow extends PersonRow {
 
 const BY_TOKEN = sql(
   'callers.byToken',
-  `select ${PERSON}, k.id as token_id, k.robot_id, ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
-     from revision r left join token k on k.hash = $1 left join account a on a.id = k.account_id ${DETAILS}`,
+  `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
+     from revision r left join token k on k.hash = $1 left join robot b on b.id = k.robot_id
+          left join account a on a.id = k.account_id ${DETAILS}`,
 );
 // Earlier releases let a session of a provider last for a month. None of them lasts for more than a day now.
 const BY_SESSION = sql(
@@ -68,9 +72,8 @@ export function createCallerStore(db: Db): CallerStore {
   async function byToken(hash: Buffer): Promise<Loaded<TokenGrant>> {
     const rows = await db.query<TokenRow>(BY_TOKEN, [hash]);
     return loaded(rows, (found) => ({
-      person: toPerson(found),
+      ...bearerOf(found),
       tokenId: found.token_id,
-      robotId: found.robot_id,
       scopes: found.scopes,
       limits: toLimits(found.limits),
       expiresAt: found.expires_at,
@@ -109,6 +112,15 @@ export function createCallerStore(db: Db): CallerStore {
     const rows = await db.query<Moment & { id: bigint; name: string }>(ORGANIZATION, [name]);
     return loaded(rows, ({ id, name: spelled }) => ({ id, name: spelled }));
   }
+}
+
+/** The user that a token belongs to. A token of a robot belongs to the organization that the robot works for. */
+function bearerOf(row: TokenRow & { id: bigint }): Pick<TokenGrant, 'person' | 'robot'> {
+  const account = toPerson(row);
+  if (row.robot_id === null) return { person: account, robot: null };
+  const organization = { id: account.id, name: account.login };
+  const robot = { id: row.robot_id, name: row.robot_name ?? '', organization };
+  return { person: personOfRobot(robot, account, row.robot_created_at ?? account.createdAt), robot };
 }
 
 function loaded<Row extends Moment & { id: bigint | null }, V>(

@@ -10,7 +10,10 @@ import { hashSecret, isTokenText } from './tokens/token-text.ts';
 
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 
-/** A user as the server knows them, with the organizations that they are in. */
+/**
+ * A user as the server knows them, with the organizations that they are in. A robot, too: its ID is the number of
+ * changes/principal.ts, and it passes the gate of its own organization, without being a member.
+ */
 export interface Person {
   readonly id: bigint;
   readonly login: string;
@@ -36,10 +39,18 @@ export interface Person {
 export interface TokenGrant {
   readonly person: Person;
   readonly tokenId: bigint;
-  readonly robotId: bigint | null;
+  /** The robot that the token is for. Then `person` is the robot, too. */
+  readonly robot: RobotIdentity | null;
   readonly scopes: readonly string[];
   readonly limits: MaybeLimits;
   readonly expiresAt: Date | null;
+}
+
+/** A robot, and the organization that it works for. */
+export interface RobotIdentity {
+  readonly id: bigint;
+  readonly name: string;
+  readonly organization: Organization;
 }
 
 export interface SessionGrant extends LivingSession {
@@ -92,7 +103,8 @@ export function createCallers(
   const tokens = createExactCache<TokenGrant>({
     revisions,
     load: (text) => store.byToken(Buffer.from(text, 'base64')),
-    dependsOn: (grant) => [grant.person.id],
+    // A change of a robot names its organization.
+    dependsOn: (grant) => [grant.robot?.organization.id ?? grant.person.id],
     max: MAX_REMEMBERED,
   });
   const keyed = new Map<string, string>();

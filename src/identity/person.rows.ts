@@ -1,5 +1,6 @@
+import { principalOfRobot } from '../changes/principal.ts';
 import type { Moment } from '../changes/revision.ts';
-import type { Permission, Person } from './callers.ts';
+import type { Permission, Person, RobotIdentity } from './callers.ts';
 import { FACTOR_KINDS } from './sessions/proof-kinds.ts';
 
 export interface PersonRow extends Moment {
@@ -60,6 +61,29 @@ export function toPerson(row: PersonRow & { id: bigint }): Person {
     organizations: highest(row.organization_ids ?? [], row.permissions ?? []),
     inClientOrganization: row.in_client_organization,
     secondFactors: FACTOR_KINDS.filter((kind) => (kind === 'passkey' ? row.has_passkey : row.has_totp)),
+  };
+}
+
+/** A robot has no account of its own. While that of its organization may not be used, neither may the robot. */
+export function personOfRobot({ id, name, organization }: RobotIdentity, account: Person, createdAt: Date): Person {
+  return {
+    id: principalOfRobot(id),
+    login: `${organization.name}/${name}`,
+    fullName: name,
+    email: '',
+    language: '',
+    location: '',
+    website: '',
+    description: '',
+    isAdmin: false,
+    active: account.active,
+    prohibitLogin: account.prohibitLogin,
+    lastLoginAt: null,
+    createdAt,
+    passwordHash: null,
+    organizations: new Map([[organization.id, 'none']]),
+    inClientOrganization: false,
+    secondFactors: [],
   };
 }
 

@@ -203,7 +203,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
     '/authz/preview',
     {
       config: {
-        access: member('authz', { level: 'read' }),
+        access: member('authz', 'as users', { level: 'read' }),
         costly: 'preview fewer changes, or without objects',
       },
       schema: {

@@ -35,7 +35,7 @@ export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void 
   scope.post(
     '/authz/roles/preview',
     {
-      config: { access: member('authz', { level: 'read' }), costly: 'assign the role to fewer teams' },
+      config: { access: member('authz', 'as users', { level: 'read' }), costly: 'assign the role to fewer teams' },
       schema: {
         summary: 'Preview what creating, updating or deleting a role would change, and for whom',
         tags,

@@ -66,7 +66,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string): void {
   const tags = ['user'];
-  const config = { access: signedIn('user') };
+  const config = { access: signedIn('user', 'never') };
 
   scope.get(
     '/user/deploy/orders',

@@ -88,7 +88,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
   scope.delete(
     '/orgs/:org/members/:username',
     {
-      config: { access: member('organization', { about: 'path' }) },
+      config: { access: member('organization', 'as users', { about: 'path' }) },
       schema: {
         summary: 'Remove a user from all teams of an organization; removing others requires remove_member:org',
         tags,

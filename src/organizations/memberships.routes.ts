@@ -19,7 +19,7 @@ export function membershipRoutes(
   scope.get(
     '/user/teams',
     {
-      config: { access: signedIn('user', { limited: 'filtered' }) },
+      config: { access: signedIn('user', 'never', { limited: 'filtered' }) },
       schema: {
         summary: 'List the teams of the caller; in pages only if page or limit is given',
         tags,
@@ -61,7 +61,7 @@ export function membershipRoutes(
   scope.get(
     '/user/settings/organizations',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', 'never') },
       schema: { summary: 'List the organizations of the caller', tags, response: { 200: Type.Array(Organization) } },
     },
     async (request, reply) => {

@@ -66,10 +66,14 @@ export function organizationRoutes(
   for (const [url, access, summary] of [
     [
       '/orgs',
-      signedIn('organization', { limited: 'filtered' }),
+      signedIn('organization', 'as users', { limited: 'filtered' }),
       'List the organizations of the caller, or all for site administrators',
     ],
-    ['/user/orgs', signedIn('user', { limited: 'filtered' }), 'List the organizations of the caller, in pages'],
+    [
+      '/user/orgs',
+      signedIn('user', 'as users', { limited: 'filtered' }),
+      'List the organizations of the caller, in pages',
+    ],
     ['/admin/orgs', siteAdmin('admin'), 'List all organizations'],
   ] as const) {
     scope.get(
@@ -105,7 +109,7 @@ export function organizationRoutes(
   scope.get(
     '/users/:username/orgs',
     {
-      config: { access: signedIn('organization') },
+      config: { access: signedIn('organization', 'as users') },
       schema: {
         summary: 'List the organizations of a user in which the caller may see the members',
         tags,
@@ -128,7 +132,7 @@ export function organizationRoutes(
     '/orgs',
     {
       preValidation,
-      config: { access: signedIn('organization'), creates: true },
+      config: { access: signedIn('organization', 'never'), creates: true },
       schema: {
         summary: 'Create an organization; the caller becomes its owner',
         tags,

@@ -3,6 +3,7 @@ import { PHASES } from '../clusters/cluster.ts';
 import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
 import {
   type GetOverview,
   type Overview as OverviewValue,
@@ -54,7 +55,7 @@ const Overview = named(
       Type.Object(
         {
           at: Timestamp,
-          actor: Type.Object({ id: Int64, name: Type.String() }),
+          actor: ShownActor,
           action: Type.String(),
           object: Type.Object({ type: Type.String(), id: Int64 }),
         },
@@ -88,6 +89,8 @@ function present({ clusters, lastChange, ...same }: OverviewValue) {
   return {
     ...same,
     ...(clusters && { clusters: { all: clusters.all, by_phase: { ...clusters.byPhase } } }),
-    ...(lastChange && { last_change: { ...lastChange, at: timestamp(lastChange.at) } }),
+    ...(lastChange && {
+      last_change: { ...lastChange, at: timestamp(lastChange.at), actor: showActor(lastChange.actor) },
+    }),
   };
 }

@@ -63,7 +63,7 @@ export function pageContextRoutes(
     '/user/context',
     {
       // It answers what calls of several areas answer, so a token of one area is not enough.
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', 'never', { scope: 'all' }) },
       schema: {
         summary:
           'Get what a page needs at load: the caller, an organization that they may see, and what they may do there',

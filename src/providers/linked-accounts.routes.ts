@@ -55,7 +55,7 @@ export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOpt
   scope.get(
     '/user/linked_accounts',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', 'never') },
       schema: {
         ...common,
         summary: 'List the accounts at providers that the caller has linked',
@@ -71,7 +71,7 @@ export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOpt
   scope.post(
     '/user/linked_accounts',
     {
-      config: { access: signedIn('user', { scope: 'all', proven: true }) },
+      config: { access: signedIn('user', 'never', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Begin to link an account at a provider: where to sign in there',
@@ -97,7 +97,7 @@ export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOpt
   scope.delete(
     '/user/linked_accounts/:id',
     {
-      config: { access: signedIn('user', { scope: 'all', proven: true }) },
+      config: { access: signedIn('user', 'never', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Unlink an account at a provider, and end the sessions that were opened with it',
@@ -131,7 +131,7 @@ export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOpt
   scope.post(
     '/user/link_request',
     {
-      config: { access: signedIn('user', { scope: 'all', proven: true }) },
+      config: { access: signedIn('user', 'never', { scope: 'all', proven: true }) },
       schema: {
         ...common,
         summary: 'Link the account at the provider to the account of the session',
@@ -152,7 +152,7 @@ export function linkedAccountRoutes(scope: Scope, parts: LinkedAccountsRoutesOpt
   scope.post(
     '/user/signout',
     {
-      config: { access: signedIn('user', { enrolling: true }) },
+      config: { access: signedIn('user', 'never', { enrolling: true }) },
       schema: {
         ...common,
         summary: 'Sign out: end the browser session, and say where to sign out at the provider',

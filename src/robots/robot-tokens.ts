@@ -45,6 +45,8 @@ interface Parts {
   readonly policies: TokenPolicies;
   readonly limits: LimitReader;
   readonly flushUsage: () => Promise<void>;
+  /** Throws if the robot holds what the caller does not. */
+  readonly rejectEscalation: (callerId: bigint, organizationId: bigint, robotId: bigint) => Promise<void>;
 }
 
 export type RobotTokens = ReturnType<typeof createRobotTokens>;
@@ -56,9 +58,10 @@ const UNSAID = ['write:organization'];
 
 /**
  * Tokens of robots. They belong to the organization, so its own relations about tokens are required in addition to
- * those on the robot.
+ * those on the robot. Creating or rotating one is giving what the robot holds.
  */
-export function createRobotTokens({ store, issuer, judge, policies, limits, flushUsage }: Parts) {
+export function createRobotTokens(parts: Parts) {
+  const { store, issuer, judge, policies, limits, flushUsage, rejectEscalation } = parts;
   return { list, create, remove, rotate };
 
   async function list(asked: AskedRobot): Promise<ListedTokens> {
@@ -79,6 +82,7 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
     const held = { held: asked.scopes, heldUntil: asked.until, heldLimits: asked.limits };
     const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now, isForRobot: true });
     if (request.scopes.includes(SCIM)) await requireOwner(asked);
+    await rejectEscalation(asked.person.id, accountId, robotId);
     requireExpiry(await policies.rulesForRobots(accountId), request.expiresAt, now);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
@@ -100,6 +104,7 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
     const { ownerId: accountId, robotId, actor } = asked;
     const { id, scopes } = findToken(await store.list(robotId), idOrName);
     if (scopes.includes(SCIM)) await requireOwner(asked);
+    await rejectEscalation(asked.person.id, accountId, robotId);
     const rules = await policies.rulesForRobots(accountId);
     const decide = endOf(wanted.expiresAt, { ...asked, isOwn: false }, rules);
     const about = { id, accountId, robotId, overlapMs: wanted.overlapMs };

@@ -60,7 +60,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
     );
   }
 
-  /** No permissions depend on the name. A revision is taken for those who follow what changes. */
+  /** No permissions depend on the name, but the caller behind its tokens has it. */
   async function update(ownerId: bigint, id: bigint, decide: (current: Robot) => RobotDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
@@ -69,6 +69,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
         const { name, description } = decide(current);
         query.later(UPDATE, [id, name, description]);
         touch({ kind: 'robot', id, organizationId: ownerId });
+        if (name !== current.name) touch({ kind: 'account', id: ownerId });
         const before = { name: current.name, description: current.description };
         record({ ...about(actor, ownerId, id), action: 'robot.update', before, after: { name, description } });
         return await one(query, GET, ownerId, id);

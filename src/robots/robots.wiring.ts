@@ -1,4 +1,5 @@
-import type { Judge } from '../authz/judge.ts';
+import type { Authz } from '../authz/authz.wiring.ts';
+import { createRobotEscalationGuard } from '../authz/robot-escalation.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -14,7 +15,7 @@ import { createRobots } from './robots.ts';
 export function wireRobots(
   { db, revisions, room, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
-  judge: Judge,
+  { judge, model }: Pick<Authz, 'judge' | 'model'>,
   { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
   const robots = createRobots(createRobotStore(db, revisions.write, room));
@@ -25,6 +26,7 @@ export function wireRobots(
     policies,
     limits,
     flushUsage: tokenUsage.flush,
+    rejectEscalation: createRobotEscalationGuard(judge, model),
   });
   return {
     robots,

@@ -31,7 +31,7 @@ export function modelWordsRoutes(scope: Scope, text: string, types: readonly Des
   scope.get(
     '/authz/model',
     {
-      config: { access: signedIn('authz', { limited: 'filtered' }) },
+      config: { access: signedIn('authz', 'as users', { limited: 'filtered' }) },
       schema: {
         summary: 'Get the authorization model, as text and with every relation in words',
         tags: ['authorization'],

@@ -85,7 +85,7 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, p
   scope.get(
     '/authz/roles/available_permissions',
     {
-      config: { access: member('authz') },
+      config: { access: member('authz', 'view_roles:org') },
       schema: {
         summary: 'List the permissions that a role can contain',
         tags,
@@ -99,7 +99,7 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, p
   scope.get(
     '/authz/roles',
     {
-      config: { access: member('authz') },
+      config: { access: member('authz', 'view_roles:org') },
       schema: {
         summary: 'List the custom roles of an organization',
         tags,

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { actorOf, callerOf } from '../http/admission/access.ts';
+import { callerOf } from '../http/admission/access.ts';
+import type { RobotIdentity } from '../identity/callers.ts';
 import type { Search } from './provisioning.ts';
 import { attributePath, COMMON_ATTRIBUTES, type ResourceSchema } from './scim-attributes.ts';
 import { isObject, refused } from './scim-document.ts';
@@ -31,14 +32,20 @@ export interface ReadSearch {
 type Given = Readonly<Record<string, unknown>>;
 
 export function tenantOf(request: FastifyRequest): Tenant {
-  const { person } = callerOf(request);
-  return { id: person.id, name: person.login };
+  return robotOf(request).organization;
 }
 
-/** The robot, and that it spoke SCIM. */
+/** The organization itself acts, through a robot of its identity provider: it may do whatever can be done there. */
 export function provisionerOf(request: FastifyRequest): Actor {
-  const actor = actorOf(request);
-  return { ...actor, name: `${actor.name} by SCIM` };
+  const { id, organization } = robotOf(request);
+  const name = `robot ${id} of ${organization.name} by SCIM`;
+  return { id: organization.id, name, requestId: request.id };
+}
+
+function robotOf(request: FastifyRequest): RobotIdentity {
+  const { robot } = callerOf(request);
+  if (!robot) throw new AppError('internal', 'a route for identity providers has no robot');
+  return robot;
 }
 
 export function sendScim(reply: FastifyReply, body: unknown): FastifyReply {

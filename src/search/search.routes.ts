@@ -74,7 +74,7 @@ export function searchRoutes(scope: Scope, search: Search, organizationNamed: Fi
   scope.get(
     '/search',
     {
-      config: { access: signedIn('organization', { limited: 'filtered' }), isSearch: true },
+      config: { access: signedIn('organization', 'as users', { limited: 'filtered' }), isSearch: true },
       schema: {
         summary: `Find by name what the caller may see, at most ${MAX_FOUND} of each kind`,
         tags: ['search'],

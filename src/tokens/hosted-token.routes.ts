@@ -10,7 +10,7 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
   scope.get(
     '/user/hosted-token',
     {
-      config: { access: signedIn('user', { scope: 'all' }) },
+      config: { access: signedIn('user', 'never', { scope: 'all' }) },
       schema: {
         summary: 'Get a short-lived signed token that identifies the caller',
         tags: ['user'],

@@ -11,7 +11,7 @@ import type { OwnToken, Tokens } from './tokens.ts';
 /** What a token may ask about itself, whatever its scopes and limits are. */
 export function ownTokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date): void {
   const common = { tags: ['tokens'], extension: true };
-  const access = signedIn('user', { scope: 'any', robots: true, limited: 'filtered' });
+  const access = signedIn('user', 'as users', { scope: 'any', limited: 'filtered' });
 
   scope.get(
     '/user/token',
@@ -58,7 +58,7 @@ export function ownTokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date): 
 }
 
 function ownOf(request: FastifyRequest): OwnToken {
-  const { person, owner, via, tokenId, robotId, sudoBy } = callerOf(request);
+  const { person, owner, via, tokenId, robot, sudoBy } = callerOf(request);
   if (via !== 'token' || tokenId === undefined) {
     throw new AppError('forbidden', 'this call is for access tokens; the request was made without one');
   }
@@ -66,5 +66,5 @@ function ownOf(request: FastifyRequest): OwnToken {
     const message = 'an access token cannot be looked at on behalf of another user';
     throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
   }
-  return { id: tokenId, person: owner ?? person, robotId, actor: actorOf(request) };
+  return { id: tokenId, person: owner ?? person, robot, actor: actorOf(request) };
 }

@@ -68,7 +68,7 @@ export function tokenPolicyRoutes(scope: Scope, policies: TokenPolicies): void {
   scope.get(
     '/user/token_policy',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', 'never') },
       schema: { ...common, summary: 'Get the rules for new access tokens of the caller', response: { 200: OwnPolicy } },
     },
     async (request) => {

@@ -14,7 +14,7 @@ const Owner = { username: Type.String() };
 
 export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, baseUrl: () => string): void {
   const tags = ['tokens'];
-  const config = { access: signedIn('user') };
+  const config = { access: signedIn('user', 'never') };
 
   scope.get(
     '/users/:username/tokens',
@@ -41,7 +41,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
   scope.post(
     '/users/:username/tokens',
     {
-      config: { access: signedIn('user', { basic: true, proven: true }), creates: true },
+      config: { access: signedIn('user', 'never', { basic: true, proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         summary: 'Create an access token; requires Basic authentication, or a session',
@@ -66,7 +66,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
   scope.post(
     '/users/:username/tokens/:token/rotate',
     {
-      config: { access: signedIn('user', { basic: true, proven: true }), creates: true },
+      config: { access: signedIn('user', 'never', { basic: true, proven: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         summary:

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
-import type { Person } from '../identity/callers.ts';
+import type { Person, RobotIdentity } from '../identity/callers.ts';
 import type { IssuedToken, TokenIssuer } from '../identity/tokens/token-issuer.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/tokens/token-request.ts';
@@ -31,7 +31,8 @@ export interface TokenCaller {
 export interface OwnToken {
   readonly id: bigint;
   readonly person: Person;
-  readonly robotId: bigint | undefined;
+  /** The robot that the token is for. It belongs to the account of the organization. */
+  readonly robot: RobotIdentity | undefined;
   readonly actor: Actor;
 }
 
@@ -102,29 +103,29 @@ export function createTokens({ store, issuer, policies, limits, flushUsage }: Pa
     );
   }
 
-  async function own({ id, robotId, person }: OwnToken): Promise<ListedTokens> {
+  async function own({ id, robot }: OwnToken): Promise<ListedTokens> {
     await flushUsage();
     const token = await store.get(id);
     if (!token) throw new AppError('notFound', 'access token does not exist', { reason: 'token_not_found' });
-    return { tokens: [token], rules: await rulesFor(robotId, person) };
+    return { tokens: [token], rules: await rulesFor(robot) };
   }
 
   /** Nothing is asked for, because a leaked token must not get more than it has. */
   async function rotateOwn(
-    { id, person, robotId, actor }: OwnToken,
+    { id, person, robot, actor }: OwnToken,
     overlapMs: number,
     once?: Once<IssuedToken>,
   ): Promise<IssuedToken> {
-    if (robotId === undefined) await policies.requireCreator(person);
+    if (robot === undefined) await policies.requireCreator(person);
     const by = { scopes: [], limits: undefined, until: null, isOwn: true };
-    const decide = endOf(undefined, by, await rulesFor(robotId, person));
-    const about = { id, accountId: person.id, robotId: robotId ?? null };
+    const decide = endOf(undefined, by, await rulesFor(robot));
+    const about = { id, accountId: robot?.organization.id ?? person.id, robotId: robot?.id ?? null };
     return await issuer.rotate({ ...about, overlapMs, actor, isOwn: true, decide }, once);
   }
 
-  /** The account behind a token of a robot is its organization. */
-  async function rulesFor(robotId: bigint | undefined, { id }: Person): Promise<TokenRules> {
-    return robotId === undefined ? await policies.rulesForUsers() : await policies.rulesForRobots(id);
+  async function rulesFor(robot: RobotIdentity | undefined): Promise<TokenRules> {
+    if (robot === undefined) return await policies.rulesForUsers();
+    return await policies.rulesForRobots(robot.organization.id);
   }
 
   async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {

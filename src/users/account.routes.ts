@@ -9,7 +9,7 @@ import { flag } from '../http/wire/paging.ts';
 import { NoBody, named } from '../http/wire/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { PasswordChange } from '../identity/passwords/password-change.ts';
-import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
+import { ProfileFields, presentRobotSelf, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
 const NewPassword = named(
@@ -48,9 +48,9 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
   scope.get(
     '/user',
     {
-      config: { access: signedIn('user', { limited: 'filtered', enrolling: true }) },
+      config: { access: signedIn('user', 'as users', { limited: 'filtered', enrolling: true }) },
       schema: {
-        summary: 'Get the signed-in user',
+        summary: 'Get the signed-in user, or the robot',
         tags: ['user'],
         querystring: Type.Object({
           check_client_org: Type.Optional(flag('If true, clientOrgUser is included.')),
@@ -59,8 +59,9 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
       },
     },
     (request, reply) => {
-      const { person } = callerOf(request);
-      if (request.query.check_client_org === 'true') reply.send(presentSelf(person, baseUrl(), true));
+      const { person, robot } = callerOf(request);
+      if (robot) reply.send(presentRobotSelf(person, robot, baseUrl()));
+      else if (request.query.check_client_org === 'true') reply.send(presentSelf(person, baseUrl(), true));
       else sendText(reply, texts.get(person) ?? remember(person));
     },
   );
@@ -69,7 +70,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
     '/user',
     {
       preValidation: dropAbsent(),
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', 'never') },
       schema: {
         summary: 'Update the profile of the caller; omitted fields stay unchanged',
         tags: ['user'],
@@ -94,7 +95,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
     '/user/password',
     {
       preValidation: dropAbsent('current'),
-      config: { access: signedIn('user', { scope: 'all', enrolling: true }) },
+      config: { access: signedIn('user', 'never', { scope: 'all', enrolling: true }) },
       schema: {
         summary: 'Set the password of the caller',
         tags: ['user'],

@@ -22,7 +22,7 @@ const Text = Type.Optional(Type.String());
 export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
   const tags = ['user'];
   // The check changes nothing, so a read-only token is enough.
-  const config = { access: signedIn('user', { level: 'read' }), takesNul: true };
+  const config = { access: signedIn('user', 'never', { level: 'read' }), takesNul: true };
   const response = { 200: Validation };
   // If a value is given twice, the query counts as empty. What is wrong with a value is the answer here, never an
   // error.

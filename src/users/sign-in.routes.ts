@@ -75,7 +75,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
   scope.get(
     '/user/signout',
     {
-      config: { access: signedIn('user', { enrolling: true }) },
+      config: { access: signedIn('user', 'never', { enrolling: true }) },
       schema: { summary: 'Sign out: end the browser session', tags: ['sign-in'], response: { 200: NoBody } },
     },
     async (request, reply) => {

@@ -94,8 +94,8 @@ export function createSignIn(
 
   /** A session may do everything, so a token that may do less cannot open one. */
   async function openWithToken({ token: text, remember, browser }: TokenSignIn, now: Date): Promise<Opened> {
-    const { person, tokenId, robotId, scopes, limits, expiresAt } = await callers.byToken(text, now);
-    if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
+    const { person, tokenId, robot, scopes, limits, expiresAt } = await callers.byToken(text, now);
+    if (robot !== null) throw new AppError('forbidden', 'robot accounts cannot sign in', { reason: 'not_for_robots' });
     rejectUnusable(person);
     if (!scopesAllow(scopes, 'all')) {
       throw new AppError(

@@ -33,7 +33,7 @@ export function userSessionRoutes(
   scope: Scope,
   { sessions, users, cookies, baseUrl }: UserSessionsRoutesOptions,
 ): void {
-  const own = { config: { access: signedIn('user') } };
+  const own = { config: { access: signedIn('user', 'never') } };
   const admin = { config: { access: siteAdmin('admin') } };
   const response = { 200: Type.Array(UserSession) };
   const Username = Type.Object({ username: Type.String() });

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type Caller, seesAsAdmin, seesAsSelf } from '../http/admission/access.ts';
 import { Int64, Line, named, Text, Timestamp, timestamp, Website } from '../http/wire/schemas.ts';
-import type { Person } from '../identity/callers.ts';
+import type { Person, RobotIdentity } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
 const Language = Type.String({
@@ -10,27 +10,40 @@ const Language = Type.String({
 });
 
 /** A user as clients of this API family know it: every key is always present. */
+export const USER_FIELDS = {
+  id: Int64,
+  login: Type.String(),
+  username: Type.String(),
+  full_name: Type.String(),
+  email: Type.String(),
+  avatar_url: Type.String(),
+  language: Type.String(),
+  is_admin: Type.Boolean(),
+  last_login: Timestamp,
+  created: Timestamp,
+  type: Type.Integer({ enum: [0, 1, 4], description: '0 for a user, 1 for an organization, 4 for a robot.' }),
+  active: Type.Boolean(),
+  prohibit_login: Type.Boolean(),
+  location: Type.String(),
+  website: Type.String(),
+  description: Type.String(),
+  orgAdmin: Type.Boolean(),
+  clientOrgUser: Type.Optional(Type.Boolean()),
+};
 export const User = named(
   'User',
   Type.Object({
-    id: Int64,
-    login: Type.String(),
-    username: Type.String(),
-    full_name: Type.String(),
-    email: Type.String(),
-    avatar_url: Type.String(),
-    language: Type.String(),
-    is_admin: Type.Boolean(),
-    last_login: Timestamp,
-    created: Timestamp,
-    type: Type.Integer({ enum: [0, 1], description: '0 for a user, 1 for an organization.' }),
-    active: Type.Boolean(),
-    prohibit_login: Type.Boolean(),
-    location: Type.String(),
-    website: Type.String(),
-    description: Type.String(),
-    orgAdmin: Type.Boolean(),
-    clientOrgUser: Type.Optional(Type.Boolean()),
+    ...USER_FIELDS,
+    organization: Type.Optional(
+      Type.Object(
+        {
+          type: Type.String({ enum: ['organization'], description: 'Always organization.' }),
+          id: Int64,
+          name: Type.String({ description: 'The name of the organization.' }),
+        },
+        { description: 'Only for a robot: the organization that it works for.' },
+      ),
+    ),
   }),
 );
 
@@ -38,7 +51,7 @@ export const User = named(
 export const ListedUser = named(
   'ListedUser',
   Type.Object({
-    ...User.properties,
+    ...USER_FIELDS,
     last_login: Type.Optional(
       Type.Unsafe<string>({
         ...Timestamp,
@@ -89,6 +102,18 @@ export function presentSelf(person: Person, baseUrl: string, checkClientOrg = fa
     description: person.description,
     orgAdmin: permissions.some((permission) => permission === 'owner' || permission === 'admin'),
     ...(checkClientOrg && { clientOrgUser: person.inClientOrganization }),
+  };
+}
+
+/** How robots see themselves: with the keys of a user, and the organization that they work for. */
+export function presentRobotSelf(person: Person, { id, organization }: RobotIdentity, baseUrl: string) {
+  const { avatar_url: _avatar, ...shown } = presentSelf(person, baseUrl);
+  return {
+    ...shown,
+    id,
+    type: 4,
+    avatar_url: avatarUrl(organization.name, baseUrl),
+    organization: { type: 'organization', ...organization },
   };
 }
 

@@ -33,7 +33,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/users/search',
     {
-      config: { access: signedIn('user', { isPublic: true }), isSearch: true },
+      config: { access: signedIn('user', 'as users', { isPublic: true }), isSearch: true },
       schema: {
         summary: 'Search users by name, or find one by ID',
         tags,
@@ -58,7 +58,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/users/:username',
     {
-      config: { access: signedIn('user', { isPublic: true }) },
+      config: { access: signedIn('user', 'as users', { isPublic: true }) },
       schema: {
         summary: 'Get a user; only the user and site administrators see all fields',
         tags,

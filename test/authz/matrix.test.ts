@@ -114,6 +114,7 @@ describe('The matrix', () => {
       names: async () => new Map(),
       peopleNamed: async () => [],
       inactive: async () => new Set<bigint>(),
+      robotNamed: async () => undefined,
     };
     const { matrix } = createMatrix(
       graphsOf(graph, () => {}),
@@ -121,7 +122,7 @@ describe('The matrix', () => {
       model,
     );
     const question = { organizationId: 1n, callerId: 1n, type: 'cluster', people: 'members' } as const;
-    const all = { ...question, ids: undefined, relations: undefined, isDifferencesOnly: false };
+    const all = { ...question, ids: undefined, relations: undefined, isDifferencesOnly: false, withRobots: false };
     await assert.rejects(matrix(all), {
       kind: 'malformed',
       message:

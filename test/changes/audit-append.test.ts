@@ -50,7 +50,8 @@ for (const driver of DRIVERS) {
       });
       const entryOf = (organizationId: bigint): AuditEntry => ({
         actor: {
-          ...{ id: 7n, name: random.pick(NAMES), requestId: 'r' },
+          // A third are made by robot 7.
+          ...{ id: random.chance(0.3) ? -7n : 7n, name: random.pick(NAMES), requestId: 'r' },
           ...(random.chance(0.2) && { sudoBy: { id: 8n, name: 'root' } }),
         },
         ...{ organizationId, action: 'role.update', objectType: 'role', objectId: BigInt(random.below(1_000_000)) },

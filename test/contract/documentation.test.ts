@@ -81,7 +81,8 @@ describe('API documentation', () => {
   it('Every operation says whether robots may call it', () => {
     for (const { method, path, access } of atrium.instance.routes) {
       const name = `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}` as const;
-      const expected = access.who === 'anyone' || ('robots' in access && access.robots) || false;
+      const declared = access.who === 'anyone' ? 'as users' : access.who === 'webhook' ? 'never' : access.robots;
+      const expected = declared === 'only' ? declared : declared !== 'never';
       const operation = OPERATIONS.get(name);
       if (operation !== undefined) assert.equal(operation['x-robots'], expected, name);
     }
@@ -135,12 +136,18 @@ describe('API documentation', () => {
   it('Every operation says whether robots may call it, and only those say yes that robots can call', () => {
     const yes = [...OPERATIONS].filter(([, operation]) => operation['x-robots'] && !isPublic(operation));
     for (const [name, { description = '', 'x-robots': robots }] of OPERATIONS) {
-      const words = robots === 'only' ? /Only robots may call/ : robots ? /[Rr]obots may call/ : /Robots may not call/;
+      const words =
+        robots === 'only'
+          ? /Only robots may call/
+          : robots
+            ? /[Rr]obots may call|So may robots/
+            : /Robots may not call/;
       assert.match(description, words, name);
     }
     const names = yes.map(([name]) => name);
     assert.ok(names.includes('POST /api/v1/clusters/{id}/heartbeat'));
-    assert.ok(!names.includes('GET /api/v1/user') && !names.includes('POST /api/v1/orgs/{org}/teams'));
+    assert.ok(names.includes('GET /api/v1/user') && names.includes('POST /api/v1/orgs/{org}/teams'));
+    assert.ok(!names.includes('PATCH /api/v1/user') && !names.includes('POST /api/v1/orgs'));
 
     function isPublic({ description = '' }: Operation): boolean {
       return description.startsWith('Requires no authentication');

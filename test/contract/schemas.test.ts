@@ -126,7 +126,7 @@ describe('Schemas of the API documentation', async () => {
     assert.deepEqual(choices('Installer', 'state'), ['unbound', 'expired', 'bound', 'spent']);
     assert.deepEqual(choices('Team', 'type'), ['builtin', 'custom']);
     assert.deepEqual(choices('NameCheck', 'Status'), ['VALID', 'USER_EXISTS', 'RESERVED', 'INVALID', 'NOT_ALLOWED']);
-    assert.deepEqual(choices('User', 'type'), [0, 1]);
+    assert.deepEqual(choices('User', 'type'), [0, 1, 4]);
     const parameter = (route: string, name: string) =>
       operations.find((one) => one.name === route)?.operation.parameters?.find((one) => one.name === name)?.schema;
     const marketplaces = { type: 'string', enum: ['CloudA', 'CloudB', 'CloudC'] };

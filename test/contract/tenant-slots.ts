@@ -18,7 +18,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
   'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE ?at',
   'POST /authz/matrix':
-    '?org ?format ?at .type:objectType .ids[]:cluster .all .users[]:person .team:team .relations[]:relation .differences',
+    '?org ?format ?at .type:objectType .ids[]:cluster .all .users[]:person .robots .team:team .relations[]:relation .differences',
   'GET /authz/roles/available_permissions': '?org',
   'GET /authz/changes': '?org ?since ?limit',
   'GET /authz/roles': '?org ?at',

@@ -84,6 +84,7 @@ describe('Undoing entries of the audit log', () => {
     assert.deepEqual(undone([], entry('robot.delete', 'robot_ac:2', { before })), [
       'organization:9 organization robot_ac:2',
       'organization:9 organization token:3',
+      'robot_ac:2 robot organization:9',
     ]);
   });
 

@@ -15,12 +15,12 @@ import { type Annex, openAnnex } from '../support/annex.ts';
 const ROUTES: readonly [string, Access][] = [
   ['/anyone', anyone],
   ['/webhook', webhook],
-  ['/signed-in', signedIn('user')],
-  ['/reads', signedIn('authz', { level: 'read' })],
+  ['/signed-in', signedIn('user', 'never')],
+  ['/reads', signedIn('authz', 'never', { level: 'read' })],
   ['/site-admin', siteAdmin('admin')],
-  ['/member', member('authz')],
-  ['/organization', signedIn('authz', { about: 'query' })],
-  ['/query', signedIn('authz', { queryToken: true })],
+  ['/member', member('authz', 'as users')],
+  ['/organization', signedIn('authz', 'never', { about: 'query' })],
+  ['/query', signedIn('authz', 'never', { queryToken: true })],
 ];
 
 function mount(scope: Scope): void {

@@ -33,7 +33,6 @@ const EVE = toPerson(personRow({ id: 2n, name: 'eve' }));
 const ROOT = toPerson(personRow({ id: 9n, name: 'root', is_admin: true }));
 const INACTIVE = toPerson(personRow({ id: 3n, name: 'mia', active: false }));
 const PROHIBITED = toPerson(personRow({ id: 4n, name: 'zed', prohibit_login: true }));
-const ACME_ACCOUNT = toPerson(personRow({ id: ACME.id, name: 'acme' }));
 
 const texts = {
   ann: mintToken(),
@@ -41,7 +40,6 @@ const texts = {
   root: mintToken(),
   mia: mintToken(),
   zed: mintToken(),
-  robot: mintToken(),
   reader: mintToken(),
   publicOnly: mintToken(),
   expired: mintToken(),
@@ -54,7 +52,6 @@ const TOKENS = new Map([
   [texts.root, tokenGrant(ROOT)],
   [texts.mia, tokenGrant(INACTIVE)],
   [texts.zed, tokenGrant(PROHIBITED)],
-  [texts.robot, tokenGrant(ACME_ACCOUNT, { tokenId: 50n, robotId: 5n })],
   [texts.reader, tokenGrant(ANN, { tokenId: 51n, scopes: ['read:user', 'read:authz'] })],
   [texts.publicOnly, tokenGrant(ANN, { tokenId: 52n, scopes: ['all', 'public-only'] })],
   [texts.expired, tokenGrant(ANN, { tokenId: 53n, expiresAt: new Date(0) })],
@@ -107,7 +104,7 @@ describe('Admission', () => {
           required.push(`${person.login} ${relation} ${id}`);
           return 30n;
         },
-        ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
+        ownerOf: async () => ACME.id,
       },
       tokenUsage: { note: (id) => used.push(`token ${id}`) },
       sessionUsage: { note: (id) => used.push(`session ${id}`) },
@@ -157,7 +154,7 @@ describe('Admission', () => {
   });
 
   it('A token is looked up once, and its use is noted each time', async () => {
-    const { caller } = await call(signedIn('user'), { as: 'ann' });
+    const { caller } = await call(signedIn('user', 'never'), { as: 'ann' });
     assert.deepEqual(caller, {
       person: ANN,
       via: 'token',
@@ -167,31 +164,34 @@ describe('Admission', () => {
       until: null,
     });
     assert.deepEqual([asked, guarded, used], [['token'], ['192.0.2.1'], ['token 1', 'token 1']]);
-    assert.deepEqual((await call(signedIn('user'), { as: 'brief' })).caller?.until, UNTIL);
+    assert.deepEqual((await call(signedIn('user', 'never'), { as: 'brief' })).caller?.until, UNTIL);
   });
 
   it('Two tokens over one connection are not mixed up', async () => {
     const socket = {};
     for (const as of ['ann', 'eve', 'ann', 'eve'] as const) {
-      assert.equal(await loginOf(signedIn('user'), { as, socket }), as);
+      assert.equal(await loginOf(signedIn('user', 'never'), { as, socket }), as);
     }
   });
 
   it('No credential, an expired token and a wrong one are rejected as such', async () => {
     const wrong = { kind: 'unauthenticated', message: 'invalid username, password or token' };
-    await assert.rejects(call(signedIn('user'), {}), { kind: 'unauthenticated', message: 'token is required' });
-    await assert.rejects(call(signedIn('user'), { as: 'expired' }), wrong);
+    await assert.rejects(call(signedIn('user', 'never'), {}), {
+      kind: 'unauthenticated',
+      message: 'token is required',
+    });
+    await assert.rejects(call(signedIn('user', 'never'), { as: 'expired' }), wrong);
     for (const authorization of ['token nonsense', `token ${mintToken()}`, `Bearer ${mintToken()}`]) {
-      await assert.rejects(call(signedIn('user'), { headers: { authorization } }), wrong);
+      await assert.rejects(call(signedIn('user', 'never'), { headers: { authorization } }), wrong);
     }
     assert.deepEqual(used, []);
   });
 
   it('An account that may not be used is rejected, and the audit log learns which one it was', async () => {
     for (const as of ['mia', 'zed'] as const) {
-      await assert.rejects(call(signedIn('user'), { as }), { kind: 'forbidden', message: /^This account is/ });
+      await assert.rejects(call(signedIn('user', 'never'), { as }), { kind: 'forbidden', message: /^This account is/ });
       const request = requestOf({ as });
-      await new Promise((resolve) => door(signedIn('user'))(request, resolve));
+      await new Promise((resolve) => door(signedIn('user', 'never'))(request, resolve));
       assert.deepEqual([request.caller, request.identified?.person.login], [null, as]);
     }
   });
@@ -206,31 +206,31 @@ describe('Admission', () => {
 
   it('A token needs the scope of the route, for reading or writing', async () => {
     const narrow = { kind: 'forbidden', message: /required=\[write:user\], token scope=read:user,read:authz$/ };
-    assert.equal(await loginOf(signedIn('user'), { as: 'reader' }), 'ann');
-    await assert.rejects(call(signedIn('user'), { as: 'reader', method: 'POST' }), narrow);
-    assert.equal(await loginOf(signedIn('user', { level: 'read' }), { as: 'reader', method: 'POST' }), 'ann');
-    await assert.rejects(call(signedIn('user', { scope: 'all' }), { as: 'reader' }), /required=\[all\]/);
+    assert.equal(await loginOf(signedIn('user', 'never'), { as: 'reader' }), 'ann');
+    await assert.rejects(call(signedIn('user', 'never'), { as: 'reader', method: 'POST' }), narrow);
+    assert.equal(await loginOf(signedIn('user', 'never', { level: 'read' }), { as: 'reader', method: 'POST' }), 'ann');
+    await assert.rejects(call(signedIn('user', 'never', { scope: 'all' }), { as: 'reader' }), /required=\[all\]/);
     for (const method of ['HEAD', 'OPTIONS'])
-      assert.equal(await loginOf(signedIn('user'), { as: 'reader', method }), 'ann');
+      assert.equal(await loginOf(signedIn('user', 'never'), { as: 'reader', method }), 'ann');
   });
 
   it('A public-only token reaches public routes and no others', async () => {
-    assert.equal(await loginOf(signedIn('user', { isPublic: true }), { as: 'publicOnly' }), 'ann');
-    await assert.rejects(call(signedIn('user'), { as: 'publicOnly' }), /not available for public-only tokens/);
+    assert.equal(await loginOf(signedIn('user', 'never', { isPublic: true }), { as: 'publicOnly' }), 'ann');
+    await assert.rejects(call(signedIn('user', 'never'), { as: 'publicOnly' }), /not available for public-only tokens/);
   });
 
   it('A token in the query counts before the header, where the route and the deployment allow it', async () => {
-    const query = signedIn('user', { queryToken: true });
+    const query = signedIn('user', 'never', { queryToken: true });
     assert.equal(await loginOf(query, { as: 'eve' }), 'eve', 'from now on, her token is remembered');
     assert.equal(await loginOf(query, { as: 'eve', query: { token: texts.ann } }), 'ann');
     assert.equal(await loginOf(query, { as: 'eve', query: { access_token: texts.ann } }), 'ann');
-    assert.equal(await loginOf(signedIn('user'), { as: 'eve', query: { token: texts.ann } }), 'eve');
+    assert.equal(await loginOf(signedIn('user', 'never'), { as: 'eve', query: { token: texts.ann } }), 'eve');
     open(false);
     assert.equal(await loginOf(query, { as: 'eve', query: { token: texts.ann } }), 'eve');
   });
 
   it('A route that needs Basic authentication accepts a session besides, and no token in another way', async () => {
-    const access = signedIn('user', { basic: true });
+    const access = signedIn('user', 'never', { basic: true });
     const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     assert.equal(await loginOf(access, { headers: basic(`ann:${texts.ann}`) }), 'ann');
     await assert.rejects(call(access, { as: 'ann' }), /needs Basic authentication/);
@@ -244,7 +244,7 @@ describe('Admission', () => {
     const cookie = (text: string, csrf?: string) => ({
       headers: { cookie: `atrium_session=${text}`, ...(csrf !== undefined && { 'x-csrf-token': csrf }) },
     });
-    const { caller } = await call(signedIn('user'), cookie('plain'));
+    const { caller } = await call(signedIn('user', 'never'), cookie('plain'));
     assert.deepEqual(caller, {
       person: ANN,
       via: 'session',
@@ -258,17 +258,17 @@ describe('Admission', () => {
       until: null,
     });
     assert.deepEqual(used, ['session 7', 'session 7']);
-    assert.equal(await loginOf(signedIn('user'), { ...cookie('plain', 'right'), method: 'POST' }), 'ann');
+    assert.equal(await loginOf(signedIn('user', 'never'), { ...cookie('plain', 'right'), method: 'POST' }), 'ann');
     for (const csrf of [undefined, 'wrong']) {
       const sent = { ...cookie('plain', csrf), method: 'POST' };
-      await assert.rejects(call(signedIn('user'), sent), { kind: 'forbidden', message: /X-Csrf-Token/ });
+      await assert.rejects(call(signedIn('user', 'never'), sent), { kind: 'forbidden', message: /X-Csrf-Token/ });
     }
-    const byToken = (await call(signedIn('user'), cookie('by-token'))).caller;
+    const byToken = (await call(signedIn('user', 'never'), cookie('by-token'))).caller;
     assert.deepEqual([byToken?.tokenId, byToken?.until], [54n, UNTIL]);
   });
 
   it('A session whose user was last seen too long ago may do nothing sensitive, and a token may', async () => {
-    const access = signedIn('user', { proven: true });
+    const access = signedIn('user', 'never', { proven: true });
     const needed = { kind: 'forbidden', detail: { reason: 'reauthentication_required' } };
     await assert.rejects(call(access, { headers: { cookie: 'atrium_session=plain' } }), needed);
     assert.equal(await loginOf(access, { headers: { cookie: 'atrium_session=fresh' } }), 'ann');
@@ -279,20 +279,23 @@ describe('Admission', () => {
     isMissing = true;
     const cookie = { headers: { cookie: 'atrium_session=fresh' } };
     const needed = { kind: 'forbidden', detail: { reason: 'second_factor_enrollment' } };
-    await assert.rejects(call(signedIn('user'), cookie), needed);
-    assert.equal(await loginOf(signedIn('user', { enrolling: true }), cookie), 'ann');
-    assert.equal(await loginOf(signedIn('user'), { as: 'ann' }), 'ann');
+    await assert.rejects(call(signedIn('user', 'never'), cookie), needed);
+    assert.equal(await loginOf(signedIn('user', 'never', { enrolling: true }), cookie), 'ann');
+    assert.equal(await loginOf(signedIn('user', 'never'), { as: 'ann' }), 'ann');
   });
 
   it('Only site administrators act in the name of others, and an empty name is nobody', async () => {
     for (const sent of [{ query: { sudo: 'eve' } }, { headers: { sudo: 'eve' } }]) {
-      const { caller } = await call(signedIn('user'), { as: 'root', ...sent });
+      const { caller } = await call(signedIn('user', 'never'), { as: 'root', ...sent });
       assert.deepEqual([caller?.person.login, caller?.sudoBy?.login], ['eve', 'root']);
-      await assert.rejects(call(signedIn('user'), { as: 'ann', ...sent }), { kind: 'forbidden', message: /to sudo/ });
+      await assert.rejects(call(signedIn('user', 'never'), { as: 'ann', ...sent }), {
+        kind: 'forbidden',
+        message: /to sudo/,
+      });
     }
-    assert.equal(await loginOf(signedIn('user'), { as: 'ann', query: { sudo: '' } }), 'ann');
+    assert.equal(await loginOf(signedIn('user', 'never'), { as: 'ann', query: { sudo: '' } }), 'ann');
     for (const sudo of ['nobody', ['eve', 'ann']]) {
-      await assert.rejects(call(signedIn('user'), { as: 'root', query: { sudo } }), { kind: 'notFound' });
+      await assert.rejects(call(signedIn('user', 'never'), { as: 'root', query: { sudo } }), { kind: 'notFound' });
     }
     // As eve, root is no administrator.
     await assert.rejects(call(siteAdmin('admin'), { as: 'root', query: { sudo: 'eve' } }), { kind: 'forbidden' });
@@ -301,15 +304,15 @@ describe('Admission', () => {
   it('A route for members accepts members and site administrators, and names the organization', async () => {
     const query = { org: 'acme' };
     for (const as of ['ann', 'root'] as const) {
-      assert.deepEqual((await call(member('authz'), { as, query })).caller?.organization, ACME);
+      assert.deepEqual((await call(member('authz', 'as users'), { as, query })).caller?.organization, ACME);
     }
     const outside = { kind: 'forbidden', message: 'Must be an organization member' };
-    await assert.rejects(call(member('authz'), { as: 'eve', query }), outside);
-    await assert.rejects(call(member('authz'), { as: 'ann', query: { org: 'nowhere' } }), outside);
+    await assert.rejects(call(member('authz', 'as users'), { as: 'eve', query }), outside);
+    await assert.rejects(call(member('authz', 'as users'), { as: 'ann', query: { org: 'nowhere' } }), outside);
     for (const org of [undefined, '', ['acme', 'acme']]) {
-      await assert.rejects(call(member('authz'), { as: 'ann', query: { org } }), { kind: 'invalid' });
+      await assert.rejects(call(member('authz', 'as users'), { as: 'ann', query: { org } }), { kind: 'invalid' });
     }
-    const anybody = signedIn('authz', { about: 'query' });
+    const anybody = signedIn('authz', 'never', { about: 'query' });
     assert.deepEqual((await call(anybody, { as: 'eve', query })).caller?.organization, ACME);
     await assert.rejects(call(anybody, { as: 'eve', query: { org: 'nowhere' } }), outside);
   });
@@ -325,7 +328,7 @@ describe('Admission', () => {
     };
     const kept = { ownerId: ACME.id, type: 'organization', id: ACME.id };
     for (const [access, sent] of [
-      [member('authz'), (org: string): Sent => ({ as: 'eve', query: { org } })],
+      [member('authz', 'as users'), (org: string): Sent => ({ as: 'eve', query: { org } })],
       [holdsIn('view:org', 'organization'), (org: string): Sent => ({ as: 'eve', params: { org } })],
     ] as const) {
       const [known, unknown] = [await detailOf(access, sent('acme')), await detailOf(access, sent('nowhere'))];
@@ -359,30 +362,7 @@ describe('Admission', () => {
     const { caller } = await call(holdsOn('view:team', 'organization'), { as: 'eve', params: { id: '4' } });
     assert.equal(caller?.ownerId, 30n);
     assert.deepEqual(required, ['eve view:team 4', 'eve view:team 4']);
-    const nothing: Access = { who: 'holds', area: 'organization', about: 'object' };
+    const nothing: Access = { who: 'holds', area: 'organization', robots: 'as users', about: 'object' };
     await assert.rejects(call(nothing, { as: 'eve', params: { id: '4' } }), { kind: 'internal' });
-  });
-
-  it('A robot reaches only routes for robots, and only what its organization owns', async () => {
-    const route = holdsOn('edit:cluster', 'organization', { robots: true });
-    const { caller } = await call(route, { as: 'robot', params: { id: '1' } });
-    assert.deepEqual([caller?.robotId, caller?.ownerId, required], [5n, ACME.id, []]);
-    for (const [id, keptFrom] of [
-      ['2', { ownerId: 21n, type: 'cluster', id: 2n }],
-      ['3', undefined],
-    ] as const) {
-      await assert.rejects(call(route, { as: 'robot', params: { id } }), (error: AppError) => {
-        assert.deepEqual([error.kind, error.message], ['notFound', 'cluster does not exist']);
-        assert.deepEqual(error.detail.keptFrom, keptFrom);
-        return true;
-      });
-    }
-    used = [];
-    const refused = { kind: 'forbidden', message: 'robot accounts cannot call this route' };
-    await assert.rejects(call(signedIn('user'), { as: 'robot' }), refused);
-    assert.deepEqual(used, []);
-    const request = requestOf({ as: 'robot' });
-    await new Promise((resolve) => door(signedIn('user'))(request, resolve));
-    assert.deepEqual([request.caller, request.identified?.robotId], [null, 5n]);
   });
 });

@@ -44,13 +44,15 @@ describe('The budget of a request', () => {
   before(async () => {
     annex = await openAnnex(
       (scope) => {
-        const access = signedIn('user');
+        const access = signedIn('user', 'never');
         const msOf = ({ query }: { query: unknown }) => Number((query as { ms: string }).ms);
         scope.get('/read', { config: { access } }, (one) => work(msOf(one)));
         scope.get('/advised', { config: { access, costly: 'name fewer clusters' } }, (one) => work(msOf(one)));
         scope.post('/write', { config: { access } }, (one) => work(msOf(one)));
         scope.post('/costly-write', { config: { access, costly: 'name fewer users' } }, (one) => work(msOf(one)));
-        scope.get('/lasting', { config: { access: signedIn('user', { lasts: true }) } }, (one) => work(msOf(one)));
+        scope.get('/lasting', { config: { access: signedIn('user', 'never', { lasts: true }) } }, (one) =>
+          work(msOf(one)),
+        );
       },
       { budgetMs: BUDGET_MS },
     );

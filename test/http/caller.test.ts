@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { actorFor, type Caller, callerIn, ownerIn, seesAsAdmin, seesAsSelf } from '../../src/http/admission/access.ts';
-import { toPerson } from '../../src/identity/person.rows.ts';
+import { personOfRobot, toPerson } from '../../src/identity/person.rows.ts';
 import { personRow } from '../support/caller-store.ts';
 
 const ANN = toPerson(personRow());
 const ROOT = toPerson(personRow({ id: 9n, name: 'root', is_admin: true }));
-const ACME_ACCOUNT = toPerson(personRow({ id: 20n, name: 'acme' }));
 
 describe('What a caller sees and signs', () => {
   const caller = (changes: Partial<Caller> = {}): Caller => ({
@@ -37,8 +36,9 @@ describe('What a caller sees and signs', () => {
       requestId: 'r1',
       sudoBy: { id: 9n, name: 'root' },
     });
-    const robot = actorFor(caller({ person: ACME_ACCOUNT, robotId: 5n }), 'r1');
-    assert.deepEqual(robot, { id: 20n, name: 'robot 5 of acme', requestId: 'r1' });
+    const robot = { id: 5n, name: 'deploy', organization: { id: 20n, name: 'acme' } };
+    const person = personOfRobot(robot, toPerson(personRow({ id: 20n, name: 'acme' })), new Date(0));
+    assert.deepEqual(actorFor(caller({ person, robot }), 'r1'), { id: -5n, name: 'deploy', requestId: 'r1' });
   });
 
   it('A route that is about nothing has neither an owner nor an organization', () => {

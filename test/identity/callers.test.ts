@@ -54,7 +54,7 @@ for (const driver of DRIVERS) {
       assert.equal(value?.person.email, 'bob@example.com');
       assert.deepEqual(value?.person.organizations, new Map([[acme?.id, 'write']]));
       assert.deepEqual(
-        [value?.tokenId, value?.scopes, value?.robotId, value?.expiresAt],
+        [value?.tokenId, value?.scopes, value?.robot, value?.expiresAt],
         [tokenId, ['read:user'], null, null],
       );
     });

@@ -56,7 +56,8 @@ function digest(previous: Buffer, { at, before, after, ...rest }: Entry): Buffer
   const fields = [
     at.toISOString(),
     String(rest.organization_id),
-    String(rest.actor_id),
+    // A robot is stored as the negative of its ID.
+    String(rest.actor_id < 0n ? -rest.actor_id : rest.actor_id),
     rest.actor_name,
     rest.action,
     rest.object_type,
@@ -66,6 +67,7 @@ function digest(previous: Buffer, { at, before, after, ...rest }: Entry): Buffer
     rest.request_id,
     previous.toString('hex'),
     ...(rest.on_behalf_id === null ? [] : [String(rest.on_behalf_id), rest.on_behalf_name]),
+    ...(rest.actor_id < 0n ? ['robot_ac'] : []),
   ];
   return createHash('sha256').update(previous).update(JSON.stringify(fields)).digest();
 }

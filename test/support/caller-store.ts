@@ -28,7 +28,7 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
 
 /** A token of this user that may do everything and never expires, unless `changes` says otherwise. */
 export function tokenGrant(person: Person, changes: Partial<TokenGrant> = {}): TokenGrant {
-  return { person, tokenId: person.id, robotId: null, scopes: ['all'], limits: undefined, expiresAt: null, ...changes };
+  return { person, tokenId: person.id, robot: null, scopes: ['all'], limits: undefined, expiresAt: null, ...changes };
 }
 
 /** A session of this user that was opened with a password long ago, unless `changes` says otherwise. */

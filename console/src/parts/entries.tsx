@@ -25,7 +25,7 @@ export function Entries({ of, org, empty }: { of: readonly AuditEntry[]; org: st
           <a
             href={orgPath(org, `/audit?${new URLSearchParams({ object: `${entry.object.type}:${entry.object.id}` })}`)}
           >
-            <bdi>{entry.actor.name}</bdi> {verbOf(entry)} {nounOf(entry)} <bdi>{nameOf(entry)}</bdi>
+            <EntryActor actor={entry.actor} /> {verbOf(entry)} {nounOf(entry)} <bdi>{nameOf(entry)}</bdi>
             {detailOf(entry)}
           </a>
           <span class="quiet small">
@@ -34,6 +34,16 @@ export function Entries({ of, org, empty }: { of: readonly AuditEntry[]; org: st
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A robot is named as such, because a user can have the same name. */
+export function EntryActor({ actor }: { actor: AuditEntry['actor'] }) {
+  return (
+    <>
+      {actor.type === 'robot_ac' && 'robot '}
+      <bdi>{actor.name}</bdi>
+    </>
   );
 }
 

@@ -54,6 +54,8 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
     path,
     query: { org, relation, limit: 20 },
   });
+  // Nobody can ask a robot.
+  const people = (able.data ?? []).filter(({ type }) => type === 'user');
   // The permission is not what is missing.
   if (why.data?.allowed) return <p>It does not exist, or it was removed.</p>;
   // The sentence names the least remedy, or what is missing if it is one thing.
@@ -69,11 +71,11 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
           ))}
         </ul>
       )}
-      {able.data !== undefined && able.data.length > 0 ? (
+      {people.length > 0 ? (
         <>
           <h3>Who can</h3>
           <ul class="line">
-            {able.data.map(({ id: personId, name }) => (
+            {people.map(({ id: personId, name }) => (
               <li key={String(personId)} class="chip">
                 {name}
               </li>

@@ -1,11 +1,13 @@
 import Type from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
+import { isRobotPrincipal, principalOf } from '../../changes/principal.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
 import { callerIn, holds, signedIn } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { documentedSchema, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
+import { namesThemselves } from '../asked-principal.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
@@ -18,6 +20,7 @@ import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from './remedy.vie
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
+const ASKED = 'Login name of the user, or a robot of the organization such as robot:deploy. By default, the caller.';
 const MAX_FURTHER = 10;
 const Also = Type.Optional(
   Type.String({
@@ -44,8 +47,8 @@ const Via = named(
 const Principal = named(
   'Principal',
   Type.Object({
-    type: Type.String({ enum: ['user'] }),
     ...MarkedUser.properties,
+    type: Type.String({ enum: ['user', 'robot_ac'] }),
     also: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
@@ -95,6 +98,12 @@ const Explanation = named(
     objectID: Int64,
     relation: Type.String(),
     userID: Int64,
+    userType: Type.Optional(
+      Type.String({
+        enum: ['robot_ac'],
+        description: 'Only if the answer is about a robot: then userID is that of the robot.',
+      }),
+    ),
     allowed: Type.Boolean(),
     found: Type.Optional(
       Type.Boolean({
@@ -171,7 +180,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
     '/authz/objects/:objectType/:objID/explain',
     {
       config: {
-        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        access: signedIn('authz', 'as users', { about: 'query', limited: 'filtered' }),
         costly: 'ask without paths and remedies, or about the present',
       },
       schema: {
@@ -182,7 +191,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
         querystring: Type.Object({
           ...OrgQuery.properties,
           relation: Relation,
-          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+          user: Type.Optional(Type.String({ description: ASKED })),
           paths: Type.Optional(
             Type.String({ enum: ['all'], description: 'Also return every way to a yes, not only the first.' }),
           ),
@@ -200,7 +209,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
       const at = readAt(request.query.at);
       const reach = await reachOf(limits, organization.id, object);
       if (reach !== 'organization') {
-        const isSelf = user === undefined || user.toLowerCase() === person.login.toLowerCase();
+        const isSelf = user === undefined || namesThemselves(callerIn(request), user);
         if (!isSelf || at) throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
         const isAllowed = reach === 'object' && (await explainAt(undefined).explain(question, undefined)).allowed;
         return presentLimited(question, isAllowed);
@@ -212,14 +221,16 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
       // Nobody can change the past, and guardrails are about changes.
       const isNo = !allowed && at === undefined;
       const about = { ...question, userId: personId, standing };
-      const searched = isNo && wantsRemedies ? await remedies(about) : undefined;
-      const forbidden = isNo && standing === 'seen' ? await forbidding(about) : [];
+      // Robots are in no team, and guardrails are about people.
+      const isRobot = isRobotPrincipal(personId);
+      const searched = isNo && wantsRemedies && !isRobot ? await remedies(about) : undefined;
+      const forbidden = isNo && standing === 'seen' && !isRobot ? await forbidding(about) : [];
       const isForbidden = forbidden.length > 0 && !searched?.sentence;
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
-        userID: personId,
+        ...askedOf(personId),
         allowed,
         found: found.isFound,
         // The nearest link that is missing is often the membership that grants the most.
@@ -237,7 +248,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
         ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
         ...(wantsRemedies && {
           remedies: (searched?.remedies ?? []).map(presentRemedy),
-          remedies_note: searched?.note ?? (at ? 'Remedies are for the present, not for a past moment.' : ''),
+          remedies_note: searched?.note ?? (at ? NOT_PAST : isNo && isRobot ? NOT_ROBOTS : ''),
         }),
         ...(at && {
           at: at.toISOString(),
@@ -252,7 +263,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
     '/authz/objects/:objectType',
     {
       config: {
-        access: signedIn('authz', { about: 'query', limited: 'filtered' }),
+        access: signedIn('authz', 'as users', { about: 'query', limited: 'filtered' }),
         costly: 'ask about a user who is in fewer teams, or about single objects',
       },
       schema: {
@@ -264,7 +275,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
           ...OrgQuery.properties,
           ...PageQuery,
           relation: Relation,
-          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+          user: Type.Optional(Type.String({ description: ASKED })),
         }),
         response: { 200: Type.Array(NamedObject) },
       },
@@ -289,7 +300,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
         costly: 'ask without reason and also, or for a shorter page',
       },
       schema: {
-        summary: 'List the users who hold a relation on an object',
+        summary: 'List the users who hold a relation on an object, and after them the robots',
         tags,
         extension: true,
         params: ObjectPath,
@@ -319,8 +330,8 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
       const { items, total } = await explainAt(at).whoCan(question, page, readFurther(further), reason);
       if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
       showPage(request, reply, baseUrl(), page, total);
-      return items.map(({ also, via, ...one }) => ({
-        type: 'user',
+      return items.map(({ also, via, id, ...one }) => ({
+        ...principalOf(id),
         ...one,
         ...(also && { also: [...also] }),
         ...(via && { via: [...via] }),
@@ -329,13 +340,22 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
   );
 }
 
+const NOT_PAST = 'Remedies are for the present, not for a past moment.';
+const NOT_ROBOTS = 'Robots are in no team, so there are no remedies that add one to a team.';
+
+/** About whom the answer is. */
+function askedOf(principalId: bigint) {
+  const { type, id } = principalOf(principalId);
+  return type === 'robot_ac' ? { userID: id, userType: type } : { userID: id };
+}
+
 /** What is outside has no reasons that the token may show, nor has a single object: they are in its organization. */
 function presentLimited({ object, callerId, relation }: Question, allowed: boolean) {
   const nothing = { steps: [], missing: [], needs: [], excluded_by: [], trail: [] };
   const sentence = allowed
     ? 'the owner of this token may do that, for reasons that are outside the limits of the token'
     : outsideLimits(object);
-  const about = { objectType: object.type, objectID: object.id, relation, userID: callerId };
+  const about = { objectType: object.type, objectID: object.id, relation, ...askedOf(callerId) };
   return { ...about, allowed, token_limit: true, sentence, ...nothing };
 }
 

@@ -1,4 +1,5 @@
 import { NAMED_TYPES } from '../../changes/object-kinds.ts';
+import { principalOfRobot } from '../../changes/principal.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names.ts';
 import type { ExplainStore, Names } from './explain.ts';
@@ -12,6 +13,11 @@ const NAMES = sql(
 );
 const PERSON = sql('explain.person', `select id, name from account where kind = 'user' and name_key = $1`);
 
+const ROBOT = sql(
+  'explain.robot',
+  'select id, name from robot where owner_id = $1 and (id = $2 or ($2::bigint is null and name = $3))',
+);
+
 const INACTIVE = sql('explain.inactive', 'select id from account where id = any($1::bigint[]) and not active');
 
 export function createExplainStore(db: Db): ExplainStore {
@@ -21,6 +27,12 @@ export function createExplainStore(db: Db): ExplainStore {
     async personNamed(login) {
       const [row] = await db.query<{ id: bigint; name: string }>(PERSON, [nameKey(login)]);
       return row;
+    },
+
+    async robotNamed(organizationId, robot) {
+      const [id, name] = 'id' in robot ? [robot.id, null] : [null, robot.name];
+      const [row] = await db.query<{ id: bigint; name: string }>(ROBOT, [organizationId, id, name]);
+      return row && { id: principalOfRobot(row.id), name: row.name };
     },
 
     async inactive(ids) {

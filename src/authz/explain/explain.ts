@@ -2,6 +2,7 @@ import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
+import { principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
 import type { QueryContext } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
@@ -10,6 +11,12 @@ import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { possibleUsers } from '../../rebac/list-users.ts';
 import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
+import {
+  type AskedPrincipalStore,
+  createAskedPrincipal,
+  type FormerPrincipals,
+  inPrincipalOrder,
+} from '../asked-principal.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { idOf, nameOf as nameOfObject, type ObjectRef } from '../object-ref.ts';
@@ -26,9 +33,8 @@ import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
 /** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
 
-export interface ExplainStore {
+export interface ExplainStore extends AskedPrincipalStore {
   names(objects: readonly string[]): Promise<Names>;
-  personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
   /** Which of these users are deactivated. */
   inactive(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
@@ -73,12 +79,6 @@ export interface Explained {
   readonly allowedNow: boolean | undefined;
 }
 
-/** Names of what does not exist any more, for questions about a past moment. */
-export interface PastNames {
-  names(organizationId: bigint): Promise<Names>;
-  personNamed(organizationId: bigint, login: string): Promise<PersonRef | undefined>;
-}
-
 export interface ObjectsQuestion {
   readonly organizationId: bigint;
   readonly callerId: bigint;
@@ -93,7 +93,9 @@ export interface ObjectName {
   readonly name: string;
 }
 
+/** A user, or a robot. */
 export interface PersonRef {
+  /** The number of changes/principal.ts. */
   readonly id: bigint;
   readonly name: string;
   /** Set if the user is deactivated: what they hold is theirs, but all their requests are rejected. */
@@ -124,18 +126,19 @@ export function createExplain(
   graphs: Pick<Graphs, 'together'>,
   store: ExplainStore,
   judge: Pick<Judge, 'holds'>,
-  past?: PastNames,
+  past?: FormerPrincipals,
 ) {
+  const findAsked = createAskedPrincipal(store, judge);
   return { explain, whoCan, whatCan };
 
-  /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
+  /** Why a user or a robot may or may not do something. About whom a caller can ask, asked-principal.ts decides. */
   async function explain(question: Question, login: string | undefined, wantsAllPaths = false): Promise<Explained> {
     const { organizationId, callerId } = question;
     const person = await personFor(organizationId, callerId, login);
     const found = await reasonsOf(question, person.id, wantsAllPaths);
     const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
-    const user = nameOf(`user:${person.id}`);
+    const user = nameOf(subjectOfPrincipal(person.id));
     const tense = past ? PAST : PRESENT;
     const missing = missingTexts(withoutVain(found.missing), user, nameOf, tense);
     const { allowed, steps, standing } = found;
@@ -170,20 +173,14 @@ export function createExplain(
     };
   }
 
-  /** Only callers who may see the members can ask about others, and about the past only who may view the audit log. */
   async function personFor(organizationId: bigint, callerId: bigint, login?: string): Promise<{ readonly id: bigint }> {
-    const present = login === undefined ? { id: callerId } : await store.personNamed(login);
-    if (present?.id === callerId) return present;
-    await requireOn(organizationId, callerId, 'can_view_members');
-    if (past) await requireOn(organizationId, callerId, 'can_view_audit_log');
-    const person = present ?? (login === undefined ? undefined : await past?.personNamed(organizationId, login));
-    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
-    return person;
+    return login === undefined ? { id: callerId } : await findAsked(organizationId, callerId, login, past);
   }
 
   /**
-   * All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. Among tens of
-   * thousands, others are served in between: each user in the list holds the relation at a moment after the call.
+   * All users who hold a relation on an object, by ID, and after them all robots that the caller may view. Nobody does on
+   * an object that the caller may not see. Among tens of thousands, others are served in between: each user in the list
+   * holds the relation at a moment after the call.
    */
   async function whoCan(
     question: Question,
@@ -196,21 +193,27 @@ export function createExplain(
     for (const one of further) await seen({ ...question, relation: one }, () => undefined);
     const object = nameOfObject(question.object);
     const possible = await seen(question, ({ graph, facts, sees }) =>
-      sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
+      sees(object)
+        ? [
+            ...possibleUsers(graph, { object, relation, filter: 'user', ...facts }),
+            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(sees),
+          ]
+        : [],
     );
     const ids: bigint[] = [];
     const holds = createUserAnswers((graph, user) => check(graph, { user, relation, object }));
     await eachSeen(question, possible, ({ graph, facts }, user) => {
       // A fact of one question is no fact of the graph.
       const isHeld = isEmpty(facts) ? holds(graph, user) : check(graph, { user, relation, object, ...facts });
-      if (isHeld) ids.push(BigInt(user.slice('user:'.length)));
+      if (isHeld) ids.push(principalOfSubject(user));
     });
-    const named = await people(organizationId, pageOf(ids, { offset, limit }));
+    const named = await people(organizationId, inPrincipalOrder(ids).slice(offset, offset + limit));
     const shown = wantsReasons ? await withReasons(question, named) : named;
     if (further.length === 0) return { items: shown, total: ids.length };
     const also = new Map<PersonRef, string[]>();
     await eachSeen(question, shown, ({ graph, facts }, person) => {
-      const isHeld = (one: string) => check(graph, { user: `user:${person.id}`, relation: one, object, ...facts });
+      const user = subjectOfPrincipal(person.id);
+      const isHeld = (one: string) => check(graph, { user, relation: one, object, ...facts });
       also.set(person, further.filter(isHeld));
     });
     return { items: shown.map((person) => ({ ...person, also: also.get(person) ?? [] })), total: ids.length };
@@ -246,7 +249,7 @@ export function createExplain(
     // Users who are alike hold it through the same.
     const reasons = createUserAnswers((_, user) => (eyes ? reasonsFor(eyes, { user, relation, object }) : []));
     await eachSeen(question, persons, (viewpoint, person) => {
-      const user = `user:${person.id}`;
+      const user = subjectOfPrincipal(person.id);
       eyes = viewpoint;
       found.set(
         person,
@@ -274,9 +277,9 @@ export function createExplain(
     const { organizationId, callerId, type, relation, limits } = question;
     if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
     const person = await personFor(organizationId, callerId, login);
-    const user = `user:${person.id}`;
+    const user = subjectOfPrincipal(person.id);
     const isSelf = person.id === callerId;
-    const caller = `user:${callerId}`;
+    const caller = subjectOfPrincipal(callerId);
     const holds = createObjectAnswers(user, (graph, object) => check(graph, { user, relation, object }));
     const sees = createObjectAnswers(caller, (graph, object) =>
       check(graph, { user: caller, relation: 'can_view', object }),
@@ -355,12 +358,13 @@ export function createExplain(
   }
 
   async function people(organizationId: bigint, ids: readonly bigint[]): Promise<PersonRef[]> {
-    const names = await namesOf(
-      organizationId,
-      ids.map((id) => `user:${id}`),
-    );
+    const names = await namesOf(organizationId, ids.map(subjectOfPrincipal));
     const inactive = await store.inactive(ids);
-    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '', ...(inactive.has(id) && { active: false }) }));
+    return ids.map((id) => ({
+      id,
+      name: names.get(subjectOfPrincipal(id)) ?? '',
+      ...(inactive.has(id) && { active: false }),
+    }));
   }
 
   /** Present names, and the last one of what does not exist any more. */

@@ -1,3 +1,4 @@
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { check } from '../../rebac/engine.ts';
 import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
@@ -38,7 +39,7 @@ export function* explainedReasons(
   personId: bigint,
   wantsAllPaths: boolean,
 ): Generator<void, Reasons, void> {
-  const user = `user:${personId}`;
+  const user = subjectOfPrincipal(personId);
   const name = nameOfObject(object);
   const isOwnQuestion = personId === callerId;
   const isSeen = viewpoint.sees(name);

@@ -15,6 +15,7 @@ const HOLDERS: Readonly<Record<string, readonly [one: string, many: string]>> = 
   assignee: ['an assignee', 'assignees'],
   steward: ['a steward', 'stewards'],
   last_owner: ['the last owner', 'last owners'],
+  robot: ['a robot account', 'robot accounts'],
 };
 /** The words that differ between an answer about now and one about a past moment. */
 export interface Tense {

@@ -1,10 +1,15 @@
 import Type from 'typebox';
+import { principalOf } from '../../changes/principal.ts';
 import { Int64, named } from '../../http/wire/schemas.ts';
+import type { PrincipalRef } from '../asked-principal.ts';
 
-/** A user in an answer about who may do what. */
+/** A user or a robot in an answer about who may do what. */
 export const MarkedUser = named(
   'MarkedUserReference',
   Type.Object({
+    type: Type.Optional(
+      Type.String({ enum: ['robot_ac'], description: 'Only for a robot. Robots have IDs of their own.' }),
+    ),
     id: Int64,
     name: Type.String(),
     active: Type.Optional(
@@ -15,3 +20,9 @@ export const MarkedUser = named(
     ),
   }),
 );
+
+/** Without its type, it is a user. */
+export function presentMarked<Ref extends PrincipalRef>({ id: number, ...rest }: Ref) {
+  const { type, id } = principalOf(number);
+  return type === 'robot_ac' ? { type, id, ...rest } : { id, ...rest };
+}

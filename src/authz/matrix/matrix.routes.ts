@@ -44,8 +44,12 @@ const Asked = named(
     users: maybe(
       Type.Array(Type.String(), {
         maxItems: MAX_USERS,
-        description: 'Login names of the people. By default, all members of the organization.',
+        description:
+          'Login names of the people, and robots such as robot:deploy. By default, all members of the organization.',
       }),
+    ),
+    robots: Type.Optional(
+      orNull(Type.Boolean({ description: 'If true, also every robot that the caller may view, after the people.' })),
     ),
     team: Type.Optional(
       Type.Unsafe<number | bigint>({
@@ -77,7 +81,7 @@ const Matrix = named(
     type: Type.String({ enum: OBJECT_TYPES }),
     at: Timestamp,
     relations: Type.Array(Type.String(), { description: 'In the order of the model.' }),
-    users: Type.Array(MarkedUser, { description: 'The rows, by ID.' }),
+    users: Type.Array(MarkedUser, { description: 'The rows, by ID: people, then robots.' }),
     objects: Type.Array(Reference, { description: 'The columns, by ID.' }),
     cells: Type.Array(Cells, {
       description:
@@ -155,13 +159,16 @@ export function matrixRoutes(
 
 type Rest = Omit<Type.Static<typeof Asked>, 'type'>;
 
-function readAsked(body: Rest): Pick<MatrixQuestion, 'ids' | 'people' | 'relations' | 'isDifferencesOnly'> {
-  const { ids, all, users, team, relations, differences } = body;
+function readAsked(
+  body: Rest,
+): Pick<MatrixQuestion, 'ids' | 'people' | 'withRobots' | 'relations' | 'isDifferencesOnly'> {
+  const { ids, all, users, robots, team, relations, differences } = body;
   if (ids && all) throw invalidField('all', 'a matrix is about all objects or about ids, not both');
   if (users && team !== undefined) throw invalidField('team', 'a matrix is about users or about a team, not both');
   return {
     ids: ids?.map((id) => readIdNumber(id, 'object ID')),
     people: users ? { logins: users } : team === undefined ? 'members' : { teamId: readIdNumber(team, 'team ID') },
+    withRobots: robots ?? false,
     relations: relations ?? undefined,
     isDifferencesOnly: differences ?? false,
   };

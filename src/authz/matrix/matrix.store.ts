@@ -8,10 +8,14 @@ const PEOPLE = sql(
   `select id, name, name_key as key from account where kind = 'user' and name_key = any($1::text[])`,
 );
 
-export function createMatrixStore(db: Db, { names, inactive }: Pick<ExplainStore, 'names' | 'inactive'>): MatrixStore {
+export function createMatrixStore(
+  db: Db,
+  { names, inactive, robotNamed }: Pick<ExplainStore, 'names' | 'inactive' | 'robotNamed'>,
+): MatrixStore {
   return {
     names,
     inactive,
+    robotNamed,
     async peopleNamed(logins) {
       return await db.query<{ id: bigint; name: string; key: string }>(PEOPLE, [[...new Set(logins.map(nameKey))]]);
     },

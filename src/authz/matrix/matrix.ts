@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { yieldToEventLoop } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
+import { principalOfSubject, robotNamedIn, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';
 import { nameKey } from '../../identity/account-names.ts';
 import { check } from '../../rebac/engine.ts';
@@ -28,7 +29,10 @@ export interface MatrixQuestion {
   readonly type: ObjectType;
   /** All that the caller may see, if they are not given. */
   readonly ids: readonly bigint[] | undefined;
+  /** Logins, and robots such as `robot:deploy`. */
   readonly people: { readonly logins: readonly string[] } | { readonly teamId: bigint } | 'members';
+  /** Also every robot of the organization that the caller may view. */
+  readonly withRobots: boolean;
   /** All that callers can ask about, if they are not given. */
   readonly relations: readonly string[] | undefined;
   /** Leaves out whatever does not differ. */
@@ -38,7 +42,7 @@ export interface MatrixQuestion {
 export interface Matrix {
   /** In the order of the model. */
   readonly relations: readonly string[];
-  /** Both by ID. */
+  /** Both by ID, robots after users. */
   readonly users: readonly PersonRef[];
   readonly objects: readonly ObjectName[];
   /** For each user, a cell for each object. */
@@ -47,7 +51,7 @@ export interface Matrix {
   readonly leftOut: LeftOut | undefined;
 }
 
-export interface MatrixStore extends Pick<ExplainStore, 'names' | 'inactive'> {
+export interface MatrixStore extends Pick<ExplainStore, 'names' | 'inactive' | 'robotNamed'> {
   /** Those of these login names that exist, each once. */
   peopleNamed(logins: readonly string[]): Promise<readonly (PersonRef & { readonly key: string })[]>;
 }
@@ -72,7 +76,8 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const { people } = question;
     // Before anybody is looked up: what is wrong with a question must not depend on who exists.
     const relations = relationsOf(model, question);
-    const named = typeof people === 'object' && 'logins' in people ? await idsOf(people.logins) : undefined;
+    const named =
+      typeof people === 'object' && 'logins' in people ? await idsOf(organizationId, people.logins) : undefined;
     const found = await inOneMoment(past ?? present, organizationId, organizationId, (graph, _, now) =>
       fill(graph, { ...question, relations }, named, now?.first),
     );
@@ -81,7 +86,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const former = await past?.names(organizationId);
     const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
     const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: nameOf(text) });
-    const members = users.map(shown);
+    const members = users.map((user) => ({ id: principalOfSubject(user), name: nameOf(user) }));
     const inactive = await inactiveInSlices(members.map(({ id }) => id));
     const marked = members.map((one): PersonRef => (inactive.has(one.id) ? { ...one, active: false } : one));
     return { relations, users: marked, objects: objects.map(shown), rows, leftOut };
@@ -108,12 +113,27 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     return names;
   }
 
-  async function idsOf(logins: readonly string[]): Promise<bigint[]> {
+  async function idsOf(organizationId: bigint, asked: readonly string[]): Promise<bigint[]> {
+    const logins = asked.filter((text) => robotNamedIn(text) === undefined);
+    const robots = await robotsIn(organizationId, asked);
     const found = await store.peopleNamed(logins);
     const keys = new Set(found.map(({ key }) => key));
     const unknown = logins.find((login) => !keys.has(nameKey(login)));
-    if (unknown === undefined) return found.map(({ id }) => id);
+    if (unknown === undefined) return [...found.map(({ id }) => id), ...robots];
     throw new AppError('invalid', `user does not exist: ${unknown.slice(0, 100)}`, { reason: 'user_not_found' });
+  }
+
+  /** Each once. Whether the caller may view them is decided later, as of the moment of the matrix. */
+  async function robotsIn(organizationId: bigint, asked: readonly string[]): Promise<ReadonlySet<bigint>> {
+    const found = new Set<bigint>();
+    for (const text of new Set(asked)) {
+      const named = robotNamedIn(text);
+      if (named === undefined) continue;
+      const robot = await store.robotNamed(organizationId, named);
+      if (!robot) throw noRobot(text);
+      found.add(robot.id);
+    }
+    return found;
   }
 }
 
@@ -125,11 +145,16 @@ function* fill(
   now: Graph | undefined,
 ) {
   const { relations } = question;
-  const users = named ? named.map((id) => `user:${id}`) : peopleIn(graph, question, now);
+  const users = named ? named.map(subjectOfPrincipal) : peopleIn(graph, question, now);
+  for (const user of users) if (!seesRow(graph, question, user, now)) throw noRobot(user.replace('robot_ac', 'robot'));
+  if (question.withRobots) {
+    const known = new Set(users);
+    users.push(...robotsOf(graph, question, now).filter((robot) => !known.has(robot)));
+  }
   yield;
   const objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
   if (users.length * objects.length > MAX_CELLS) throw tooMany(users.length, objects.length);
-  users.sort(byId);
+  users.sort(byTypeAndId);
   yield;
   const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
   const rows: Row[] = [];
@@ -158,14 +183,14 @@ function peopleIn(
   const object = `team:${people.teamId}`;
   const home = `organization:${organizationId}`;
   const isGone = now && existsIn(graph, home, object) && !existsIn(now, home, object);
-  if (!isGone && !check(now ?? graph, { user: `user:${callerId}`, relation: 'can_view', object })) {
+  if (!isGone && !check(now ?? graph, { user: subjectOfPrincipal(callerId), relation: 'can_view', object })) {
     throw new AppError('invalid', `team does not exist: ${people.teamId}`, { reason: 'team_not_found' });
   }
   return possibleUsers(graph, { object, relation: 'member', filter: 'user' });
 }
 
 function* visibleObjects(graph: Graph, { callerId, type, ids }: MatrixQuestion): Generator<void, string[], void> {
-  const user = `user:${callerId}`;
+  const user = subjectOfPrincipal(callerId);
   const asked = ids
     ? [...new Set(ids)].map((id) => `${type}:${id}`)
     : possibleObjects(graph, { user, relation: 'can_view', type });
@@ -191,8 +216,36 @@ function* objectsThen(
       : ties.flatMap((relation) => possibleObjects(graph, { user: home, relation, type }));
   asked.sort(byId);
   yield;
-  const seen = yield* createCells(now, yield* sortAlike(now, asked), ['can_view']).row(`user:${callerId}`);
+  const seen = yield* createCells(now, yield* sortAlike(now, asked), ['can_view']).row(subjectOfPrincipal(callerId));
   return asked.filter((object, place) => seen[place] === 1 || !existsIn(now, home, object));
+}
+
+function robotsOf(graph: Graph, question: MatrixQuestion, now: Graph | undefined): string[] {
+  const object = `organization:${question.organizationId}`;
+  const robots = possibleUsers(graph, { object, relation: 'robot', filter: 'robot_ac' });
+  return robots.filter((robot) => seesRow(graph, question, robot, now));
+}
+
+/** Callers see all people, but only the robots that they may view. What is gone can be read in the audit log. */
+function seesRow(
+  graph: Graph,
+  { organizationId, callerId }: MatrixQuestion,
+  row: string,
+  now: Graph | undefined,
+): boolean {
+  const caller = subjectOfPrincipal(callerId);
+  if (!row.startsWith('robot_ac:') || row === caller) return true;
+  if (now && !existsIn(now, `organization:${organizationId}`, row)) return true;
+  return check(now ?? graph, { user: caller, relation: 'can_view', object: row });
+}
+
+/** Robots come after users. */
+function byTypeAndId(one: string, other: string): number {
+  return Number(one.startsWith('robot_ac:')) - Number(other.startsWith('robot_ac:')) || byId(one, other);
+}
+
+function noRobot(text: string): AppError {
+  return new AppError('invalid', `robot does not exist: ${text.slice(0, 100)}`, { reason: 'robot_not_found' });
 }
 
 function tooMany(users: number, objects: number): AppError {

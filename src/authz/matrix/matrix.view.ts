@@ -1,7 +1,9 @@
 import { writeJson, writeLongListInSlices } from '../../base/json.ts';
 import { mapInSlices } from '../../base/slices.ts';
+import { isRobotPrincipal } from '../../changes/principal.ts';
 import { plainId } from '../../http/wire/schemas.ts';
 import type { ObjectName, PersonRef } from '../explain/explain.ts';
+import { presentMarked } from '../explain/marked-user.view.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
 
@@ -29,7 +31,8 @@ function plain({ id, name }: ObjectName) {
 }
 
 function person({ active, ...one }: PersonRef) {
-  return { ...plain(one), ...(active === false && { active }) };
+  const { id, ...rest } = presentMarked(one);
+  return { ...rest, id: plainId(id), ...(active === false && { active }) };
 }
 
 /** A row for each user, a column for each object, and in each cell the relations, separated by spaces. */
@@ -45,8 +48,13 @@ export async function writeCsv({ relations, users, objects, rows }: Matrix): Pro
   const heads = objects.map(({ id, name }) =>
     counts.get(name)?.length === 1 && name !== '' ? name : `${name} #${id}`,
   );
-  const lines = await mapInSlices(users, ({ name }, place) => `${field(name)}${texts(rows[place] ?? [])}`);
+  const lines = await mapInSlices(users, (user, place) => `${field(nameOf(user))}${texts(rows[place] ?? [])}`);
   return `${[['user', ...heads].map(field).join(), ...lines].join('\r\n')}\r\n`;
+}
+
+/** A robot is named as in questions, because a user can have the same name. */
+function nameOf({ id, name }: PersonRef): string {
+  return isRobotPrincipal(id) ? `robot:${name}` : name;
 }
 
 /** An apostrophe in front makes a spreadsheet show the text as it is. */

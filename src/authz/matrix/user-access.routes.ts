@@ -7,9 +7,9 @@ import { callerIn, member } from '../../http/admission/access.ts';
 import { type Scope, sendText } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { Int64, named, OrgQuery, shownAs, Timestamp, timestamp } from '../../http/wire/schemas.ts';
-import { nameKey } from '../../identity/account-names.ts';
+import { namesThemselves } from '../asked-principal.ts';
 import { REASON_KINDS } from '../explain/all-paths.ts';
-import { MarkedUser } from '../explain/marked-user.view.ts';
+import { MarkedUser, presentMarked } from '../explain/marked-user.view.ts';
 import { readObjectType } from '../objects.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import type { UserAccessRules } from './user-access.ts';
@@ -98,9 +98,10 @@ export function userAccessRoutes(
   scope.get(
     '/authz/users/:username/access',
     {
-      config: { access: member('authz'), costly: 'ask about one type of objects' },
+      config: { access: member('authz', 'as users'), costly: 'ask about one type of objects' },
       schema: {
-        summary: 'Show everything that a user holds in an organization, and why, as far as the caller may see it',
+        summary:
+          'Show everything that a user, or a robot such as robot:deploy, holds in an organization, and why, as far as the caller may see it',
         tags: ['authorization'],
         extension: true,
         params: Type.Object({ username: Type.String() }),
@@ -132,14 +133,22 @@ export function userAccessRoutes(
       const then = readAt(request.query.at);
       const at = timestamp(then ?? new Date());
       const historian = historianOf(callerIn(request));
-      const isSelf = nameKey(request.params.username) === nameKey(person.login);
+      const isSelf = namesThemselves(callerIn(request), request.params.username);
       if (then && !isSelf) await timeMachine.requireReader(historian);
       const found = await access(question, request.params.username, page, then && past.graphsAt(then));
       const since = then && (await timeMachine.changesSince(historian, then));
       if (then) showAsOf(reply, then, since);
       const total = found.types.reduce((most, one) => Math.max(most, one.total), 0);
       showPage(request, reply, baseUrl(), page, total);
-      sendText(reply, writeJson({ ...found, at, ...(since && { changed_since: presentSince(since) }) }));
+      sendText(
+        reply,
+        writeJson({
+          ...found,
+          user: presentMarked(found.user),
+          at,
+          ...(since && { changed_since: presentSince(since) }),
+        }),
+      );
       return reply;
     },
   );

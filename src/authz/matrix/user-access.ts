@@ -1,11 +1,13 @@
-import { AppError, missingRelation } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { PageRequest } from '../../base/page.ts';
 import { OBJECT_TYPES, type ObjectType } from '../../changes/object-kinds.ts';
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';
 import { allowed, check } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { nodeOf, textsByObject } from '../../rebac/stated.ts';
+import { createAskedPrincipal } from '../asked-principal.ts';
 import type { ExplainStore, ObjectName, PersonRef } from '../explain/explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
@@ -71,15 +73,13 @@ export type UserAccessRules = ReturnType<typeof createUserAccess>;
 /** Everything that a user holds in an organization, by type and reason. */
 export function createUserAccess(
   present: Pick<Graphs, 'together'>,
-  store: Pick<ExplainStore, 'names' | 'personNamed' | 'inactive'>,
+  store: Pick<ExplainStore, 'names' | 'personNamed' | 'robotNamed' | 'inactive'>,
   judge: Pick<Judge, 'holds'>,
 ) {
+  const findAsked = createAskedPrincipal(store, judge);
   return { access };
 
-  /**
-   * Only callers who may see the members can ask about others. They get no reason, and no object, that they may not see.
-   * Whoever asks about the past of others must be a reader of the audit log.
-   */
+  /** About whom a caller can ask, asked-principal.ts decides. They get no reason, and no object, that they may not see. */
   async function access(
     question: AccessQuestion,
     login: string,
@@ -89,14 +89,8 @@ export function createUserAccess(
     const { organizationId, callerId, type } = question;
     if (type === 'user')
       throw new AppError('invalid', 'access is about the objects of an organization, not about users');
-    const person = (await store.personNamed(login)) ?? (await past?.personNamed(organizationId, login));
-    if (person?.id !== callerId) {
-      const organization = { type: 'organization', id: organizationId } as const;
-      const mayAsk = await judge.holds(callerId, organizationId, 'can_view_members', organization);
-      if (!mayAsk) throw missingRelation('can_view_members');
-    }
-    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
-    const user = `user:${person.id}`;
+    const person = await findAsked(organizationId, callerId, login, past);
+    const user = subjectOfPrincipal(person.id);
     const inactive = await store.inactive([person.id]);
     const found = await inOneMoment(past ?? present, organizationId, callerId, (organization, own, now) =>
       collect({ ...question, user }, organization, own, now?.first),
@@ -143,7 +137,7 @@ function* collect(
   now: Graph | undefined,
 ) {
   const { organizationId, callerId, user, type: only, withOwn } = question;
-  const caller = `user:${callerId}`;
+  const caller = subjectOfPrincipal(callerId);
   const home = `organization:${organizationId}`;
   const isSelf = user === caller;
   // What is gone can be read in the audit log.

@@ -14,6 +14,7 @@
  */
 import { createSlots } from '../../base/slots.ts';
 import { within } from '../../base/within.ts';
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import type { Model } from '../../rebac/model.ts';
@@ -95,7 +96,11 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
    * candidate is in the list is the server's decision.
    */
   async function objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']) {
-    const possible = possibleObjects(await graphs.of(accountId), { user: `user:${personId}`, relation, type });
+    const possible = possibleObjects(await graphs.of(accountId), {
+      user: subjectOfPrincipal(personId),
+      relation,
+      type,
+    });
     const ids = possible.map((object) => BigInt(object.slice(type.length + 1)));
     const answers = await ask(
       personId,
@@ -223,7 +228,7 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
 const LATE = 'late';
 
 function checkOf(personId: bigint, { accountId, object, relation }: Asked): ServerCheck {
-  const user = `user:${personId}`;
+  const user = subjectOfPrincipal(personId);
   const check = { user, relation, object: nameIn(accountId, nameOf(object)) };
   if (object.type !== 'user') return check;
   // That a user is themselves is in no graph.

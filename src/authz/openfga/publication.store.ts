@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../changes/object-kinds.ts';
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { type Db, only, type Query, type Statement, sql } from '../../db/db.ts';
 import { createSerialQueue } from '../../db/mutex.ts';
 import { type ServerTuple, tupleIn } from './openfga-server.ts';
@@ -257,7 +258,7 @@ export function createPublicationStore(
       modelHash,
       objects.map(({ accountId }) => accountId),
       objects.map(({ object }) => object),
-      `user:${personId}`,
+      subjectOfPrincipal(personId),
       [...relations],
     ]);
     return new Map(rows.map(({ account_id, object, look }) => [`${account_id} ${object}`, look]));

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom } from '../../base/errors.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
-import type { Organization, Person } from '../../identity/callers.ts';
+import type { Organization, Person, RobotIdentity } from '../../identity/callers.ts';
 import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../../identity/scopes.ts';
 import type { SessionMethod } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
@@ -13,6 +13,7 @@ export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | 
 export interface SignedAccess extends AccessOptions {
   readonly who: 'signedIn' | 'siteAdmin' | 'member' | 'holds';
   readonly area: ScopeArea;
+  readonly robots: RobotAccess;
   /** With `holds`: the relation that the caller must hold, in the words of the specification. */
   readonly relation?: NamedRelation;
   /** What the caller must hold instead if the request asks about a past moment with `?at=`. */
@@ -21,6 +22,17 @@ export interface SignedAccess extends AccessOptions {
 
 /** A relation and what it is held on, as the specification writes it: `view:role`. */
 export type NamedRelation = `${string}:${string}`;
+
+/**
+ * Whether robots may call a route. Every route says so.
+ *
+ * - `never`: the route is about the account of a person, or administers the site.
+ * - `as users`: a robot needs what a user needs. It passes where membership of its own organization is required.
+ * - a relation: membership is enough for users. A robot is no member, so it needs this relation in addition.
+ * - `of the owner`: also a robot of the account that owns the object, whatever it holds.
+ * - `only`: no other caller may.
+ */
+export type RobotAccess = 'never' | 'as users' | 'of the owner' | 'only' | NamedRelation;
 
 /** Queries the engine, and rejects a user who does not hold a relation. */
 export interface Relations {
@@ -43,11 +55,6 @@ export interface Relations {
 interface AccessOptions {
   /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
-  /**
-   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, no other caller
-   * may.
-   */
-  readonly robots?: boolean | 'only';
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication, or in a session. */
@@ -84,19 +91,31 @@ interface AccessOptions {
 
 export const anyone: Access = { who: 'anyone' };
 export const webhook: Access = { who: 'webhook' };
-export const signedIn = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+export const signedIn = (
+  area: ScopeArea,
+  robots: Extract<RobotAccess, 'never' | 'as users'>,
+  options: AccessOptions = {},
+): Access => ({
   who: 'signedIn',
   area,
+  robots,
   ...options,
 });
 export const siteAdmin = (area: ScopeArea, options: AccessOptions = {}): Access => ({
   who: 'siteAdmin',
   area,
+  robots: 'never',
   ...options,
 });
-export const member = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+/** A member of the organization. With `as users`, the handler asks for what else is needed. */
+export const member = (
+  area: ScopeArea,
+  robots: Extract<RobotAccess, 'as users' | NamedRelation>,
+  options: AccessOptions = {},
+): Access => ({
   who: 'member',
   area,
+  robots,
   about: 'query',
   ...options,
 });
@@ -116,6 +135,7 @@ export const holds = (
 ): Access => ({
   who: 'holds',
   area,
+  robots: 'as users',
   relation,
   about: 'query',
   ...options,
@@ -128,6 +148,7 @@ export const holdsIn = (
 ): Access => ({
   who: 'holds',
   area,
+  robots: 'as users',
   relation,
   about: 'path',
   ...options,
@@ -136,10 +157,11 @@ export const holdsIn = (
 export const holdsOn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: Pick<AccessOptions, 'proven'> & { robots?: boolean; limited?: 'whole' } = {},
+  options: Pick<AccessOptions, 'proven'> & { robots?: 'of the owner'; limited?: 'whole' } = {},
 ): Access => ({
   who: 'holds',
   area,
+  robots: 'as users',
   relation,
   about: 'object',
   ...options,
@@ -169,7 +191,7 @@ export interface CallerSession {
   readonly provenUntil: Date;
 }
 
-/** The user behind a request, and how far the request may use the user's rights. */
+/** The user or robot behind a request, and how far the request may use their rights. */
 export interface Caller {
   readonly person: Person;
   readonly via: 'token' | 'password' | 'session';
@@ -187,8 +209,8 @@ export interface Caller {
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */
   readonly ownerId?: bigint;
-  /** The robot whose token was used; then `person` is the organization that it works for. */
-  readonly robotId?: bigint;
+  /** The robot whose token was used. Then `person` is the robot, too, under its number (changes/principal.ts). */
+  readonly robot?: RobotIdentity;
   /** The administrator who acts on behalf of this user, if one does. */
   readonly sudoBy?: Pick<Person, 'id' | 'login'>;
   /** The token that was used, or that the session was opened with. */
@@ -205,6 +227,17 @@ export function seesAsAdmin({ person, scopes }: Caller): boolean {
 /** Whether the caller sees what is for this user alone. */
 export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
   return person.id === id && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** The relation that a robot needs where membership is enough for users, if the route names one. */
+export function relationOfRobot({ robot }: Pick<Caller, 'robot'>, { robots }: SignedAccess): NamedRelation | undefined {
+  return robot === undefined ? undefined : relationIn(robots);
+}
+
+export function relationIn(robots: RobotAccess): NamedRelation | undefined {
+  return robots === 'never' || robots === 'only' || robots === 'as users' || robots === 'of the owner'
+    ? undefined
+    : robots;
 }
 
 /** When the user of a session must have proven lately who they are. */
@@ -245,8 +278,8 @@ export function actorOf(request: FastifyRequest): Actor {
   return actorFor(callerOf(request), request.id);
 }
 
-export function actorFor({ person, sudoBy, robotId }: Caller, requestId: string): Actor {
-  if (robotId !== undefined) return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId };
+export function actorFor({ person, sudoBy, robot }: Caller, requestId: string): Actor {
+  if (robot !== undefined) return { id: person.id, name: robot.name, requestId };
   const actor = { id: person.id, name: person.login, requestId };
   return sudoBy === undefined ? actor : { ...actor, sudoBy: { id: sudoBy.id, name: sudoBy.login } };
 }

@@ -6,7 +6,9 @@
  * 3. The fast path serves most requests: a remembered token on a route that needs no relation. Everything else,
  *    including every rejection, goes through the slow path.
  * 4. If a route rejects callers who are not in an organization, they cannot tell it from one that does not exist.
- * 5. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
+ * 5. A robot passes where membership of its own organization is required. It is no member, so where membership is
+ *    enough for users, the route names the relation that robots need. Elsewhere it is a stranger.
+ * 6. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
  *    its owner without rights elsewhere. Only a route that declares `limited: 'filtered'` has to look at the limits.
  */
 import type { Socket } from 'node:net';
@@ -37,6 +39,7 @@ import {
   neededScope,
   proofNeeded,
   type Relations,
+  relationOfRobot,
   requireProven,
   type SignedAccess,
 } from './access.ts';
@@ -73,14 +76,14 @@ export function createAdmission(options: AdmissionOptions) {
   const { hasPasswords = true } = options;
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
-  const known = new WeakMap<TokenGrant, Caller>();
+  const callersOf = new WeakMap<TokenGrant, Caller>();
   const within = new WeakMap<TokenGrant, Person>();
 
   /** The admission check of one route. */
   return function door(access: Access): Admit {
     if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
     const needs: SignedAccess = access;
-    const isPlain = !needs.basic && !needs.robots && needs.who !== 'holds' && needs.about !== 'path';
+    const isPlain = !needs.basic && needs.robots !== 'only' && needs.who !== 'holds' && needs.about !== 'path';
     return function admit(request, done) {
       const name = isPlain ? tokenShown(request, needs) : undefined;
       if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
@@ -115,14 +118,15 @@ export function createAdmission(options: AdmissionOptions) {
    */
   function admitFast(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
-    if (grant === undefined || grant.robotId !== null || grant.limits !== undefined) return false;
-    const { person, scopes } = grant;
+    if (grant === undefined || grant.limits !== undefined) return false;
+    const { person, scopes, robot } = grant;
+    if (robot !== null && access.robots !== 'as users') return false;
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
     const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
-    let caller = known.get(grant) ?? remember(grant);
+    let caller = callersOf.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
       const { org, at } = request.query as { org?: unknown; at?: unknown };
       const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
@@ -137,9 +141,10 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { person, scopes, tokenId, expiresAt: until } = grant;
-    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until };
-    known.set(grant, caller);
+    const { person, robot, scopes, tokenId, expiresAt: until } = grant;
+    const known = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until } as const;
+    const caller: Caller = robot === null ? known : { ...known, robot };
+    callersOf.set(grant, caller);
     return caller;
   }
 
@@ -163,7 +168,7 @@ export function createAdmission(options: AdmissionOptions) {
     rejectUnusable(shown.person);
     rejectNarrowToken(shown, access, request);
     rejectLimitedToken(shown, access);
-    if (access.robots === 'only' && shown.robotId === undefined) {
+    if (access.robots === 'only' && shown.robot === undefined) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
     }
     if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
@@ -195,7 +200,7 @@ export function createAdmission(options: AdmissionOptions) {
         ? await organizationOfPath(org ?? '', caller, access)
         : await findOrganization(request, caller, access);
     const isPast = (request.query as { at?: unknown }).at !== undefined;
-    const relation = (isPast ? access.inPast : undefined) ?? access.relation;
+    const relation = (isPast ? access.inPast : undefined) ?? access.relation ?? relationOfRobot(caller, access);
     if (relation) await relations.require(caller.person, organization.id, relation, id);
     request.caller = { ...caller, organization };
   }
@@ -203,17 +208,16 @@ export function createAdmission(options: AdmissionOptions) {
   async function ownerOfObject(caller: Caller, access: SignedAccess, id: string): Promise<bigint> {
     const { relation } = access;
     if (!relation) throw new AppError('internal', 'a route about an object names no relation');
-    const { limits, robotId, person } = caller;
+    const { limits, robot, person } = caller;
     const isReached = (object: KeptFrom) =>
       access.limited === 'whole' ? reachesOrganization(limits, object.ownerId) : reachesObject(limits, object);
-    if (robotId === undefined) return await relations.requireOn(person, relation, id, isReached);
-    const ownerId = await relations.ownerOf(relation, id);
-    const [, type = ''] = relation.split(':');
-    const object = ownerId === undefined ? undefined : { ownerId, type, id: BigInt(id) };
-    if (object?.ownerId !== person.id || !isReached(object)) {
-      throw new AppError('notFound', `${type} does not exist`, { ...(object && { keptFrom: object }) });
+    if (robot !== undefined && access.robots === 'of the owner') {
+      const ownerId = await relations.ownerOf(relation, id);
+      const [, type = ''] = relation.split(':');
+      const isOwn = ownerId === robot.organization.id;
+      if (isOwn && isReached({ ownerId, type, id: BigInt(id) })) return ownerId;
     }
-    return object.ownerId;
+    return await relations.requireOn(person, relation, id, isReached);
   }
 
   /** For a caller who is not in it, the organization looks like one that does not exist (invariant 4). */
@@ -229,6 +233,9 @@ export function createAdmission(options: AdmissionOptions) {
   /** A site administrator may do what another user may, by that user's name in `?sudo=` or the Sudo header. */
   async function inTheNameOf(caller: Caller, name: unknown): Promise<Caller> {
     if (name === '') return caller;
+    if (caller.robot !== undefined) {
+      throw new AppError('forbidden', 'robots cannot act on behalf of a user', { reason: 'sudo_forbidden' });
+    }
     if (!caller.person.isAdmin) throw new AppError('forbidden', 'Only administrators allowed to sudo.');
     const person = typeof name === 'string' ? await callers.personNamed(name) : undefined;
     if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
@@ -253,13 +260,14 @@ export function createAdmission(options: AdmissionOptions) {
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robotId, scopes, limits, tokenId, expiresAt: until } = grant;
+        const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
         const person = limits ? ownerWithin(grant) : grant.person;
-        const more = { ...(robotId !== null && { robotId }), ...(limits && { limits, owner: grant.person }) };
+        const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
         const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
-        if (robotId !== null && !access.robots) {
+        if (robot !== null && access.robots === 'never') {
           request.identified = caller;
-          throw new AppError('forbidden', 'robot accounts cannot call this route');
+          // No scope would help, so this comes first.
+          throw notForRobots();
         }
         tokenUsage.note(tokenId, now);
         return caller;
@@ -313,6 +321,10 @@ export function createAdmission(options: AdmissionOptions) {
     }
     return organization;
   }
+}
+
+function notForRobots(): AppError {
+  return new AppError('forbidden', 'robot accounts cannot call this route', { reason: 'not_for_robots' });
 }
 
 /** A provider that asks for a second factor is enough, and so is a token. */

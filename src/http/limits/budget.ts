@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { networkOf } from '../../base/ip.ts';
 import { oversee } from '../../base/slices.ts';
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { type Access, levelOf } from '../admission/access.ts';
 
 declare module 'fastify' {
@@ -87,10 +88,9 @@ function isDryRun({ query }: FastifyRequest): boolean {
   return (query as { readonly dry_run?: unknown }).dry_run === true;
 }
 
-/** A user, whichever token they use; or a robot of an organization. */
+/** A user or a robot, whichever token they use. */
 function keyOf({ caller, ip }: FastifyRequest): string {
-  if (!caller) return networkOf(ip);
-  return caller.robotId === undefined ? `user ${caller.person.id}` : `robot ${caller.robotId}`;
+  return caller ? subjectOfPrincipal(caller.person.id) : networkOf(ip);
 }
 
 function tooCostly(budgetMs: number, advice: string): AppError {

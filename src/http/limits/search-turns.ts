@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../../base/ip.ts';
 import { createTurns } from '../../base/turns.ts';
+import { subjectOfPrincipal } from '../../changes/principal.ts';
 import type { Scope } from '../server.ts';
 
 /** Three of the ten connections to the database, and the other seven are for everything else. */
@@ -26,5 +27,5 @@ export function takeSearchTurns(app: Scope): void {
 }
 
 function callerKey({ caller, ip }: FastifyRequest): string {
-  return caller ? `${caller.person.id}` : networkOf(ip);
+  return caller ? subjectOfPrincipal(caller.person.id) : networkOf(ip);
 }

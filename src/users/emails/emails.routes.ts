@@ -16,7 +16,7 @@ const OldEmails = named('RemovedEmails', Type.Object({ emails: orNull(Addresses)
 
 export function emailRoutes(scope: Scope, emails: Emails): void {
   const tags = ['user'];
-  const config = { access: signedIn('user') };
+  const config = { access: signedIn('user', 'never') };
 
   scope.get(
     '/user/emails',

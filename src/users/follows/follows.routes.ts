@@ -10,7 +10,7 @@ const Username = Type.Object({ username: Type.String() });
 
 export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => string): void {
   const tags = ['user'];
-  const config = { access: signedIn('user') };
+  const config = { access: signedIn('user', 'never') };
 
   for (const list of ['followers', 'following'] as const) {
     scope.get(
@@ -41,7 +41,7 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
     scope.get(
       `/users/:username/${list}`,
       {
-        config: { access: signedIn('user', { isPublic: true }) },
+        config: { access: signedIn('user', 'as users', { isPublic: true }) },
         schema: {
           summary:
             list === 'followers'
@@ -69,7 +69,7 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
   scope.get(
     '/users/:username/following/:target',
     {
-      config: { access: signedIn('user', { isPublic: true }) },
+      config: { access: signedIn('user', 'as users', { isPublic: true }) },
       schema: {
         summary: 'Check whether a user follows another: 204 if so, otherwise 404',
         tags,

@@ -222,8 +222,8 @@ describe('Denied requests in the audit log', () => {
       requestId: 'test',
     });
     const expected: readonly [ReturnType<typeof send>, string][] = [
-      [send(robot, 'PATCH', '/orgs/acme'), `robot ${atrium.world.robots.ci} of acme`],
-      [send(robot, 'POST', `/clusters/${id.cluster('globex')}/heartbeat`), `robot ${atrium.world.robots.ci} of acme`],
+      [send(robot, 'PATCH', '/orgs/acme'), 'ci'],
+      [send(robot, 'POST', `/clusters/${id.cluster('globex')}/heartbeat`), 'ci'],
       [send(narrow, 'PATCH', '/orgs/acme'), 'ann'],
       [send(closed.token, 'PATCH', '/orgs/acme'), closed.name],
       [as('root', 'PATCH', '/orgs/acme?sudo=cat', {}), 'root'],

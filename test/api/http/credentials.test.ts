@@ -123,7 +123,8 @@ describe('Caller authentication', () => {
       name: 'x',
       scopes: ['all'],
     });
-    await refused(`token ${text}`, 403, 'robot accounts cannot call this route');
+    const { status, body } = await get(`token ${text}`, '/user/emails');
+    assert.deepEqual([status, body.message], [403, 'robot accounts cannot call this route']);
   });
 
   it('A wrong token does not block a public route', async () => {

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../../../../client/client.ts';
+import { principalKey } from '../../data/principal.ts';
 import { MarkedName } from '../../parts/marked-name.tsx';
 import type { Said } from './matrix-marks.ts';
 
@@ -74,7 +75,7 @@ export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
         <tbody>
           {firstRow > 0 && <SpacerRow height={firstRow * ROW} />}
           {users.slice(firstRow, lastRow).map((user, place) => (
-            <tr key={String(user.id)} aria-rowindex={firstRow + place + 2}>
+            <tr key={principalKey(user)} aria-rowindex={firstRow + place + 2}>
               <th scope="row" aria-colindex={1} title={user.name}>
                 <MarkedName of={user} />
               </th>

@@ -6,6 +6,7 @@ import { useQueryFields } from '../../data/address.ts';
 import { api } from '../../data/api.ts';
 import { useKept } from '../../data/filters.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
+import { askedName } from '../../data/principal.ts';
 import { together, useResource } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -23,8 +24,16 @@ type Matrix = Answer<'POST /authz/matrix'>;
 /** People × objects, exact at one moment. Every cell leads to why. */
 export function MatrixPage() {
   const { org, may, question } = useOrg();
-  const fields = useQueryFields({ type: 'cluster', relation: '', team: '', users: '', differences: '', at: '' });
-  const { type, relation, team, users, differences, at } = fields;
+  const fields = useQueryFields({
+    type: 'cluster',
+    relation: '',
+    team: '',
+    users: '',
+    robots: '',
+    differences: '',
+    at: '',
+  });
+  const { type, relation, team, users, robots, differences, at } = fields;
   const model = useResource('GET /authz/model');
   const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
     path: { org },
@@ -35,6 +44,7 @@ export function MatrixPage() {
     ...(users.value !== ''
       ? { users: users.value.split(',') }
       : team.value !== '' && { team: BigInt(numberIn(team.value)) }),
+    ...(robots.value === 'true' && { robots: true }),
     ...(relation.value !== '' && { relations: [relation.value] }),
     ...(differences.value === 'true' && { differences: true }),
   };
@@ -81,6 +91,11 @@ export function MatrixPage() {
           <Button onClick={() => (users.value = '')}>Show everybody</Button>
         )}
         <CheckField
+          label="Robots, too"
+          isChecked={robots.value === 'true'}
+          onChange={(isChecked) => (robots.value = isChecked ? 'true' : '')}
+        />
+        <CheckField
           label="Differences only"
           isChecked={differences.value === 'true'}
           onChange={(isChecked) => (differences.value = isChecked ? 'true' : '')}
@@ -113,7 +128,7 @@ function Found({ org, found, titleOf, at }: FoundProps) {
   const whyHref = (row: number, column: number) => {
     const [user, object] = [users[row], objects[column]];
     const relation = askedIn(cells[row]?.[column] ?? 0, relations);
-    const query = { user: user?.name ?? '', relation, object: `${found.type}:${object?.id}`, ...at };
+    const query = { user: user ? askedName(user) : '', relation, object: `${found.type}:${object?.id}`, ...at };
     return orgPath(org, `/access/why?${new URLSearchParams(query)}`);
   };
   const isEmpty = users.length === 0 || objects.length === 0;

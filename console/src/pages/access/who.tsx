@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useQueryFields } from '../../data/address.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
+import { askedName, principalKey } from '../../data/principal.ts';
 import { useList } from '../../data/resource.ts';
 import { MarkedName } from '../../parts/marked-name.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
@@ -91,15 +92,15 @@ function WhoTable({ all, people, whyPath }: WhoTableProps) {
       <Table
         caption="People who can"
         rows={group?.people ?? all}
-        keyOf={(person) => String(person.id)}
-        hrefOf={(person) => whyPath(person.name)}
+        keyOf={principalKey}
+        hrefOf={(person) => whyPath(askedName(person))}
         total={group ? undefined : people.total}
         hasMore={people.hasMore}
         onMore={people.loadMore}
         columns={[
           { key: 'name', title: 'Name', cell: (person) => <MarkedName of={person} /> },
           { key: 'through', title: 'Through', cell: (person) => <bdi>{reasonsOf(person)}</bdi> },
-          { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(person.name)}>Why?</a> },
+          { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(askedName(person))}>Why?</a> },
         ]}
       />
     </>

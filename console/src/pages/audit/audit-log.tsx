@@ -6,7 +6,7 @@ import type { List } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { type AuditEntry, EntryObject } from '../../parts/entries.tsx';
+import { type AuditEntry, EntryActor, EntryObject } from '../../parts/entries.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -71,7 +71,7 @@ export function AuditLog(props: AuditLogProps) {
       <div class="stack">
         <div class="filters" data-filter>
           {moreFilters}
-          <TextField label="Who" value={fields.actor} placeholder="ann" />
+          <TextField label="Who" value={fields.actor} placeholder="ann, or robot:deploy" />
           <ActionField value={fields.action} actions={actions} />
           <TextField label="Object" value={fields.object} placeholder="cluster:7" />
         </div>
@@ -137,7 +137,7 @@ function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => vo
       <Facts
         of={[
           { name: 'When', value: new Date(at).toISOString() },
-          { name: 'Who', value: actor.name },
+          { name: 'Who', value: <EntryActor actor={actor} /> },
           { name: 'Object', value: <EntryObject entry={entry} /> },
           { name: 'Object ID', value: <code>{`${object.type}:${object.id}`}</code> },
           { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },

@@ -1,6 +1,8 @@
 import { orgPath, useOrg } from '../../data/org.ts';
+import { askedName, principalKey } from '../../data/principal.ts';
 import { useList } from '../../data/resource.ts';
 import { Icon } from '../../icons/icon.tsx';
+import { MarkedName } from '../../parts/marked-name.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { Cluster } from './cluster-fields.tsx';
@@ -32,21 +34,25 @@ export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster 
           <Table
             caption="Who has access to the cluster"
             rows={all}
-            keyOf={(person) => String(person.id)}
-            hrefOf={(person) => orgPath(org, `/members/${encodeURIComponent(person.name)}`)}
+            keyOf={principalKey}
+            hrefOf={(person) =>
+              person.type === 'robot_ac'
+                ? whyPath(askedName(person), EVERYBODY)
+                : orgPath(org, `/members/${encodeURIComponent(person.name)}`)
+            }
             total={viewers.total}
             hasMore={viewers.hasMore}
             onMore={viewers.loadMore}
             columns={[
-              { key: 'name', title: 'Person', cell: (person) => <bdi>{person.name}</bdi> },
+              { key: 'name', title: 'Person', cell: (person) => <MarkedName of={person} /> },
               ...RELATIONS.map(({ relation, title }) => ({
                 key: relation,
                 title,
-                cell: (person: { readonly name: string; readonly also?: readonly string[] }) => {
+                cell: (person: { readonly type: string; readonly name: string; readonly also?: readonly string[] }) => {
                   const holds = relation === EVERYBODY || person.also?.includes(relation);
                   const words = `${holds ? 'Why may' : 'Why may not'} ${person.name} ${title.toLowerCase()}?`;
                   return (
-                    <a class="cluster-holds" href={whyPath(person.name, relation)} title={words}>
+                    <a class="cluster-holds" href={whyPath(askedName(person), relation)} title={words}>
                       {holds ? <Icon name="check" /> : <span aria-hidden="true">no</span>}
                       <span class="only-read">{words}</span>
                     </a>

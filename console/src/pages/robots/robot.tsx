@@ -48,6 +48,9 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       lead={robot.description}
       actions={
         <>
+          <a href={orgPath(org, `/access/matrix?${new URLSearchParams({ users: `robot:${robot.name}` })}`)}>
+            What it may do
+          </a>
           <span data-key="e">
             <Button whyNot={whyNot('can_edit', 'change this robot')} onClick={() => (dialog.value = 'edit')}>
               Edit robot

@@ -1,0 +1,2 @@
+-- compatible-from: 40
+-- Nothing yet: the number of the table of assignments.
