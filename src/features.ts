@@ -1,3 +1,4 @@
+import { wireAssignments } from './assignments/assignments.wiring.ts';
 import { wireAudit } from './audit/audit.wiring.ts';
 import { wireAuthz } from './authz/authz.wiring.ts';
 import { wireBuckets } from './buckets/buckets.wiring.ts';
@@ -34,14 +35,15 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const authz = await wireAuthz(infrastructure, CATALOG, (pair) => findPermission(pair)?.relation);
   const guardrails = wireGuardrails(infrastructure, authz);
   const roles = wireRoles(infrastructure, authz, guardrails);
+  const assignments = wireAssignments(infrastructure, authz);
   const users = wireUsers(infrastructure, identity, brake);
-  const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
   const providers = wireProviders(infrastructure, identity, users);
   const { isOpen: isProviderOpen } = providers.providers;
   const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
-  const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
+  const clusters = wireClusters(infrastructure, identity, authz);
   const contracts = wireContracts(infrastructure);
   const robots = wireRobots(infrastructure, identity, authz.judge, tokens);
   const credentials = wireCredentials(infrastructure);
@@ -59,6 +61,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const wired = [
     { mount: (scope: Scope) => authz.mount(scope, guardrails.advice) },
     roles,
+    assignments,
     users,
     factors,
     tokens,
@@ -82,6 +85,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       teams: organizations.teams,
       members: organizations.members,
       roles: roles.roles,
+      assignments: assignments.assignments,
       clusters: clusters.clusters,
       heartbeats: clusters.heartbeats,
       contracts: contracts.contracts,

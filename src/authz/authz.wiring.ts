@@ -23,6 +23,8 @@ import { createUserAccess } from './matrix/user-access.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
+import { createHeldPlaceStore } from './places/held-places.store.ts';
+import { createHeldPlaces } from './places/held-places.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createRelationStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
@@ -74,6 +76,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     owners,
     relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge),
+    heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db)),
     mount(scope: Scope, { openTrial, forbidding }: GuardrailAdvice): void {
       objectRoutes(scope, createObjects(judge));
       const remedies = createRemedies(graphs, names, catalog, room.limits, openTrial);

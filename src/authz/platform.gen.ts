@@ -44,6 +44,9 @@ export const PLATFORM_MODEL: ModelJson = {
       "relations": {
         "admin": {
           "this": {}
+        },
+        "anyone": {
+          "this": {}
         }
       },
       "metadata": {
@@ -52,6 +55,18 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "anyone": {
+            "directly_related_user_types": [
+              {
+                "type": "user",
+                "wildcard": {}
+              },
+              {
+                "type": "robot_ac",
+                "wildcard": {}
               }
             ]
           }
@@ -147,9 +162,23 @@ export const PLATFORM_MODEL: ModelJson = {
         "last_owner": {
           "this": {}
         },
+        "robot": {
+          "this": {}
+        },
         "can_view": {
-          "computedUserset": {
-            "relation": "member"
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "member"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "robot"
+                }
+              }
+            ]
           }
         },
         "can_edit": {
@@ -352,6 +381,11 @@ export const PLATFORM_MODEL: ModelJson = {
                 "computedUserset": {
                   "relation": "can_delete_roles"
                 }
+              },
+              {
+                "computedUserset": {
+                  "relation": "can_assign_roles"
+                }
               }
             ]
           }
@@ -393,6 +427,36 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "computedUserset": {
                   "relation": "admin"
+                }
+              }
+            ]
+          }
+        },
+        "can_assign_roles": {
+          "union": {
+            "child": [
+              {
+                "this": {}
+              },
+              {
+                "computedUserset": {
+                  "relation": "admin"
+                }
+              }
+            ]
+          }
+        },
+        "assigner": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "can_assign_roles"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "can_edit_roles"
                 }
               }
             ]
@@ -775,6 +839,13 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "robot": {
+            "directly_related_user_types": [
+              {
+                "type": "robot_ac"
+              }
+            ]
+          },
           "can_view": {
             "directly_related_user_types": []
           },
@@ -887,6 +958,17 @@ export const PLATFORM_MODEL: ModelJson = {
                 "relation": "assignee"
               }
             ]
+          },
+          "can_assign_roles": {
+            "directly_related_user_types": [
+              {
+                "type": "role",
+                "relation": "assignee"
+              }
+            ]
+          },
+          "assigner": {
+            "directly_related_user_types": []
           },
           "can_view_audit_log": {
             "directly_related_user_types": [
@@ -1056,14 +1138,77 @@ export const PLATFORM_MODEL: ModelJson = {
         "kept": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
+        "view_assignment": {
+          "this": {}
+        },
         "remover": {
-          "tupleToUserset": {
-            "computedUserset": {
-              "relation": "can_delete_teams"
-            },
-            "tupleset": {
-              "relation": "organization"
-            }
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "manager": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "steward"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "owner"
+                  },
+                  "tupleset": {
+                    "relation": "owned_by"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              }
+            ]
           }
         },
         "can_view": {
@@ -1098,6 +1243,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "owned_by"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "view_assignment"
+                  }
+                }
               }
             ]
           }
@@ -1124,6 +1289,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "owned_by"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1143,67 +1318,15 @@ export const PLATFORM_MODEL: ModelJson = {
           }
         },
         "can_add_member": {
-          "union": {
-            "child": [
-              {
-                "computedUserset": {
-                  "relation": "steward"
-                }
-              },
-              {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "can_manage_team_members"
-                  },
-                  "tupleset": {
-                    "relation": "organization"
-                  }
-                }
-              },
-              {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "owner"
-                  },
-                  "tupleset": {
-                    "relation": "owned_by"
-                  }
-                }
-              }
-            ]
+          "computedUserset": {
+            "relation": "manager"
           }
         },
         "can_remove_member": {
           "difference": {
             "base": {
-              "union": {
-                "child": [
-                  {
-                    "computedUserset": {
-                      "relation": "steward"
-                    }
-                  },
-                  {
-                    "tupleToUserset": {
-                      "computedUserset": {
-                        "relation": "can_manage_team_members"
-                      },
-                      "tupleset": {
-                        "relation": "organization"
-                      }
-                    }
-                  },
-                  {
-                    "tupleToUserset": {
-                      "computedUserset": {
-                        "relation": "owner"
-                      },
-                      "tupleset": {
-                        "relation": "owned_by"
-                      }
-                    }
-                  }
-                ]
+              "computedUserset": {
+                "relation": "manager"
               }
             },
             "subtract": {
@@ -1261,7 +1384,24 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "view_assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
           "remover": {
+            "directly_related_user_types": []
+          },
+          "manager": {
             "directly_related_user_types": []
           },
           "can_view": {
@@ -1336,6 +1476,280 @@ export const PLATFORM_MODEL: ModelJson = {
               "relation": "organization"
             }
           }
+        },
+        "allows_view_clusters": {
+          "this": {}
+        },
+        "allows_edit_clusters": {
+          "this": {}
+        },
+        "allows_connect_clusters": {
+          "this": {}
+        },
+        "allows_view_cluster_config": {
+          "this": {}
+        },
+        "allows_remove_clusters": {
+          "this": {}
+        },
+        "allows_view_contracts": {
+          "this": {}
+        },
+        "allows_edit_contracts": {
+          "this": {}
+        },
+        "allows_delete_contracts": {
+          "this": {}
+        },
+        "allows_view_robots": {
+          "this": {}
+        },
+        "allows_edit_robots": {
+          "this": {}
+        },
+        "allows_delete_robots": {
+          "this": {}
+        },
+        "allows_view_teams": {
+          "this": {}
+        },
+        "allows_edit_teams": {
+          "this": {}
+        },
+        "allows_delete_teams": {
+          "this": {}
+        },
+        "allows_manage_team_members": {
+          "this": {}
+        },
+        "view_clusters": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_clusters"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_clusters"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "connect_clusters"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "view_cluster_config"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "remove_clusters"
+                }
+              }
+            ]
+          }
+        },
+        "edit_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_clusters"
+            }
+          }
+        },
+        "connect_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_connect_clusters"
+            }
+          }
+        },
+        "view_cluster_config": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_view_cluster_config"
+            }
+          }
+        },
+        "remove_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_remove_clusters"
+            }
+          }
+        },
+        "view_contracts": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_contracts"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_contracts"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_contracts"
+                }
+              }
+            ]
+          }
+        },
+        "edit_contracts": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_contracts"
+            }
+          }
+        },
+        "delete_contracts": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_contracts"
+            }
+          }
+        },
+        "view_robots": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_robots"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_robots"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_robots"
+                }
+              }
+            ]
+          }
+        },
+        "edit_robots": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_robots"
+            }
+          }
+        },
+        "delete_robots": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_robots"
+            }
+          }
+        },
+        "view_teams": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_teams"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_teams"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_teams"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "manage_team_members"
+                }
+              }
+            ]
+          }
+        },
+        "edit_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_teams"
+            }
+          }
+        },
+        "delete_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_teams"
+            }
+          }
+        },
+        "manage_team_members": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_manage_team_members"
+            }
+          }
         }
       },
       "metadata": {
@@ -1351,6 +1765,9 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              },
+              {
+                "type": "robot_ac"
               },
               {
                 "type": "team",
@@ -1369,6 +1786,644 @@ export const PLATFORM_MODEL: ModelJson = {
           },
           "can_delete": {
             "directly_related_user_types": []
+          },
+          "allows_view_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_connect_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_cluster_config": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_remove_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_manage_team_members": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_contracts": {
+            "directly_related_user_types": []
+          },
+          "edit_contracts": {
+            "directly_related_user_types": []
+          },
+          "delete_contracts": {
+            "directly_related_user_types": []
+          },
+          "view_robots": {
+            "directly_related_user_types": []
+          },
+          "edit_robots": {
+            "directly_related_user_types": []
+          },
+          "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "view_teams": {
+            "directly_related_user_types": []
+          },
+          "edit_teams": {
+            "directly_related_user_types": []
+          },
+          "delete_teams": {
+            "directly_related_user_types": []
+          },
+          "manage_team_members": {
+            "directly_related_user_types": []
+          }
+        }
+      }
+    },
+    {
+      "type": "assignment",
+      "relations": {
+        "role": {
+          "this": {}
+        },
+        "assignee": {
+          "this": {}
+        },
+        "can_view": {
+          "computedUserset": {
+            "relation": "assignee"
+          }
+        },
+        "view_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "connect_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_cluster_config": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "remove_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "manage_team_members": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        }
+      },
+      "metadata": {
+        "relations": {
+          "role": {
+            "directly_related_user_types": [
+              {
+                "type": "role"
+              }
+            ]
+          },
+          "assignee": {
+            "directly_related_user_types": [
+              {
+                "type": "user"
+              },
+              {
+                "type": "robot_ac"
+              },
+              {
+                "type": "team",
+                "relation": "member"
+              }
+            ]
+          },
+          "can_view": {
+            "directly_related_user_types": []
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_contracts": {
+            "directly_related_user_types": []
+          },
+          "edit_contracts": {
+            "directly_related_user_types": []
+          },
+          "delete_contracts": {
+            "directly_related_user_types": []
+          },
+          "view_robots": {
+            "directly_related_user_types": []
+          },
+          "edit_robots": {
+            "directly_related_user_types": []
+          },
+          "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "view_teams": {
+            "directly_related_user_types": []
+          },
+          "edit_teams": {
+            "directly_related_user_types": []
+          },
+          "delete_teams": {
+            "directly_related_user_types": []
+          },
+          "manage_team_members": {
+            "directly_related_user_types": []
+          }
+        }
+      }
+    },
+    {
+      "type": "cluster_set",
+      "relations": {
+        "assignment": {
+          "this": {}
+        },
+        "view_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "view_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "edit_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "edit_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "connect_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "connect_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "view_cluster_config": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "view_cluster_config"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "remove_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "remove_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        }
+      },
+      "metadata": {
+        "relations": {
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
           }
         }
       }
@@ -1380,6 +2435,12 @@ export const PLATFORM_MODEL: ModelJson = {
           "this": {}
         },
         "owner": {
+          "this": {}
+        },
+        "set": {
+          "this": {}
+        },
+        "assignment": {
           "this": {}
         },
         "can_view": {
@@ -1397,6 +2458,26 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1420,6 +2501,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1439,6 +2540,26 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1462,6 +2583,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1483,6 +2624,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1501,6 +2662,20 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "set": {
+            "directly_related_user_types": [
+              {
+                "type": "cluster_set"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },
@@ -1531,6 +2706,9 @@ export const PLATFORM_MODEL: ModelJson = {
         "owner": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
         "can_view": {
           "union": {
             "child": [
@@ -1546,6 +2724,16 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1569,6 +2757,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1590,6 +2788,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1608,6 +2816,13 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },
@@ -1632,6 +2847,9 @@ export const PLATFORM_MODEL: ModelJson = {
         "owner": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
         "can_view": {
           "union": {
             "child": [
@@ -1647,6 +2865,16 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1670,6 +2898,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1691,6 +2929,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1709,6 +2957,13 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },

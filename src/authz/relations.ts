@@ -39,6 +39,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view_roles:org': organization('can_view_roles'),
   'create_role:org': organization('can_create_role'),
   'edit_roles:org': organization('can_edit_roles'),
+  'assign_roles:org': organization('assigner'),
   'view_audit_log:org': organization('can_view_audit_log'),
   'view_clusters:org': organization('can_view_clusters'),
   'import_clusters:org': organization('can_import_clusters'),

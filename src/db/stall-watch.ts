@@ -109,7 +109,9 @@ export function createStallWatch(config: PostgresConfig, report: (error: Error) 
     const timeout = setTimeout(drop, LOOK_FOR_MS).unref();
     try {
       await ready;
-      const known = [...looks].flatMap(([transaction, count]) => (count >= stalledAfterMs / TICK_MS ? [transaction] : []));
+      const known = [...looks].flatMap(([transaction, count]) =>
+        count >= stalledAfterMs / TICK_MS ? [transaction] : [],
+      );
       const { rows } = await client.query<Stalled>(END_STALLED.text, [known, stalledAfterMs]);
       looks = new Map(rows.map(({ transaction }) => [transaction, (looks.get(transaction) ?? 0) + 1]));
       for (const { transaction, is_ended } of rows) {

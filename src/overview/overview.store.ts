@@ -34,8 +34,8 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
   expiring: `select json_build_object(
                'memberships', (select count(*) from team_member m join team t on t.id = m.team_id
                                 where t.organization_id = $1 and m.expires_at <= $4::timestamptz),
-               'assignments', (select count(*) from role_team a join role r on r.id = a.role_id
-                                where r.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
+               'assignments', (select count(*) from assignment a
+                                where a.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
 };
 const COUNT = sql(
   'overview.count',

@@ -42,7 +42,9 @@ const ROWS = `
   insert into follow (follower_id, followed_id) values (2, 1);
   insert into used_proof values ('\\x01', now() + interval '1 day'), ('\\x02', now());
   insert into spent_secret values ('\\x02', now()), ('\\x03', now())`;
-const TUPLES = 'select * from tuple order by store, object_type, object_id, relation, subject';
+// What later releases state besides, for roles on single objects and for robots, gives nobody anything by itself.
+const TUPLES = `select * from tuple where relation not in ('anyone', 'robot', 'set') and relation not like 'allows%'
+  order by store, object_type, object_id, relation, subject`;
 
 for (const driver of DRIVERS) {
   describe(`The baseline of the migrations on ${driver}`, () => {
@@ -171,7 +173,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await migrate(db, newer, quiet)).applied, ['tuples.sql']);
       assert.deepEqual((await status()).pending, []);
       await rows(db, `insert into account (kind, name, is_admin) values ('user', 'root', true)`);
-      const relation = () => rows(db, `select relation from tuple where object_type = 'platform'`);
+      const relation = () => rows(db, `select relation from tuple where object_type = 'platform' and source_id = 0`);
       assert.deepEqual(await relation(), [{ relation: 'chief' }]);
       // Without a number of its own, the release before it puts its view back. With one, it leaves the view alone.
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, ['tuples.sql']);

@@ -86,11 +86,12 @@ const ORGANIZATION_RULES: Readonly<Record<string, Rule>> = {
   can_view_roles: {
     from: 'read',
     permission: 'org_mgmt/view roles',
-    impliedBy: ['can_create_role', 'can_edit_roles', 'can_delete_roles'],
+    impliedBy: ['can_create_role', 'can_edit_roles', 'can_delete_roles', 'can_assign_roles'],
   },
   can_create_role: { from: 'admin', permission: 'org_mgmt/create roles' },
   can_edit_roles: { from: 'admin', permission: 'org_mgmt/edit roles' },
   can_delete_roles: { from: 'admin', permission: 'org_mgmt/delete roles' },
+  can_assign_roles: { from: 'admin', permission: 'org_mgmt/assign roles' },
   can_view_audit_log: { from: 'admin', permission: 'org_mgmt/view audit log' },
   can_view_clusters: {
     from: 'read',

@@ -13,8 +13,8 @@ import {
   migrated,
   newCopy,
   newPlace,
-  patienceWith,
   type Place,
+  patienceWith,
   SOURCES_KEY,
   type Template,
 } from './db.ts';
