@@ -44,8 +44,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz);
-  const contracts = wireContracts(infrastructure);
-  const robots = wireRobots(infrastructure, identity, authz.judge, tokens);
+  const contracts = wireContracts(infrastructure, authz);
+  const robots = wireRobots(infrastructure, identity, authz, tokens);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);

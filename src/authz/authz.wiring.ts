@@ -29,6 +29,7 @@ import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createRelationStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { createRemedies, type GuardrailAdvice } from './remedies.ts';
+import { createShownObjects } from './shown-objects.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
@@ -76,6 +77,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     owners,
     relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge),
+    shownObjects: createShownObjects(judge),
     heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db)),
     mount(scope: Scope, { openTrial, forbidding }: GuardrailAdvice): void {
       objectRoutes(scope, createObjects(judge));

@@ -18,11 +18,11 @@ import { createOwnerClusters } from './owner-clusters.ts';
 export function wireClusters(
   { db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
-  { judge, heldPlaces, visibleClusters: visible }: Pick<Authz, 'judge' | 'heldPlaces' | 'visibleClusters'>,
+  { judge, heldPlaces, shownObjects, visibleClusters: visible }: Authz,
 ) {
   const clusters = createClusters(createClusterStore(db, revisions.write, room), createMovingGuard(judge, heldPlaces));
   const listStore = createClusterListStore(db);
-  const list = createClusterList(listStore, visible);
+  const list = createClusterList(listStore, visible, shownObjects);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
   return {
     clusters,

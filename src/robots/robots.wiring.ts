@@ -1,4 +1,4 @@
-import type { Judge } from '../authz/judge.ts';
+import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -14,7 +14,7 @@ import { createRobots } from './robots.ts';
 export function wireRobots(
   { db, revisions, room, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
-  judge: Judge,
+  { judge, shownObjects }: Pick<Authz, 'judge' | 'shownObjects'>,
   { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
   const robots = createRobots(createRobotStore(db, revisions.write, room));
@@ -30,7 +30,7 @@ export function wireRobots(
     robots,
     robotTokens,
     mount(scope: Scope): void {
-      robotRoutes(scope, robots, baseUrl);
+      robotRoutes(scope, robots, shownObjects, baseUrl);
       robotTokenRoutes(scope, robotTokens, soon, baseUrl);
     },
   };
