@@ -1,6 +1,6 @@
-import type { ShownObjects } from '../authz/shown-objects.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import type { ShownObjects } from '../authz/shown-objects.ts';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';

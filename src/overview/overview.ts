@@ -1,5 +1,11 @@
 import type { Judge } from '../authz/judge.ts';
-import { BELONGING_TYPES, type BelongingType, OBJECT_KINDS, type PluralOf, RESOURCE_TYPES } from '../changes/object-kinds.ts';
+import {
+  BELONGING_TYPES,
+  type BelongingType,
+  OBJECT_KINDS,
+  type PluralOf,
+  RESOURCE_TYPES,
+} from '../changes/object-kinds.ts';
 import type { Phase } from '../clusters/cluster.ts';
 
 /** What an organization has, in numbers. A part is absent if the caller may not see the list that it counts. */

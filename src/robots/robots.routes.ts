@@ -1,6 +1,6 @@
-import type { ShownObjects } from '../authz/shown-objects.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import type { ShownObjects } from '../authz/shown-objects.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
@@ -23,12 +23,7 @@ const NewRobot = named('NewRobot', Type.Object({ name: Type.String(), descriptio
 const RobotId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
-export function robotRoutes(
-  scope: Scope,
-  robots: Robots,
-  shownObjects: ShownObjects,
-  baseUrl: () => string,
-): void {
+export function robotRoutes(scope: Scope, robots: Robots, shownObjects: ShownObjects, baseUrl: () => string): void {
   const common = { tags: ['robots'], extension: true };
 
   scope.get(

@@ -26,7 +26,12 @@ describe('A role on one object shows that object, and not the others', () => {
     const overview = async () => (await asDan('GET', `/orgs/${org.name}/overview`)).body;
     assert.equal((await overview()).clusters, undefined);
 
-    const viewer = await role('viewer', 'cluster_mgmt connect to clusters', 'contract_mgmt view contracts', 'robot_mgmt view robot accounts');
+    const viewer = await role(
+      'viewer',
+      'cluster_mgmt connect to clusters',
+      'contract_mgmt view contracts',
+      'robot_mgmt view robot accounts',
+    );
     const user = { type: 'user', id: Number(dan.id) };
     const made = [
       await assign(place, viewer.id, user, { type: 'cluster', id: prod.id }),
@@ -39,7 +44,12 @@ describe('A role on one object shows that object, and not the others', () => {
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual([names(answer.body), answer.headers.get('x-total-count')], [[expected[index]], '1']);
     }
-    const narrowed = [`${lists[0]}?q=prod`, `${lists[0]}?phase=Registered`, `${lists[0]}?sort=name`, '/user/clusters?all=true'];
+    const narrowed = [
+      `${lists[0]}?q=prod`,
+      `${lists[0]}?phase=Registered`,
+      `${lists[0]}?sort=name`,
+      '/user/clusters?all=true',
+    ];
     for (const list of narrowed) {
       const answer = await asDan('GET', list);
       assert.deepEqual([names(answer.body), answer.headers.get('x-total-count')], [['prod'], '1'], list);
