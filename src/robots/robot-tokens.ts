@@ -42,6 +42,8 @@ interface Parts {
   readonly store: RobotTokenStore;
   readonly issuer: TokenIssuer;
   readonly judge: TokenJudge;
+  /** Rejects a caller who does not hold everything that the robot has. */
+  readonly rejectGiving: (personId: bigint, organizationId: bigint, robotId: bigint) => Promise<void>;
   readonly policies: TokenPolicies;
   readonly limits: LimitReader;
   readonly flushUsage: () => Promise<void>;
@@ -56,9 +58,9 @@ const UNSAID = ['write:organization'];
 
 /**
  * Tokens of robots. They belong to the organization, so its own relations about tokens are required in addition to
- * those on the robot.
+ * those on the robot. A token is as good as the robot, so nobody creates one of a robot that holds more than they do.
  */
-export function createRobotTokens({ store, issuer, judge, policies, limits, flushUsage }: Parts) {
+export function createRobotTokens({ store, issuer, judge, rejectGiving, policies, limits, flushUsage }: Parts) {
   return { list, create, remove, rotate };
 
   async function list(asked: AskedRobot): Promise<ListedTokens> {
@@ -80,6 +82,7 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
     const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now, isForRobot: true });
     if (request.scopes.includes(SCIM)) await requireOwner(asked);
     requireExpiry(await policies.rulesForRobots(accountId), request.expiresAt, now);
+    await rejectGiving(asked.person.id, accountId, robotId);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
 
@@ -100,6 +103,7 @@ export function createRobotTokens({ store, issuer, judge, policies, limits, flus
     const { ownerId: accountId, robotId, actor } = asked;
     const { id, scopes } = findToken(await store.list(robotId), idOrName);
     if (scopes.includes(SCIM)) await requireOwner(asked);
+    await rejectGiving(asked.person.id, accountId, robotId);
     const rules = await policies.rulesForRobots(accountId);
     const decide = endOf(wanted.expiresAt, { ...asked, isOwn: false }, rules);
     const about = { id, accountId, robotId, overlapMs: wanted.overlapMs };

@@ -14,7 +14,7 @@ import { createRobots } from './robots.ts';
 export function wireRobots(
   { db, revisions, room, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
-  { judge, shownObjects }: Pick<Authz, 'judge' | 'shownObjects'>,
+  { judge, shownObjects, heldPlaces }: Pick<Authz, 'judge' | 'shownObjects' | 'heldPlaces'>,
   { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
   const robots = createRobots(createRobotStore(db, revisions.write, room));
@@ -22,6 +22,7 @@ export function wireRobots(
     store: createRobotTokenStore(db),
     issuer: tokens,
     judge,
+    rejectGiving: heldPlaces.rejectGivingOfRobot,
     policies,
     limits,
     flushUsage: tokenUsage.flush,

@@ -67,6 +67,21 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, later);
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, []);
       assert.deepEqual(await rows(db, TUPLES), tuples);
+      const held = 'select role_id, team_id, organization_id, on_type, to_type, created_by_id from assignment order by 1, 2';
+      const [first] = await rows(db, held);
+      assert.deepEqual([first?.on_type, first?.to_type, first?.created_by_id], ['organization', 'team', null]);
+      // As the previous release writes teams of roles.
+      const upsert = `insert into role_team (role_id, team_id, expires_at)
+        select role_id, team_id, now() + interval '1 day' from role_team
+        on conflict (role_id, team_id) do update set expires_at = excluded.expires_at
+         where role_team.expires_at is distinct from excluded.expires_at`;
+      const all = await rows(db, held);
+      await rows(db, upsert);
+      assert.deepEqual(await rows(db, held), all);
+      await rows(db, 'with gone as (delete from role_team returning role_id, team_id) select * from gone');
+      assert.deepEqual(await rows(db, held), []);
+      await rows(db, `insert into role_team (role_id, team_id) values (${first?.role_id}, ${first?.team_id})`);
+      assert.deepEqual(await rows(db, held), all.slice(0, 1));
       assert.deepEqual(await rows(db, 'select encode(hash, $$hex$$) as hash from single_use order by hash'), [
         { hash: '01' },
         { hash: '02' },

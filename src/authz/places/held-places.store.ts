@@ -24,6 +24,7 @@ const GIFT = `select s.id, s.on_type, s.on_id, s.expires_at,
      array(select p.relation from role_permission p where p.role_id = s.role_id order by p.namespace, p.action) as relations
      from assignment s`;
 const OF_TEAM = sql('heldPlaces.ofTeam', `${GIFT} where s.to_team_id = $1 order by s.id`);
+const OF_ROBOT = sql('heldPlaces.ofRobot', `${GIFT} where s.robot_id = $1 order by s.id`);
 const SET = sql('heldPlaces.set', 'select id from cluster_set where organization_id = $1 and name = $2');
 const OF_SET = sql('heldPlaces.ofSet', `${GIFT} where s.on_set_id = $1 order by s.id`);
 
@@ -53,6 +54,10 @@ export function createHeldPlaceStore(db: Db): HeldPlaceStore {
 
     async ofTeam(teamId) {
       return (await db.query<GiftRow>(OF_TEAM, [teamId])).map(toGift);
+    },
+
+    async ofRobot(robotId) {
+      return (await db.query<GiftRow>(OF_ROBOT, [robotId])).map(toGift);
     },
 
     async ofSet(organizationId, name) {

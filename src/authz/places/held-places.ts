@@ -26,6 +26,8 @@ export interface HeldPlaceStore {
   ): Promise<readonly Pick<GraphTuple, 'object' | 'relation' | 'user'>[]>;
   /** What a team has on single objects. */
   ofTeam(teamId: bigint): Promise<Gift[]>;
+  /** What a robot has, on the organization and on single objects. */
+  ofRobot(robotId: bigint): Promise<Gift[]>;
   /** What is assigned on a set of clusters. */
   ofSet(organizationId: bigint, name: string): Promise<{ readonly id: bigint | undefined; readonly gifts: Gift[] }>;
 }
@@ -46,11 +48,16 @@ export function createHeldPlaces(
   graphs: Pick<Graphs, 'copyOf'>,
   store: HeldPlaceStore,
 ) {
-  return { notHeld, rejectGiving, givingOfTeam, ofSet: store.ofSet };
+  return { notHeld, rejectGiving, rejectGivingOfRobot, givingOfTeam, ofSet: store.ofSet };
 
   async function rejectGiving(personId: bigint, organizationId: bigint, gifts: readonly Gift[]): Promise<void> {
     const missing = await notHeld(personId, organizationId, gifts);
     if (missing.length > 0) throw givesMore(missing);
+  }
+
+  /** Whoever gets a token of a robot can do what the robot can. */
+  async function rejectGivingOfRobot(personId: bigint, organizationId: bigint, robotId: bigint): Promise<void> {
+    await rejectGiving(personId, organizationId, await store.ofRobot(robotId));
   }
 
   /** A membership gives what the team has, but no longer than it lasts. */

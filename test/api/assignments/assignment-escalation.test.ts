@@ -72,6 +72,26 @@ describe('Nobody gives more than they hold, there and for as long', () => {
     for (const { id } of [hosting, has, mine]) await call('DELETE', at(id));
   });
 
+  it('A token of a robot is created and rotated only by callers who hold what the robot has', async () => {
+    const { call, operator, role, at, robot } = place;
+    const keeper = await role(
+      'token keeper',
+      'robot_mgmt edit robot accounts',
+      'token_mgmt create tokens',
+      'cluster_mgmt import clusters',
+    );
+    const keeps = await assign(place, keeper.id, dan());
+    const create = (name: string) => ['POST', `/robots/${robot}/tokens`, { name }] as const;
+    assert.equal((await asDan(...create('before'))).status, 201);
+    const has = await assign(place, operator.id, { type: 'robot_ac', id: robot }, prod());
+    await rejected(asDan, create('more'), 403, 'escalation');
+    await rejected(asDan, ['POST', `/robots/${robot}/tokens/before/rotate`, {}], 403, 'escalation');
+    const mine = await assign(place, operator.id, dan(), prod());
+    assert.equal((await asDan(...create('more'))).status, 201);
+    assert.equal((await asDan('POST', `/robots/${robot}/tokens/before/rotate`, {})).status, 201);
+    for (const { id } of [keeps, has, mine]) await call('DELETE', at(id));
+  });
+
   it('Moving a cluster, and importing one, is giving what is assigned on the set', async () => {
     const { call, org, operator, role, at, staging } = place;
     const editor = await role('editor', 'cluster_mgmt reconfigure clusters', 'cluster_mgmt import clusters');
