@@ -67,7 +67,8 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, later);
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, []);
       assert.deepEqual(await rows(db, TUPLES), tuples);
-      const held = 'select role_id, team_id, organization_id, on_type, to_type, created_by_id from assignment order by 1, 2';
+      const held =
+        'select role_id, team_id, organization_id, on_type, to_type, created_by_id from assignment order by 1, 2';
       const [first] = await rows(db, held);
       assert.deepEqual([first?.on_type, first?.to_type, first?.created_by_id], ['organization', 'team', null]);
       // As the previous release writes teams of roles.
