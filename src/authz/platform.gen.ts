@@ -1257,7 +1257,7 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "tupleToUserset": {
                   "computedUserset": {
-                    "relation": "view_teams"
+                    "relation": "only_view_teams"
                   },
                   "tupleset": {
                     "relation": "view_assignment"
@@ -1690,17 +1690,22 @@ export const PLATFORM_MODEL: ModelJson = {
             }
           }
         },
+        "only_view_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_view_teams"
+            }
+          }
+        },
         "view_teams": {
           "union": {
             "child": [
               {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "anyone"
-                  },
-                  "tupleset": {
-                    "relation": "allows_view_teams"
-                  }
+                "computedUserset": {
+                  "relation": "only_view_teams"
                 }
               },
               {
@@ -1923,6 +1928,9 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": []
           },
           "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "only_view_teams": {
             "directly_related_user_types": []
           },
           "view_teams": {
@@ -2185,6 +2193,27 @@ export const PLATFORM_MODEL: ModelJson = {
             ]
           }
         },
+        "only_view_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "only_view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
         "view_teams": {
           "intersection": {
             "child": [
@@ -2327,6 +2356,9 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": []
           },
           "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "only_view_teams": {
             "directly_related_user_types": []
           },
           "view_teams": {

@@ -176,6 +176,19 @@ describe('Assignments', () => {
     assert.equal((await call('GET', path)).headers.get('x-total-count'), '0');
   });
 
+  it('On the Owners team only the permission to view teams counts, also if the role changes later', async () => {
+    const { call, org, dan, role } = place;
+    const owners = org.team('Owners');
+    const mixed = await role('mixed', 'org_mgmt view teams', 'org_mgmt edit teams');
+    const made = await assign(place, mixed.id, { type: 'user', id: Number(dan.id) }, { type: 'team', id: owners });
+    assert.deepEqual(await on('team', owners), ['can_view']);
+    const permissions = [{ namespace: 'org_mgmt', action: 'edit teams' }];
+    assert.equal((await call('PUT', `/authz/roles/${mixed.id}?org=${org.name}`, { permissions })).status, 200);
+    assert.deepEqual(await on('team', owners), []);
+    assert.deepEqual((await call('GET', place.at(made.id))).body.effective, []);
+    await call('DELETE', place.at(made.id));
+  });
+
   it('Teams of a role are assignments on the organization, whichever call made them', async () => {
     const { call, org, crew, operator, path, at } = place;
     assert.equal((await call('PUT', `/teams/${crew}/roles/${operator.id}`)).status, 204);

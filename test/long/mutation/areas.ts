@@ -36,10 +36,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   authorization: {
     count: COUNTS.sampledMutants,
-    sources: ['src/authz/*.ts', 'src/authz/explain/*.ts', 'src/http/admission/{access,admission,gate}.ts'],
+    sources: ['src/authz/*.ts', 'src/authz/{explain,places}/*.ts', 'src/http/admission/{access,admission,gate}.ts'],
     tests: [
       'test/authz/{graph-cache,graph-moments,graph-store,graphs,judge,owner-store,object-ref,token-reach}.test.ts',
       'test/authz/explanation-text.test.ts',
+      'test/api/assignments/*.test.ts',
       'test/http/{admission,caller,gate}.test.ts',
       'test/api/authz/{allowed-single,allowed-batch,escalation,list-objects,owners,query-token}.test.ts',
       'test/api/authz/{explain,explain-agreement,explain-sentences,remedies,remedies-random}.test.ts',
