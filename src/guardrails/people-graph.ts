@@ -239,7 +239,7 @@ function representative({ users }: PeopleClass): string {
 }
 
 function detached<T extends SourcedTuple>(tuple: T): T {
-  return tuple.object === PLATFORM_OBJECT ? { ...tuple, object: DETACHED } : tuple;
+  return tuple.object === PLATFORM_OBJECT && tuple.relation === ADMINISTRATOR ? { ...tuple, object: DETACHED } : tuple;
 }
 
 /** The objects of a type about which something is stated to them, and one of each kind of the others. */
