@@ -27,7 +27,7 @@ const FILL: readonly string[] = [
      select r.id, c.namespace, c.action, c.relation
        from role r, unnest($2::text[], $3::text[], $4::text[]) with ordinality as c (namespace, action, relation, at)
       where r.organization_id = $1 and r.name like 'role-%' and (r.id + c.at) % 4 = 0`,
-  `insert into role_team (role_id, team_id)
+  `insert into assignment (role_id, team_id)
      select r.id, t.id from role r join team t on t.organization_id = r.organization_id
       where r.organization_id = $1 and r.name like 'role-%' and (r.id + t.id) % 20 = 0`,
   `insert into cluster (owner_id, name, uid)
@@ -37,7 +37,7 @@ const FILL: readonly string[] = [
 const ENDS: readonly string[] = [
   `update team_member set expires_at = now() + make_interval(days => 1 + (account_id % 300)::integer)
     where account_id % 5 = 0 and team_id in (select id from team where organization_id = $1 and type = 'custom')`,
-  `update role_team set expires_at = now() + make_interval(days => 1 + (team_id % 300)::integer)
+  `update assignment set expires_at = now() + make_interval(days => 1 + (team_id % 300)::integer)
     where role_id % 10 = 0 and role_id in (select id from role where organization_id = $1)`,
 ];
 const GUARDRAILS: readonly object[] = [

@@ -176,6 +176,94 @@ export type ArchiveLink = {
   readonly expires_at: string;
 };
 
+/** On what: an object of the organization, by ID or name. A cluster set has a name only. If it is left out, the role counts in the whole organization. */
+export type AssignedOnInputInput = {
+  /** organization, cluster_set, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** The role, by its ID or name. */
+export type AssignedRoleInputInput = {
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** To whom: somebody of the organization, by ID or name. */
+export type AssignedToInputInput = {
+  /** user, team or robot_ac. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** Who has a role, on what, until when and why. */
+export type Assignment = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  readonly role: AssignmentRole;
+  readonly to: AssignmentPrincipal;
+  readonly on: AssignmentPlace;
+  /** The permissions of the role that concern the object. */
+  readonly effective: readonly Permission[];
+  /** The other permissions of the role, which mean nothing on the object. */
+  readonly without_effect: readonly Permission[];
+  /** Why it is there. */
+  readonly reason: string;
+  /** When it ends by itself. Null: never. */
+  readonly expires_at: string | null;
+  /** The access request that it comes from. */
+  readonly request_id: string | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Who assigned it. Null if that is not known, or if the caller may not see it. */
+  readonly created_by: {
+    /** user or robot_ac. */
+    readonly type: string;
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+};
+
+/** On what the role is assigned. A cluster set has a name and no ID. */
+export type AssignmentPlace = {
+  /** What it is. */
+  readonly type: 'organization' | 'team' | 'cluster_set' | 'cluster' | 'contract' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint | null;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+  /** Of a cluster set: how many clusters are in it now. */
+  readonly clusters?: number;
+};
+
+/** To whom the role is assigned. */
+export type AssignmentPrincipal = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user, or name of the team or robot. */
+  readonly name: string;
+};
+
+/** The role that is assigned. */
+export type AssignmentRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
 /** An action of the audit log, and how often it occurred. */
 export type AuditAction = {
   /** Name of the action, such as role.create. */
@@ -974,6 +1062,17 @@ export type DeviceRequest = {
 export type DeviceTokenInput = {
   /** As the beginning has returned it. */
   readonly device_code: string;
+};
+
+/** When an assignment ends, and why it is there. What else it says cannot be changed. */
+export type EditAssignmentInput = {
+  readonly role?: AssignedRoleInputInput | undefined;
+  readonly to?: AssignedToInputInput | undefined;
+  readonly on?: AssignedOnInputInput | undefined;
+  /** At most 1000 characters. */
+  readonly reason?: string | undefined;
+  /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
 };
 
 /** What to change about a cluster. Omitted fields stay unchanged. */
@@ -2107,6 +2206,17 @@ export type NeededRelationship = {
   readonly object_name: string;
 };
 
+/** A role to assign, to whom and on what. */
+export type NewAssignmentInput = {
+  readonly role: AssignedRoleInputInput;
+  readonly to: AssignedToInputInput;
+  readonly on?: AssignedOnInputInput | undefined;
+  /** At most 1000 characters. */
+  readonly reason?: string | undefined;
+  /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
+};
+
 /** A secret for an authenticator app, which counts once the app has shown a code. */
 export type NewAuthenticatorApp = {
   /** What to type into the app, if it cannot read the QR code; base32. */
@@ -3149,7 +3259,7 @@ export type Role = {
   readonly created_at: string;
   /** When it was last changed. */
   readonly updated_at: string;
-  /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+  /** In lists: how many users have the role, through teams or directly, wherever it is assigned. Only for callers who may see all teams. */
   readonly people?: number;
 };
 
@@ -3215,10 +3325,10 @@ export type RolePreviewInput = {
   readonly delete?: boolean | undefined;
 };
 
-/** A team that has a role. */
+/** A team, user or robot that has a role. */
 export type RolePrincipal = {
   /** Always team. */
-  readonly type: 'team' | 'user';
+  readonly type: 'user' | 'team' | 'robot_ac';
   /** ID of the team. */
   readonly id: bigint;
   /** Name of the team in lower case. */
@@ -3229,6 +3339,7 @@ export type RolePrincipal = {
   readonly assigned_at: string;
   /** When it ends by itself. Absent if it does not. */
   readonly expires_at?: string;
+  readonly on?: AssignmentPlace;
 };
 
 /** When one team loses a role. */
@@ -4277,6 +4388,82 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** List assignments: all for callers who can view roles, and otherwise those to the caller */
+  'GET /authz/assignments': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** ID or name of a role. */
+        role?: Text | undefined;
+        /** To whom, such as user:5, user:dan, team:operators or robot:deploy. */
+        to?: Text | undefined;
+        /** On what, such as cluster:1, cluster:prod, cluster_set:eu or organization. */
+        on?: Text | undefined;
+        /** Only what ends before this time. */
+        expires_before?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly Assignment[];
+  };
+  /** Assign a role to a team, user or robot, on the organization or on one of its objects */
+  'POST /authz/assignments': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: NewAssignmentInput | RawBody;
+    };
+    answer: Assignment;
+  };
+  /** Get an assignment */
+  'GET /authz/assignments/{id}': {
+    input: {
+      path: {
+        /** ID of a assignment. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: Assignment;
+  };
+  /** Change when an assignment ends, or its reason; requires assign_roles:org */
+  'PATCH /authz/assignments/{id}': {
+    input: {
+      path: {
+        /** ID of a assignment. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: EditAssignmentInput | RawBody | undefined;
+    };
+    answer: Assignment;
+  };
+  /** Remove an assignment; requires assign_roles:org, unless it is to the caller */
+  'DELETE /authz/assignments/{id}': {
+    input: {
+      path: {
+        /** ID of a assignment. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: undefined;
+  };
   /** List what has changed who may do what in an organization since a moment, newest first */
   'GET /authz/changes': {
     input: {
@@ -4623,7 +4810,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** List the teams and users that a role is assigned to */
+  /** List the teams, users and robots that a role is assigned to, and on what */
   'GET /authz/roles/{id}/principals': {
     input: {
       path: {

@@ -32,7 +32,6 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /admin/users/{username}/linked_accounts',
     'GET /admin/users/{username}/sessions',
     'GET /authz/objects/{objectType}',
-    'GET /authz/roles/{id}/principals',
     'GET /orgs',
     'GET /orgs/{org}/public_members',
     'GET /orgs/{org}/second_factor/members',
@@ -111,6 +110,14 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /orgs/{org}/teams',
     'GET /user/teams',
   ],
+  '*.id *.role.id *.to.id *.on.id *.created_by.id': [
+    'GET /authz/assignments',
+  ],
+  'id role.id to.id on.id created_by.id': [
+    'POST /authz/assignments',
+    'GET /authz/assignments/{id}',
+    'PATCH /authz/assignments/{id}',
+  ],
   'entries.*.actor.id entries.*.object.id entries.*.user.id': [
     'GET /authz/changes',
   ],
@@ -151,6 +158,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   ],
   'changes.*.user.id': [
     'POST /authz/roles/preview',
+  ],
+  '*.id *.on.id': [
+    'GET /authz/roles/{id}/principals',
   ],
   'user.id changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id teams.*.id roles.*.id roles.*.via.*.id permissions.*.via.*.id types.*.groups.*.via.*.id types.*.groups.*.objects.*.id': [
     'GET /authz/users/{username}/access',

@@ -7,6 +7,8 @@ export const OBJECT_KINDS = {
   organization: { word: 'organization', plural: 'organizations', isAddressed: false, isResource: false },
   team: { word: 'team', plural: 'teams', isAddressed: true, isResource: false },
   role: { word: 'role', plural: 'roles', isAddressed: false, isResource: false },
+  assignment: { word: 'assignment', plural: 'assignments', isAddressed: false, isResource: false },
+  cluster_set: { word: 'cluster_set', plural: 'cluster_sets', title: 'cluster set', isAddressed: false, isResource: false },
   cluster: { word: 'cluster', plural: 'clusters', isAddressed: true, isResource: true },
   contract: { word: 'contract', plural: 'contracts', isAddressed: true, isResource: true },
   robot_ac: { word: 'robot', plural: 'robots', title: 'robot account', isAddressed: true, isResource: true },
@@ -17,4 +19,4 @@ export const GUARDED_TYPES = ['organization', 'team', 'cluster', 'contract', 'ro
 /** The types that are found by name, in the order in which they are shown. */
 export const SEARCHED_TYPES = ['user', 'team', 'role', 'cluster', 'contract', 'robot_ac', 'organization'] as const;
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export const EVENT_KINDS = ['user', 'organization', 'team', 'role', 'cluster', 'contract', 'robot', 'token', 'guardrail', 'account'] as const;
+export const EVENT_KINDS = ['user', 'organization', 'team', 'role', 'assignment', 'cluster', 'contract', 'robot', 'token', 'guardrail', 'account'] as const;

@@ -74,6 +74,77 @@ create table address_ranges (
   constraint address_ranges_pkey PRIMARY KEY (source, sync_token)
 );
 
+create table assignment (
+  role_id bigint not null,
+  team_id bigint,
+  assigned_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  id bigint generated always as identity,
+  organization_id bigint,
+  to_team_id bigint,
+  user_id bigint,
+  robot_id bigint,
+  on_cluster_id bigint,
+  on_set_id bigint,
+  on_contract_id bigint,
+  on_robot_id bigint,
+  on_team_id bigint,
+  reason text not null default ''::text,
+  request_id text,
+  created_by_type text,
+  created_by_id bigint,
+  version integer not null default 1,
+  to_type text generated always as (
+CASE
+    WHEN (user_id IS NOT NULL) THEN 'user'::text
+    WHEN (robot_id IS NOT NULL) THEN 'robot_ac'::text
+    ELSE 'team'::text
+END) stored,
+  to_id bigint generated always as (COALESCE(team_id, to_team_id, user_id, robot_id)) stored,
+  on_type text generated always as (
+CASE
+    WHEN (on_cluster_id IS NOT NULL) THEN 'cluster'::text
+    WHEN (on_set_id IS NOT NULL) THEN 'cluster_set'::text
+    WHEN (on_contract_id IS NOT NULL) THEN 'contract'::text
+    WHEN (on_robot_id IS NOT NULL) THEN 'robot_ac'::text
+    WHEN (on_team_id IS NOT NULL) THEN 'team'::text
+    ELSE 'organization'::text
+END) stored,
+  on_id bigint generated always as (COALESCE(on_cluster_id, on_set_id, on_contract_id, on_robot_id, on_team_id, (0)::bigint)) stored,
+  constraint assignment_pkey PRIMARY KEY (id),
+  constraint assignment_on_cluster_id_fkey FOREIGN KEY (on_cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint assignment_on_contract_id_fkey FOREIGN KEY (on_contract_id) REFERENCES contract(id) ON DELETE CASCADE,
+  constraint assignment_on_robot_id_fkey FOREIGN KEY (on_robot_id) REFERENCES robot(id) ON DELETE CASCADE,
+  constraint assignment_on_set_id_fkey FOREIGN KEY (on_set_id) REFERENCES cluster_set(id) ON DELETE CASCADE,
+  constraint assignment_on_team_id_fkey FOREIGN KEY (on_team_id) REFERENCES team(id) ON DELETE CASCADE,
+  constraint assignment_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint assignment_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE,
+  constraint assignment_to_team_id_fkey FOREIGN KEY (to_team_id) REFERENCES team(id) ON DELETE CASCADE,
+  constraint assignment_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint role_team_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE,
+  constraint role_team_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE,
+  constraint assignment_on CHECK ((num_nonnulls(on_cluster_id, on_set_id, on_contract_id, on_robot_id, on_team_id) <= 1)),
+  constraint assignment_owner CHECK ((organization_id IS NOT NULL)),
+  constraint assignment_team_on CHECK ((((on_type = 'organization'::text) OR (team_id IS NULL)) AND ((on_type <> 'organization'::text) OR (to_team_id IS NULL)))),
+  constraint assignment_to CHECK ((num_nonnulls(team_id, to_team_id, user_id, robot_id) = 1))
+);
+
+CREATE INDEX assignment_expires ON assignment USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX assignment_key ON assignment USING btree (role_id, to_type, to_id, on_type, on_id) WHERE (team_id IS NULL);
+CREATE INDEX assignment_on_cluster ON assignment USING btree (on_cluster_id) WHERE (on_cluster_id IS NOT NULL);
+CREATE INDEX assignment_on_contract ON assignment USING btree (on_contract_id) WHERE (on_contract_id IS NOT NULL);
+CREATE INDEX assignment_on_robot ON assignment USING btree (on_robot_id) WHERE (on_robot_id IS NOT NULL);
+CREATE INDEX assignment_on_set ON assignment USING btree (on_set_id) WHERE (on_set_id IS NOT NULL);
+CREATE INDEX assignment_on_team ON assignment USING btree (on_team_id) WHERE (on_team_id IS NOT NULL);
+CREATE INDEX assignment_organization ON assignment USING btree (organization_id, id);
+CREATE INDEX assignment_robot ON assignment USING btree (robot_id) WHERE (robot_id IS NOT NULL);
+CREATE UNIQUE INDEX assignment_role_team ON assignment USING btree (role_id, team_id);
+CREATE INDEX assignment_team ON assignment USING btree (team_id);
+CREATE INDEX assignment_to_team ON assignment USING btree (to_team_id) WHERE (to_team_id IS NOT NULL);
+CREATE INDEX assignment_user ON assignment USING btree (user_id) WHERE (user_id IS NOT NULL);
+CREATE CONSTRAINT TRIGGER assignment_expiry AFTER INSERT OR UPDATE OF expires_at ON assignment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION expiry_note();
+CREATE TRIGGER assignment_owner BEFORE INSERT ON assignment FOR EACH ROW WHEN ((new.organization_id IS NULL)) EXECUTE FUNCTION assignment_owner();
+
 create table audit (
   id bigint generated always as identity,
   at timestamp with time zone not null,
@@ -234,8 +305,20 @@ CASE
 END));
 CREATE INDEX cluster_pieces ON cluster USING gin (search_pieces(((lower(name) || ' '::text) || lower(display_name)))) WITH (gin_pending_list_limit='256');
 CREATE INDEX cluster_provider ON cluster USING btree (lower(provider), id);
+CREATE INDEX cluster_set_clusters ON cluster USING btree (owner_id, cluster_set_name) WHERE (cluster_set_name <> ''::text);
 CREATE INDEX cluster_title_order ON cluster USING btree (lower(display_name) COLLATE "C") WHERE (display_name <> ''::text);
 CREATE INDEX cluster_uid_order ON cluster USING btree (uid COLLATE "C");
+CREATE TRIGGER cluster_set_of_moved AFTER UPDATE OF cluster_set_name ON cluster FOR EACH ROW WHEN (((new.cluster_set_name <> ''::text) AND (new.cluster_set_name <> old.cluster_set_name))) EXECUTE FUNCTION cluster_set_note();
+CREATE TRIGGER cluster_set_of_new AFTER INSERT ON cluster FOR EACH ROW WHEN ((new.cluster_set_name <> ''::text)) EXECUTE FUNCTION cluster_set_note();
+
+create table cluster_set (
+  id bigint generated always as identity,
+  organization_id bigint not null,
+  name text not null,
+  constraint cluster_set_name UNIQUE (organization_id, name),
+  constraint cluster_set_pkey PRIMARY KEY (id),
+  constraint cluster_set_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
+);
 
 create table confirmation_email (
   id bigint generated always as identity,
@@ -788,20 +871,6 @@ create table role_permission (
   constraint role_permission_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE
 );
 
-create table role_team (
-  role_id bigint not null,
-  team_id bigint not null,
-  assigned_at timestamp with time zone not null default now(),
-  expires_at timestamp with time zone,
-  constraint role_team_pkey PRIMARY KEY (role_id, team_id),
-  constraint role_team_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE,
-  constraint role_team_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
-);
-
-CREATE INDEX role_team_expires ON role_team USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE INDEX role_team_team ON role_team USING btree (team_id);
-CREATE CONSTRAINT TRIGGER role_team_expiry AFTER INSERT OR UPDATE OF expires_at ON role_team DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION expiry_note();
-
 create table scim_group (
   team_id bigint not null,
   external_id text,
@@ -1065,6 +1134,15 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION assignment_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select r.organization_id into new.organization_id from role r where r.id = new.role_id;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION bus_dismiss()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1095,6 +1173,18 @@ begin
   delete from bus_revocation where revoked_at < now() - interval '8 days'
      and public_key not in (select r.public_key from bus_revocation r order by r.revoked_at desc limit 1000);
   update bus_state set changed_at = greatest(changed_at + 1, extract(epoch from clock_timestamp())::bigint);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION cluster_set_note()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into cluster_set (organization_id, name)
+    select new.owner_id, new.cluster_set_name where not exists (
+      select 1 from cluster_set s where s.organization_id = new.owner_id and s.name = new.cluster_set_name)
+    on conflict do nothing;
   return null;
 end $function$;
 
@@ -1241,6 +1331,14 @@ AS $function$
       || regexp_replace(substr(text, 3), '(...)', E'\\1\x01', 'g'), E'\x01'), ''))
 $function$;
 
+create view role_team as
+ SELECT role_id,
+    team_id,
+    assigned_at,
+    expires_at
+   FROM assignment
+  WHERE team_id IS NOT NULL;
+
 create view spent_secret as
  SELECT hash,
     expires_at
@@ -1256,6 +1354,15 @@ create view tuple as
     0::bigint AS source_id
    FROM account a
   WHERE a.is_admin AND a.kind = 'user'::text
+UNION ALL
+ SELECT 0::bigint AS store,
+    'platform'::text AS object_type,
+    'atrium'::text AS object_id,
+    'anyone'::text AS relation,
+    w.subject,
+    'platform'::text AS source_kind,
+    1::bigint AS source_id
+   FROM ( VALUES ('user:*'::text), ('robot_ac:*'::text)) w(subject)
 UNION ALL
  SELECT a.id AS store,
     'organization'::text AS object_type,
@@ -1388,15 +1495,78 @@ UNION ALL
  SELECT r.organization_id AS store,
     'role'::text AS object_type,
     r.id::text AS object_id,
+    'allows_'::text || substr(p.relation, 5) AS relation,
+    'platform:atrium'::text AS subject,
+    'role'::text AS source_kind,
+    r.id AS source_id
+   FROM role r
+     CROSS JOIN LATERAL ( SELECT p_1.relation
+           FROM role_permission p_1
+          WHERE p_1.role_id = r.id
+         OFFSET 0) p
+  WHERE p.relation = ANY (ARRAY['can_view_clusters'::text, 'can_edit_clusters'::text, 'can_connect_clusters'::text, 'can_view_cluster_config'::text, 'can_remove_clusters'::text, 'can_view_contracts'::text, 'can_edit_contracts'::text, 'can_delete_contracts'::text, 'can_view_robots'::text, 'can_edit_robots'::text, 'can_delete_robots'::text, 'can_view_teams'::text, 'can_edit_teams'::text, 'can_delete_teams'::text, 'can_manage_team_members'::text])
+UNION ALL
+ SELECT r.organization_id AS store,
+    'role'::text AS object_type,
+    r.id::text AS object_id,
     'assignee'::text AS relation,
     ('team:'::text || t.team_id) || '#member'::text AS subject,
     'role'::text AS source_kind,
     r.id AS source_id
    FROM role r
      CROSS JOIN LATERAL ( SELECT t_1.team_id
-           FROM role_team t_1
-          WHERE t_1.role_id = r.id
+           FROM assignment t_1
+          WHERE t_1.role_id = r.id AND t_1.team_id IS NOT NULL
          OFFSET 0) t
+UNION ALL
+ SELECT s.organization_id AS store,
+    'role'::text AS object_type,
+    s.role_id::text AS object_id,
+    'assignee'::text AS relation,
+    (s.to_type || ':'::text) || s.to_id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type = 'organization'::text AND s.team_id IS NULL
+UNION ALL
+ SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+    'assignee'::text AS relation,
+    ((s.to_type || ':'::text) || s.to_id) ||
+        CASE s.to_type
+            WHEN 'team'::text THEN '#member'::text
+            ELSE ''::text
+        END AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.team_id IS NULL
+UNION ALL
+ SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+    'role'::text AS relation,
+    'role:'::text || s.role_id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type <> 'organization'::text
+UNION ALL
+ SELECT s.organization_id AS store,
+    s.on_type AS object_type,
+    s.on_id::text AS object_id,
+        CASE
+            WHEN s.on_team_id IS NOT NULL AND (( SELECT t.permission
+               FROM team t
+              WHERE t.id = s.on_team_id)) = 'owner'::text THEN 'view_assignment'::text
+            ELSE 'assignment'::text
+        END AS relation,
+    'assignment:'::text || s.id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type <> 'organization'::text
 UNION ALL
  SELECT a.id AS store,
     'cluster'::text AS object_type,
@@ -1410,6 +1580,18 @@ UNION ALL
     c.id AS source_id
    FROM cluster c
      JOIN account a ON a.id = c.owner_id
+UNION ALL
+ SELECT a.id AS store,
+    'cluster'::text AS object_type,
+    c.id::text AS object_id,
+    'set'::text AS relation,
+    'cluster_set:'::text || s.id AS subject,
+    'cluster'::text AS source_kind,
+    c.id AS source_id
+   FROM cluster c
+     JOIN account a ON a.id = c.owner_id
+     JOIN cluster_set s ON s.organization_id = a.id AND s.name = c.cluster_set_name
+  WHERE a.kind = 'organization'::text AND c.cluster_set_name <> ''::text
 UNION ALL
  SELECT a.id AS store,
     'contract'::text AS object_type,

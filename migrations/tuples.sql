@@ -12,6 +12,9 @@ create or replace view tuple (store, object_type, object_id, relation, subject, 
   select 0::bigint, 'platform', 'atrium', 'admin', 'user:' || a.id, 'platform', 0::bigint
     from account a where a.is_admin and a.kind = 'user'
 union all
+  select 0::bigint, 'platform', 'atrium', 'anyone', w.subject, 'platform', 1::bigint
+    from (values ('user:*'), ('robot_ac:*')) as w (subject)
+union all
   select a.id, 'organization', a.id::text, 'platform', 'platform:atrium', 'account', a.id
     from account a where a.kind = 'organization'
 union all
@@ -49,12 +52,43 @@ union all
   select r.organization_id, 'organization', r.organization_id::text, p.relation, 'role:' || r.id || '#assignee', 'role', r.id
     from role r cross join lateral (select p.relation from role_permission p where p.role_id = r.id offset 0) p
 union all
+  -- What a role allows on single objects, once for all objects that it is assigned on.
+  select r.organization_id, 'role', r.id::text, 'allows_' || substr(p.relation, 5), 'platform:atrium', 'role', r.id
+    from role r cross join lateral (select p.relation from role_permission p where p.role_id = r.id offset 0) p
+   where p.relation in (
+     'can_view_clusters', 'can_edit_clusters', 'can_connect_clusters', 'can_view_cluster_config', 'can_remove_clusters',
+     'can_view_contracts', 'can_edit_contracts', 'can_delete_contracts',
+     'can_view_robots', 'can_edit_robots', 'can_delete_robots',
+     'can_view_teams', 'can_edit_teams', 'can_delete_teams', 'can_manage_team_members')
+union all
   select r.organization_id, 'role', r.id::text, 'assignee', 'team:' || t.team_id || '#member', 'role', r.id
-    from role r cross join lateral (select t.team_id from role_team t where t.role_id = r.id offset 0) t
+    from role r cross join lateral (
+      select t.team_id from assignment t where t.role_id = r.id and t.team_id is not null offset 0) t
+union all
+  select s.organization_id, 'role', s.role_id::text, 'assignee', s.to_type || ':' || s.to_id, 'assignment', s.id
+    from assignment s where s.on_type = 'organization' and s.team_id is null
+union all
+  select s.organization_id, 'assignment', s.id::text, 'assignee',
+         s.to_type || ':' || s.to_id || case s.to_type when 'team' then '#member' else '' end, 'assignment', s.id
+    from assignment s where s.team_id is null
+union all
+  select s.organization_id, 'assignment', s.id::text, 'role', 'role:' || s.role_id, 'assignment', s.id
+    from assignment s where s.on_type <> 'organization'
+union all
+  select s.organization_id, s.on_type, s.on_id::text,
+         case when s.on_team_id is not null and (select t.permission from team t where t.id = s.on_team_id) = 'owner'
+              then 'view_assignment' else 'assignment' end,
+         'assignment:' || s.id, 'assignment', s.id
+    from assignment s where s.on_type <> 'organization'
 union all
   select a.id, 'cluster', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'cluster', c.id
     from cluster c join account a on a.id = c.owner_id
+union all
+  select a.id, 'cluster', c.id::text, 'set', 'cluster_set:' || s.id, 'cluster', c.id
+    from cluster c join account a on a.id = c.owner_id
+    join cluster_set s on s.organization_id = a.id and s.name = c.cluster_set_name
+   where a.kind = 'organization' and c.cluster_set_name <> ''
 union all
   select a.id, 'contract', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'contract', c.id

@@ -1,3 +1,4 @@
+import { wireAssignments } from './assignments/assignments.wiring.ts';
 import { wireAudit } from './audit/audit.wiring.ts';
 import { wireAuthz } from './authz/authz.wiring.ts';
 import { wireBuckets } from './buckets/buckets.wiring.ts';
@@ -36,15 +37,16 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const guardrails = wireGuardrails(infrastructure, authz);
   const remedies = wireRemedies(infrastructure, authz, CATALOG, guardrails.guardrailChecks);
   const roles = wireRoles(infrastructure, authz, guardrails);
+  const assignments = wireAssignments(infrastructure, authz);
   const users = wireUsers(infrastructure, identity, brake);
-  const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
   const providers = wireProviders(infrastructure, identity, users);
   const { isOpen: isProviderOpen } = providers.providers;
   const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
-  const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
-  const contracts = wireContracts(infrastructure);
+  const clusters = wireClusters(infrastructure, identity, authz);
+  const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
@@ -61,6 +63,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const wired = [
     { mount: (scope: Scope) => authz.mount(scope, { remedies, forbidding: guardrails.forbidding }) },
     roles,
+    assignments,
     users,
     factors,
     tokens,
@@ -84,6 +87,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       teams: organizations.teams,
       members: organizations.members,
       roles: roles.roles,
+      assignments: assignments.assignments,
       clusters: clusters.clusters,
       heartbeats: clusters.heartbeats,
       contracts: contracts.contracts,

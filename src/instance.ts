@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { endAssignmentsOfLeavers } from './authz/places/end-assignments.store.ts';
 import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
@@ -105,7 +106,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   // The disk of the built-in database is not an outage that ends by itself.
   if (!db.capabilities.isBuiltIn) outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
   const writeGuards: WriteGuard[] = [];
-  const revisions = createRevisions(createRevisionStore(db, writeGuards));
+  const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers]));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
   const identity = wireIdentity(db, revisions, room, keys, {

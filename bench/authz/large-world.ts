@@ -26,7 +26,7 @@ const STATEMENTS: readonly string[] = [
      select r.id, c.namespace, c.action, c.relation
        from role r, unnest($1::text[], $2::text[], $3::text[]) with ordinality as c (namespace, action, relation, at)
       where (r.id + c.at) % 4 = 0`,
-  `insert into role_team (role_id, team_id)
+  `insert into assignment (role_id, team_id)
      select r.id, t.id from role r join team t on t.organization_id = r.organization_id where (r.id + t.id) % 20 = 0`,
   `insert into cluster (owner_id, name, uid)
      select p.id, 'cluster-' || k, p.id || '-' || k from place p, generate_series(1, 150 * p.size) k`,

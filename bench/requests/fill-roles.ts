@@ -24,7 +24,7 @@ export async function fillRoles(db: Db, id: bigint, members: number): Promise<vo
     [id, ...(['namespace', 'action', 'relation'] as const).map((key) => CATALOG.map((one) => one[key]))],
   );
   await run(
-    `insert into role_team (role_id, team_id)
+    `insert into assignment (role_id, team_id)
      select r.id, t.id from role r cross join lateral (
        select id from team where organization_id = $1 and type = 'custom' order by id limit 100 offset r.id % 800) t
       where r.organization_id = $1`,

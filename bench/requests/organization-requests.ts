@@ -139,9 +139,9 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'PUT /api/v1/teams/:id/roles/:role': {
     what: 'a role with all permissions',
     shot: async (world) => {
-      await world.run('delete from role_team where role_id = $1 and team_id = $2', [world.role, world.viewers]);
+      await world.run('delete from assignment where role_id = $1 and team_id = $2', [world.role, world.viewers]);
       await world.run(
-        'delete from role_team where role_id = $1 and team_id = (select max(team_id) from role_team where role_id = $1)',
+        'delete from assignment where role_id = $1 and team_id = (select max(team_id) from assignment where role_id = $1)',
         [world.role],
       );
       return { as: 'ann', path: `/teams/${world.viewers}/roles/${world.role}` };
@@ -150,7 +150,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'DELETE /api/v1/teams/:id/roles/:role': {
     what: 'a role with a hundred teams',
     shot: async (world) => {
-      const [found] = await world.run<{ id: bigint }>('select max(team_id) as id from role_team where role_id = $1', [
+      const [found] = await world.run<{ id: bigint }>('select max(team_id) as id from assignment where role_id = $1', [
         world.role,
       ]);
       return { as: 'ann', path: `/teams/${found?.id}/roles/${world.role}` };

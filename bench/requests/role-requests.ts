@@ -17,7 +17,7 @@ export const ROLE_REQUESTS: Requests = {
       what: '500 roles, all of a team of 50,000 among others',
       shot: async (world) => {
         await world.run(
-          `insert into role_team (role_id, team_id) select id, $1 from role
+          `insert into assignment (role_id, team_id) select id, $1 from role
             where organization_id = (select organization_id from team where id = $1) on conflict do nothing`,
           [world.viewers],
         );
@@ -86,7 +86,7 @@ export const ROLE_REQUESTS: Requests = {
   'POST /api/v1/authz/roles/preview': {
     what: 'all permissions to 50,000 members',
     shot: async (world) => {
-      await world.run('delete from role_team where team_id = $1', [world.viewers]);
+      await world.run('delete from assignment where team_id = $1', [world.viewers]);
       await forgetAll(world.atrium);
       await world.atrium.as('ann')('GET', '/orgs/acme');
       return {
@@ -123,6 +123,11 @@ export const ROLE_REQUESTS: Requests = {
       return { as: 'ann', path: `/authz/roles/${last?.id}?org=acme` };
     },
   },
+  'GET /api/v1/authz/assignments': { as: 'GET /api/v1/authz/roles', because: 'lists at most fifty rows' },
+  'POST /api/v1/authz/assignments': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
+  'GET /api/v1/authz/assignments/:id': { as: 'GET /api/v1/authz/roles/:id', because: 'reads one row' },
+  'PATCH /api/v1/authz/assignments/:id': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
+  'DELETE /api/v1/authz/assignments/:id': { as: 'DELETE /api/v1/authz/roles/:id', because: 'deletes one row' },
   'GET /api/v1/authz/guardrails': { as: 'GET /api/v1/authz/roles', because: 'lists a hundred rows, and their names' },
   'POST /api/v1/authz/guardrails': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
   'GET /api/v1/authz/guardrails/:id': { as: 'GET /api/v1/authz/roles/:id', because: 'reads one row' },

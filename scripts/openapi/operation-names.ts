@@ -70,6 +70,11 @@ const NAMES: Readonly<Record<string, string>> = {
 
   'GET /api/v1/authz/changes': 'listAccessChanges',
   'POST /api/v1/authz/check': 'checkAccess',
+  'GET /api/v1/authz/assignments': 'listAssignments',
+  'POST /api/v1/authz/assignments': 'createAssignment',
+  'GET /api/v1/authz/assignments/:id': 'getAssignment',
+  'PATCH /api/v1/authz/assignments/:id': 'updateAssignment',
+  'DELETE /api/v1/authz/assignments/:id': 'deleteAssignment',
   'GET /api/v1/authz/guardrails': 'listGuardrails',
   'POST /api/v1/authz/guardrails': 'createGuardrail',
   'GET /api/v1/authz/guardrails/:id': 'getGuardrail',

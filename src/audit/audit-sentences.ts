@@ -49,6 +49,11 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'role.update': '%actor changed the role %object%changed',
   'role.expire': 'the role %object ended for some teams%changed',
   'role.delete': '%actor deleted the role %object',
+  'assignment.create': '%actor assigned the role %role to %to on %on%until',
+  'assignment.update': '%actor changed the assignment of the role %role to %to on %on%changed',
+  'assignment.delete': '%actor removed the role %role from %to on %on',
+  'assignment.expire': 'the assignment of the role %role to %to on %on ended',
+  'assignment.end': 'the assignment of the role %role to %to on %on ended with %because',
   'guardrail.create': '%actor created the guardrail %name',
   'guardrail.update': '%actor changed the guardrail %name%changed',
   'guardrail.delete': '%actor deleted the guardrail %name',
@@ -195,6 +200,7 @@ function words(field: string): string {
 
 function text(value: unknown): string {
   if (value === undefined || value === null) return '';
+  if (isFields(value) && typeof value.name === 'string') return value.name.slice(0, MAX_TEXT);
   return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, MAX_TEXT);
 }
 

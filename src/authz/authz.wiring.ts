@@ -24,9 +24,12 @@ import { createUserAccess } from './matrix/user-access.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
+import { createHeldPlaceStore } from './places/held-places.store.ts';
+import { createHeldPlaces } from './places/held-places.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
 import { createRelationStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
+import { createShownObjects } from './shown-objects.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
@@ -74,6 +77,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     owners,
     relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge),
+    shownObjects: createShownObjects(judge),
+    heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db), model),
     mount(scope: Scope, advice: Advice): void {
       objectRoutes(scope, createObjects(judge));
       const reachOf = createTokenReach(owners);

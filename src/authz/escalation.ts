@@ -13,16 +13,33 @@ export interface RoleGrant {
 /** What a user gets with a team. */
 export interface TeamGrant {
   readonly permission: Permission;
+  /** What its roles give in the whole organization. */
   readonly roles: readonly RoleGrant[];
+  /** Its assignments on single objects. */
+  readonly assignmentIds?: readonly bigint[];
 }
+
+/** A team that a user is to join, and until when; null for ever. */
+export interface Joining {
+  readonly teamId: bigint;
+  readonly until: Date | null;
+}
+
+/** What a user may not give of what a team has on single objects, in words, by assignment; empty for what they may. */
+export type GivingOfTeam = (
+  personId: bigint,
+  organizationId: bigint,
+  joining: Joining,
+) => Promise<ReadonlyMap<bigint, readonly string[]>>;
 
 export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
 
 const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
 
 /** Nobody can grant more than they hold. What a user holds is read once, at the moment of the request. */
-export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
-  return async function guard(personId: bigint, organizationId: bigint) {
+export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>, givingOf: GivingOfTeam) {
+  /** Whoever joins a team also gets what it has on single objects, so these are read with `joining`. */
+  return async function guard(personId: bigint, organizationId: bigint, joining?: Joining) {
     const organization = { type: 'organization', id: organizationId } as const;
     const held = await heldBy(judge, personId, organizationId);
     const permissions = new Set<Permission>(['none']);
@@ -30,12 +47,15 @@ export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
       if (await judge.holds(personId, organizationId, RELATION_OF[permission], organization))
         permissions.add(permission);
     }
+    const giving = joining && (await givingOf(personId, organizationId, joining));
     return {
       isOwner: permissions.has('owner'),
-      rejectEscalation({ permission, roles }: TeamGrant): void {
+      rejectEscalation({ permission, roles, assignmentIds = [] }: TeamGrant): void {
         reject([
           ...(permissions.has(permission) ? [] : [`permission "${permission}"`]),
           ...notHeld(roles, held).map(describePermission),
+          // One that was made at this moment has not been compared.
+          ...new Set(assignmentIds.flatMap((id) => giving?.get(id) ?? [`assignment ${id}`])),
         ]);
       },
     };

@@ -1,7 +1,7 @@
-import type { ObjectType } from '../changes/object-kinds.ts';
+import type { ModelType } from '../changes/object-kinds.ts';
 
 export interface ObjectRef {
-  readonly type: ObjectType | 'role';
+  readonly type: Exclude<ModelType, 'platform'>;
   readonly id: bigint;
 }
 

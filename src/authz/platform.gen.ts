@@ -44,6 +44,9 @@ export const PLATFORM_MODEL: ModelJson = {
       "relations": {
         "admin": {
           "this": {}
+        },
+        "anyone": {
+          "this": {}
         }
       },
       "metadata": {
@@ -52,6 +55,18 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "anyone": {
+            "directly_related_user_types": [
+              {
+                "type": "user",
+                "wildcard": {}
+              },
+              {
+                "type": "robot_ac",
+                "wildcard": {}
               }
             ]
           }
@@ -366,6 +381,11 @@ export const PLATFORM_MODEL: ModelJson = {
                 "computedUserset": {
                   "relation": "can_delete_roles"
                 }
+              },
+              {
+                "computedUserset": {
+                  "relation": "can_assign_roles"
+                }
               }
             ]
           }
@@ -407,6 +427,36 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "computedUserset": {
                   "relation": "admin"
+                }
+              }
+            ]
+          }
+        },
+        "can_assign_roles": {
+          "union": {
+            "child": [
+              {
+                "this": {}
+              },
+              {
+                "computedUserset": {
+                  "relation": "admin"
+                }
+              }
+            ]
+          }
+        },
+        "assigner": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "can_assign_roles"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "can_edit_roles"
                 }
               }
             ]
@@ -909,6 +959,17 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "can_assign_roles": {
+            "directly_related_user_types": [
+              {
+                "type": "role",
+                "relation": "assignee"
+              }
+            ]
+          },
+          "assigner": {
+            "directly_related_user_types": []
+          },
           "can_view_audit_log": {
             "directly_related_user_types": [
               {
@@ -1077,14 +1138,77 @@ export const PLATFORM_MODEL: ModelJson = {
         "kept": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
+        "view_assignment": {
+          "this": {}
+        },
         "remover": {
-          "tupleToUserset": {
-            "computedUserset": {
-              "relation": "can_delete_teams"
-            },
-            "tupleset": {
-              "relation": "organization"
-            }
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "manager": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "steward"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "owner"
+                  },
+                  "tupleset": {
+                    "relation": "owned_by"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              }
+            ]
           }
         },
         "can_view": {
@@ -1119,6 +1243,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "owned_by"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "only_view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "view_assignment"
+                  }
+                }
               }
             ]
           }
@@ -1145,6 +1289,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "owned_by"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1164,67 +1318,15 @@ export const PLATFORM_MODEL: ModelJson = {
           }
         },
         "can_add_member": {
-          "union": {
-            "child": [
-              {
-                "computedUserset": {
-                  "relation": "steward"
-                }
-              },
-              {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "can_manage_team_members"
-                  },
-                  "tupleset": {
-                    "relation": "organization"
-                  }
-                }
-              },
-              {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "owner"
-                  },
-                  "tupleset": {
-                    "relation": "owned_by"
-                  }
-                }
-              }
-            ]
+          "computedUserset": {
+            "relation": "manager"
           }
         },
         "can_remove_member": {
           "difference": {
             "base": {
-              "union": {
-                "child": [
-                  {
-                    "computedUserset": {
-                      "relation": "steward"
-                    }
-                  },
-                  {
-                    "tupleToUserset": {
-                      "computedUserset": {
-                        "relation": "can_manage_team_members"
-                      },
-                      "tupleset": {
-                        "relation": "organization"
-                      }
-                    }
-                  },
-                  {
-                    "tupleToUserset": {
-                      "computedUserset": {
-                        "relation": "owner"
-                      },
-                      "tupleset": {
-                        "relation": "owned_by"
-                      }
-                    }
-                  }
-                ]
+              "computedUserset": {
+                "relation": "manager"
               }
             },
             "subtract": {
@@ -1282,7 +1384,24 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "view_assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
           "remover": {
+            "directly_related_user_types": []
+          },
+          "manager": {
             "directly_related_user_types": []
           },
           "can_view": {
@@ -1357,6 +1476,285 @@ export const PLATFORM_MODEL: ModelJson = {
               "relation": "organization"
             }
           }
+        },
+        "allows_view_clusters": {
+          "this": {}
+        },
+        "allows_edit_clusters": {
+          "this": {}
+        },
+        "allows_connect_clusters": {
+          "this": {}
+        },
+        "allows_view_cluster_config": {
+          "this": {}
+        },
+        "allows_remove_clusters": {
+          "this": {}
+        },
+        "allows_view_contracts": {
+          "this": {}
+        },
+        "allows_edit_contracts": {
+          "this": {}
+        },
+        "allows_delete_contracts": {
+          "this": {}
+        },
+        "allows_view_robots": {
+          "this": {}
+        },
+        "allows_edit_robots": {
+          "this": {}
+        },
+        "allows_delete_robots": {
+          "this": {}
+        },
+        "allows_view_teams": {
+          "this": {}
+        },
+        "allows_edit_teams": {
+          "this": {}
+        },
+        "allows_delete_teams": {
+          "this": {}
+        },
+        "allows_manage_team_members": {
+          "this": {}
+        },
+        "view_clusters": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_clusters"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_clusters"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "connect_clusters"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "view_cluster_config"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "remove_clusters"
+                }
+              }
+            ]
+          }
+        },
+        "edit_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_clusters"
+            }
+          }
+        },
+        "connect_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_connect_clusters"
+            }
+          }
+        },
+        "view_cluster_config": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_view_cluster_config"
+            }
+          }
+        },
+        "remove_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_remove_clusters"
+            }
+          }
+        },
+        "view_contracts": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_contracts"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_contracts"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_contracts"
+                }
+              }
+            ]
+          }
+        },
+        "edit_contracts": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_contracts"
+            }
+          }
+        },
+        "delete_contracts": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_contracts"
+            }
+          }
+        },
+        "view_robots": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "anyone"
+                  },
+                  "tupleset": {
+                    "relation": "allows_view_robots"
+                  }
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_robots"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_robots"
+                }
+              }
+            ]
+          }
+        },
+        "edit_robots": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_robots"
+            }
+          }
+        },
+        "delete_robots": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_robots"
+            }
+          }
+        },
+        "only_view_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_view_teams"
+            }
+          }
+        },
+        "view_teams": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "only_view_teams"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "edit_teams"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "delete_teams"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "manage_team_members"
+                }
+              }
+            ]
+          }
+        },
+        "edit_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_edit_teams"
+            }
+          }
+        },
+        "delete_teams": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_delete_teams"
+            }
+          }
+        },
+        "manage_team_members": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_manage_team_members"
+            }
+          }
         }
       },
       "metadata": {
@@ -1372,6 +1770,9 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              },
+              {
+                "type": "robot_ac"
               },
               {
                 "type": "team",
@@ -1390,6 +1791,671 @@ export const PLATFORM_MODEL: ModelJson = {
           },
           "can_delete": {
             "directly_related_user_types": []
+          },
+          "allows_view_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_connect_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_cluster_config": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_remove_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_contracts": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_robots": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_view_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_edit_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_delete_teams": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_manage_team_members": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_contracts": {
+            "directly_related_user_types": []
+          },
+          "edit_contracts": {
+            "directly_related_user_types": []
+          },
+          "delete_contracts": {
+            "directly_related_user_types": []
+          },
+          "view_robots": {
+            "directly_related_user_types": []
+          },
+          "edit_robots": {
+            "directly_related_user_types": []
+          },
+          "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "only_view_teams": {
+            "directly_related_user_types": []
+          },
+          "view_teams": {
+            "directly_related_user_types": []
+          },
+          "edit_teams": {
+            "directly_related_user_types": []
+          },
+          "delete_teams": {
+            "directly_related_user_types": []
+          },
+          "manage_team_members": {
+            "directly_related_user_types": []
+          }
+        }
+      }
+    },
+    {
+      "type": "assignment",
+      "relations": {
+        "role": {
+          "this": {}
+        },
+        "assignee": {
+          "this": {}
+        },
+        "can_view": {
+          "computedUserset": {
+            "relation": "assignee"
+          }
+        },
+        "view_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "connect_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_cluster_config": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "remove_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_contracts": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_robots": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_robots"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "only_view_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "only_view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "view_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "edit_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "delete_teams": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_teams"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "manage_team_members": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "manage_team_members"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        }
+      },
+      "metadata": {
+        "relations": {
+          "role": {
+            "directly_related_user_types": [
+              {
+                "type": "role"
+              }
+            ]
+          },
+          "assignee": {
+            "directly_related_user_types": [
+              {
+                "type": "user"
+              },
+              {
+                "type": "robot_ac"
+              },
+              {
+                "type": "team",
+                "relation": "member"
+              }
+            ]
+          },
+          "can_view": {
+            "directly_related_user_types": []
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_contracts": {
+            "directly_related_user_types": []
+          },
+          "edit_contracts": {
+            "directly_related_user_types": []
+          },
+          "delete_contracts": {
+            "directly_related_user_types": []
+          },
+          "view_robots": {
+            "directly_related_user_types": []
+          },
+          "edit_robots": {
+            "directly_related_user_types": []
+          },
+          "delete_robots": {
+            "directly_related_user_types": []
+          },
+          "only_view_teams": {
+            "directly_related_user_types": []
+          },
+          "view_teams": {
+            "directly_related_user_types": []
+          },
+          "edit_teams": {
+            "directly_related_user_types": []
+          },
+          "delete_teams": {
+            "directly_related_user_types": []
+          },
+          "manage_team_members": {
+            "directly_related_user_types": []
+          }
+        }
+      }
+    },
+    {
+      "type": "cluster_set",
+      "relations": {
+        "assignment": {
+          "this": {}
+        },
+        "view_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "view_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "edit_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "edit_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "connect_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "connect_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "view_cluster_config": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "view_cluster_config"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "remove_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "remove_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        }
+      },
+      "metadata": {
+        "relations": {
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "view_clusters": {
+            "directly_related_user_types": []
+          },
+          "edit_clusters": {
+            "directly_related_user_types": []
+          },
+          "connect_clusters": {
+            "directly_related_user_types": []
+          },
+          "view_cluster_config": {
+            "directly_related_user_types": []
+          },
+          "remove_clusters": {
+            "directly_related_user_types": []
           }
         }
       }
@@ -1401,6 +2467,12 @@ export const PLATFORM_MODEL: ModelJson = {
           "this": {}
         },
         "owner": {
+          "this": {}
+        },
+        "set": {
+          "this": {}
+        },
+        "assignment": {
           "this": {}
         },
         "can_view": {
@@ -1418,6 +2490,26 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1441,6 +2533,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1460,6 +2572,26 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1483,6 +2615,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1504,6 +2656,26 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_cluster_config"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1522,6 +2694,20 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "set": {
+            "directly_related_user_types": [
+              {
+                "type": "cluster_set"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },
@@ -1552,6 +2738,9 @@ export const PLATFORM_MODEL: ModelJson = {
         "owner": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
         "can_view": {
           "union": {
             "child": [
@@ -1567,6 +2756,16 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1590,6 +2789,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1611,6 +2820,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_contracts"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1629,6 +2848,13 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },
@@ -1653,6 +2879,9 @@ export const PLATFORM_MODEL: ModelJson = {
         "owner": {
           "this": {}
         },
+        "assignment": {
+          "this": {}
+        },
         "can_view": {
           "union": {
             "child": [
@@ -1668,6 +2897,16 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
                   }
                 }
               }
@@ -1691,6 +2930,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1712,6 +2961,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "organization"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "delete_robots"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
               }
             ]
           }
@@ -1730,6 +2989,13 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": [
               {
                 "type": "user"
+              }
+            ]
+          },
+          "assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
               }
             ]
           },

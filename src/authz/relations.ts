@@ -10,6 +10,10 @@ interface RelationOf {
   readonly relation: string;
   /** Whoever holds this on the organization may know that a role does not exist. */
   readonly manages?: string;
+  /** It opens a list, which callers who may view at least one object of this type get as well, with what they may view. */
+  readonly some?: OwnedType;
+  /** What the specification calls it, if that is another name. */
+  readonly says?: string;
   /** Callers with this relation lack the other one only for a while, and the message says why. */
   readonly whileKept?: { readonly relation: string; readonly say: string; readonly reason: Reason };
 }
@@ -39,12 +43,14 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view_roles:org': organization('can_view_roles'),
   'create_role:org': organization('can_create_role'),
   'edit_roles:org': organization('can_edit_roles'),
+  'assign_roles:org': organization('assigner'),
   'view_audit_log:org': organization('can_view_audit_log'),
-  'view_clusters:org': organization('can_view_clusters'),
+  'view_clusters:org': { ...organization('can_view_clusters'), some: 'cluster' },
   'import_clusters:org': organization('can_import_clusters'),
-  'view_contracts:org': organization('can_view_contracts'),
+  'view_contracts:org': { ...organization('can_view_contracts'), some: 'contract' },
   'create_contracts:org': organization('can_create_contracts'),
-  'view_robots:org': organization('can_view_robots'),
+  'view_robots:org': { ...organization('can_view_robots'), some: 'robot_ac' },
+  'view_all_robots:org': { ...organization('can_view_robots'), says: 'view_robots:org' },
   'create_robots:org': organization('can_create_robots'),
   'view:role': { type: 'role', relation: 'can_view' },
   'viewer:role': { type: 'role', relation: 'viewer' },
@@ -78,7 +84,7 @@ export interface OwnerStore {
 type ReadId = (text: string, what: string) => bigint;
 
 /** The check comes before the load: callers who do not hold the relation do not learn whether the object exists. */
-export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, readId: ReadId) {
+export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: OwnerStore, readId: ReadId) {
   return { require, requireOn, ownerOf };
 
   async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
@@ -86,11 +92,12 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     const organization: ObjectRef = { type: 'organization', id: organizationId };
     const object: ObjectRef = wanted.type === 'role' ? { type: 'role', id: readId(id ?? '', 'role ID') } : organization;
     if (await judge.holds(person.id, organizationId, wanted.relation, object)) return;
-    const { manages } = wanted;
+    const { manages, some, says = named } = wanted;
+    if (some && (await judge.objects(person.id, organizationId, 'can_view', some)).length > 0) return;
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });
-    throw missingRelation(named, '', { ownerId: organizationId, ...object });
+    throw missingRelation(says, '', { ownerId: organizationId, ...object });
   }
 
   async function requireOn(

@@ -1,4 +1,4 @@
-import type { OwnedType } from '../changes/object-kinds.ts';
+import { BELONGING_TYPES, type OwnedType } from '../changes/object-kinds.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { ObjectRef } from './object-ref.ts';
 
@@ -25,8 +25,13 @@ export function createTokenReach(store: ReachStore): FindReach {
 
   async function ownerOf({ type, id }: ObjectRef): Promise<bigint | undefined> {
     if (type === 'organization') return id;
-    return type === 'user' || type === 'role' ? undefined : await store.ownerOf(type, id);
+    return isOwned(type) ? await store.ownerOf(type, id) : undefined;
   }
+}
+
+/** Tokens reach objects that belong to an account. Roles are reached with their organization. */
+function isOwned(type: ObjectRef['type']): type is OwnedType | 'token' {
+  return type !== 'role' && BELONGING_TYPES.some((one) => one.type === type);
 }
 
 /** Whether a token with limits reaches one of the objects of an organization, or of the caller's own. */

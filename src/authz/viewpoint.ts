@@ -52,6 +52,7 @@ export function viewpointOf(
 
   function sees(thing: string): boolean {
     if (thing === user) return true;
+    if (isPartOfPlace(thing)) return seesPart(present && !isOwn ? present.first : graph, thing);
     if (present && !isOwn) return seesNow(thing, present.first);
     // Another user's account has no relation of its own: it is visible like a member.
     return thing.startsWith('user:') ? holds(graph, 'can_view_members', ours()) : holds(graph, 'can_view', thing);
@@ -64,6 +65,13 @@ export function viewpointOf(
     return isGone && holds(inOrganization, 'can_view_audit_log', ours());
   }
 
+  /** Assignments are seen with roles, and sets of clusters with their clusters. */
+  function seesPart(where: Graph, thing: string): boolean {
+    const isSet = thing.startsWith('cluster_set:');
+    if (holds(where, isSet ? 'can_view_clusters' : 'can_view_roles', ours())) return true;
+    return holds(where, isSet ? 'view_clusters' : 'can_view', thing);
+  }
+
   function ours(): string {
     return `organization:${organizationId}`;
   }
@@ -71,6 +79,11 @@ export function viewpointOf(
   function holds(where: Graph, relation: string, thing: string): boolean {
     return check(where, { user, relation, object: thing });
   }
+}
+
+/** What only leads from a role to a single object. */
+function isPartOfPlace(thing: string): boolean {
+  return thing.startsWith('assignment:') || thing.startsWith('cluster_set:');
 }
 
 /** Whether an organization such as `organization:9` has something: everything in it has one of these relations to it. */

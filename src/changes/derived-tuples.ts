@@ -54,6 +54,16 @@ export function hasLastOwner({ permission, members }: Pick<DerivingTeam, 'permis
   return permission === 'owner' && members.size === 1;
 }
 
+/** The relations of an organization that a role can also give on a single object, by the name that the model has there. */
+export const ON_OBJECTS: ReadonlyMap<string, string> = new Map(
+  [
+    ...['view_clusters', 'edit_clusters', 'connect_clusters', 'view_cluster_config', 'remove_clusters'],
+    ...['view_contracts', 'edit_contracts', 'delete_contracts'],
+    ...['view_robots', 'edit_robots', 'delete_robots'],
+    ...['view_teams', 'edit_teams', 'delete_teams', 'manage_team_members'],
+  ].map((name) => [`can_${name}`, `allows_${name}`]),
+);
+
 /** The tuples of a role with these relations, which is assigned to these teams. */
 export function assignmentsOf(
   organizationId: bigint | string,
@@ -62,9 +72,36 @@ export function assignmentsOf(
   teamIds: Iterable<bigint | string>,
 ): DerivedTuple[] {
   const [role, organization] = [`role:${id}`, `organization:${organizationId}`];
+  const held = [...relations];
+  const allowed = held.flatMap((relation) => ON_OBJECTS.get(relation) ?? []);
   return [
     { object: role, relation: 'organization', user: organization },
-    ...Array.from(relations, (relation) => ({ object: organization, relation, user: `${role}#assignee` })),
+    ...held.map((relation) => ({ object: organization, relation, user: `${role}#assignee` })),
+    ...allowed.map((relation) => ({ object: role, relation, user: 'platform:atrium' })),
     ...Array.from(teamIds, (team) => ({ object: role, relation: 'assignee', user: `team:${team}#member` })),
+  ];
+}
+
+/** An assignment to a user or a robot, or on a single object: everything but a team that has a role in the organization. */
+export interface DerivingAssignment {
+  readonly id: bigint | string;
+  readonly roleId: bigint | string;
+  /** Such as `user:5` or `team:4`. */
+  readonly to: string;
+  /** Such as `cluster:1`. Undefined means the organization. */
+  readonly on: string | undefined;
+  /** The object is a team that only owners touch. */
+  readonly isOnOwners: boolean;
+}
+
+export function assignmentTuplesOf({ id, roleId, to, on, isOnOwners }: DerivingAssignment): DerivedTuple[] {
+  const [assignment, role] = [`assignment:${id}`, `role:${roleId}`];
+  const user = to.startsWith('team:') ? `${to}#member` : to;
+  const assignee = { object: assignment, relation: 'assignee', user };
+  if (on === undefined) return [assignee, { object: role, relation: 'assignee', user }];
+  return [
+    assignee,
+    { object: assignment, relation: 'role', user: role },
+    { object: on, relation: isOnOwners ? 'view_assignment' : 'assignment', user: assignment },
   ];
 }

@@ -32,6 +32,10 @@ interface ObjectKind {
   readonly isAsked: boolean;
   /** Routes are about single objects of it by `holdsOn`, and tokens can be limited to some of them. */
   readonly isAddressed: boolean;
+  /** Roles can be assigned to it. */
+  readonly isPrincipal: boolean;
+  /** Roles can be assigned on it. */
+  readonly isPlace: boolean;
   /** It only holds what it is: nobody has a right to anything else because of its tuples. */
   readonly isResource: boolean;
   /** A user can own it without any organization. Its tuples are then in the graph of that user. */
@@ -59,6 +63,8 @@ export const OBJECT_KINDS = {
     isSearched: true,
     isAsked: true,
     isAddressed: false,
+    isPrincipal: true,
+    isPlace: false,
     isResource: false,
     isPersonal: false,
     affectsClusters: true,
@@ -73,6 +79,8 @@ export const OBJECT_KINDS = {
     isSearched: false,
     isAsked: false,
     isAddressed: false,
+    isPrincipal: false,
+    isPlace: false,
     isResource: false,
     isPersonal: false,
     affectsClusters: true,
@@ -90,6 +98,8 @@ export const OBJECT_KINDS = {
     isSearched: true,
     isAsked: true,
     isAddressed: false,
+    isPrincipal: false,
+    isPlace: true,
     isResource: false,
     isPersonal: false,
     affectsClusters: true,
@@ -107,6 +117,8 @@ export const OBJECT_KINDS = {
     isSearched: true,
     isAsked: true,
     isAddressed: true,
+    isPrincipal: true,
+    isPlace: true,
     isResource: false,
     isPersonal: false,
     affectsClusters: true,
@@ -124,6 +136,42 @@ export const OBJECT_KINDS = {
     isSearched: true,
     isAsked: false,
     isAddressed: false,
+    isPrincipal: false,
+    isPlace: false,
+    isResource: false,
+    isPersonal: false,
+    affectsClusters: true,
+  },
+  assignment: {
+    source: 'assignment',
+    word: 'assignment',
+    plural: 'assignments',
+    title: 'assignment',
+    area: 'authz',
+    viewAll: 'can_view_roles',
+    isSeenSingly: true,
+    isSearched: false,
+    isAsked: false,
+    isAddressed: false,
+    isPrincipal: false,
+    isPlace: false,
+    isResource: false,
+    isPersonal: false,
+    affectsClusters: true,
+  },
+  cluster_set: {
+    source: 'cluster',
+    table: 'cluster_set',
+    word: 'cluster_set',
+    plural: 'cluster_sets',
+    title: 'cluster set',
+    area: 'organization',
+    isSeenSingly: false,
+    isSearched: false,
+    isAsked: false,
+    isAddressed: false,
+    isPrincipal: false,
+    isPlace: true,
     isResource: false,
     isPersonal: false,
     affectsClusters: true,
@@ -137,10 +185,12 @@ export const OBJECT_KINDS = {
     title: 'cluster',
     area: 'organization',
     viewAll: 'can_view_clusters',
-    isSeenSingly: false,
+    isSeenSingly: true,
     isSearched: true,
     isAsked: true,
     isAddressed: true,
+    isPrincipal: false,
+    isPlace: true,
     isResource: true,
     isPersonal: true,
     affectsClusters: true,
@@ -154,10 +204,12 @@ export const OBJECT_KINDS = {
     title: 'contract',
     area: 'organization',
     viewAll: 'can_view_contracts',
-    isSeenSingly: false,
+    isSeenSingly: true,
     isSearched: true,
     isAsked: true,
     isAddressed: true,
+    isPrincipal: false,
+    isPlace: true,
     isResource: true,
     isPersonal: true,
     affectsClusters: false,
@@ -171,10 +223,12 @@ export const OBJECT_KINDS = {
     title: 'robot account',
     area: 'organization',
     viewAll: 'can_view_robots',
-    isSeenSingly: false,
+    isSeenSingly: true,
     isSearched: true,
     isAsked: true,
     isAddressed: true,
+    isPrincipal: true,
+    isPlace: true,
     isResource: true,
     isPersonal: true,
     affectsClusters: false,
@@ -192,6 +246,8 @@ export const OBJECT_KINDS = {
     isSearched: false,
     isAsked: true,
     isAddressed: false,
+    isPrincipal: false,
+    isPlace: false,
     isResource: true,
     isPersonal: true,
     affectsClusters: false,
@@ -210,6 +266,10 @@ export type ModelType = keyof Kinds;
  * for the guard of writes, and for those who follow events.
  */
 export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail';
+/** The types that roles can be assigned to. */
+export type PrincipalType = TypesWhere<{ isPrincipal: true }>;
+/** The types that roles can be assigned on. */
+export type PlaceType = TypesWhere<{ isPlace: true }>;
 /** The types that callers can ask about. */
 export type ObjectType = TypesWhere<{ isAsked: true }>;
 /** The types that routes can be about, besides organizations and roles. */
@@ -229,6 +289,8 @@ const BY_TYPE: ReadonlyMap<string, ObjectKind> = new Map(ENTRIES);
 
 export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<ChangeKind, 'guardrail'>[];
 export const OBJECT_TYPES = typesWhere(({ isAsked }) => isAsked) as ObjectType[];
+export const PRINCIPAL_TYPES = typesWhere(({ isPrincipal }) => isPrincipal) as PrincipalType[];
+export const PLACE_TYPES = typesWhere(({ isPlace }) => isPlace) as PlaceType[];
 export const RESOURCE_TYPES = typesWhere(({ isResource }) => isResource) as ResourceType[];
 /** What rights come through. */
 export const STRUCTURE_TYPES = typesWhere(({ isResource }) => !isResource);

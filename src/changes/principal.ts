@@ -30,6 +30,15 @@ export function principalOf(principalId: bigint): Principal {
   return isRobotPrincipal(principalId) ? { type: 'robot_ac', id: -principalId } : { type: 'user', id: principalId };
 }
 
+/** Whether a type and an ID are those of this user or robot. */
+export function isPrincipal(
+  { type, id }: { readonly type: string; readonly id: bigint },
+  principalId: bigint,
+): boolean {
+  const principal = principalOf(principalId);
+  return principal.type === type && principal.id === id;
+}
+
 /** How the model names a user or a robot: `user:5`, `robot_ac:5`. */
 export function subjectOfPrincipal(principalId: bigint): string {
   return isRobotPrincipal(principalId) ? `${ROBOT}${-principalId}` : `${USER}${principalId}`;

@@ -6,7 +6,7 @@ import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 import type { Moment, News, RevisionStore } from './revision.ts';
-import type { Change, Once, Work, WriteGuard, WriteOptions } from './write.ts';
+import type { Change, Finisher, Once, Work, WriteGuard, WriteOptions } from './write.ts';
 
 interface NewsRow extends Moment {
   next_expiry: Date | null;
@@ -76,7 +76,7 @@ const LOCK = sql('revision.lock', 'select 1 from revision where id = 1 for updat
 const NEXT_EXPIRY = sql(
   'revision.nextExpiry',
   `update revision set next_expiry = least((select min(expires_at) from team_member where expires_at is not null),
-                                           (select min(expires_at) from role_team where expires_at is not null),
+                                           (select min(expires_at) from assignment where expires_at is not null),
                                            (select min(expires_at) from token where superseded_by is not null))
     where id = 1`,
 );
@@ -102,7 +102,11 @@ interface Taken extends Moment {
   readonly guardrails: string | null;
 }
 
-export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []): RevisionStore {
+export function createRevisionStore(
+  db: Db,
+  guards: readonly WriteGuard[] = [],
+  finishers: readonly Finisher[] = [],
+): RevisionStore {
   /** False if there had never been a guardrail as of the last write or the latest news. */
   let mayBeGuarded = true;
   return { onlyWriter: db.capabilities.isOnlyWriter, news, write, renewExpiry, prune };
@@ -180,12 +184,10 @@ export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []):
       const entries: AuditEntry[] = [];
       const kept: Made[] = [];
       await once?.begin(query);
-      const result = await work(
-        query,
-        (change) => touched.push(change),
-        (entry) => entries.push(entry),
-        (made) => kept.push(made),
-      );
+      const touch = (change: Change) => touched.push(change);
+      const record = (entry: AuditEntry) => entries.push(entry);
+      const result = await work(query, touch, record, (made) => kept.push(made));
+      for (const finish of finishers) await finish(query, [...touched], touch, record, entries[0]?.actor);
       for (const made of kept) await once?.keep(query, made);
       const mayNeedGuards = touched.length > 0 && !isUnguarded(touched);
       const checks = [];

@@ -6,7 +6,8 @@ const LINE = `t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' ||
   || t.source_id`;
 /** A line for each tuple of the view, except for what is listed below. */
 const SINGLE = `select 1 as count, ${LINE} as line from tuple t
-  where t.store in ($1, ${PLATFORM}) and (t.object_type, t.relation) not in (('team', 'member'), ('role', 'assignee'))`;
+  where t.store in ($1, ${PLATFORM})
+    and (t.object_type, t.relation, t.source_kind) not in (('team', 'member', 'team'), ('role', 'assignee', 'role'))`;
 // More than half of what a large organization states. A line for each team and each role, instead of each tuple, makes
 // the text half as long. So these two parts of the view are said twice, and a test compares them.
 const MEMBERS = `select m.count, 'team:' || t.id || ' member user:' || m.ids || ' team:' || t.id
@@ -15,7 +16,8 @@ const MEMBERS = `select m.count, 'team:' || t.id || ' member user:' || m.ids || 
   ) m where t.organization_id = $1`;
 const ASSIGNEES = `select a.count, 'role:' || r.id || ' assignee team:' || a.ids || '#member role:' || r.id
   from role r, lateral (
-    select count(*)::integer, string_agg(team_id::text, ',') as ids from role_team where role_id = r.id
+    select count(*)::integer, string_agg(team_id::text, ',') as ids from assignment
+     where role_id = r.id and team_id is not null
   ) a where r.organization_id = $1`;
 
 /**

@@ -60,6 +60,18 @@ export interface Written {
  */
 export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(written: Written) => Promise<void>>;
 
+/**
+ * Completes every transaction that has touched something: what follows from the state at its end is done, touched and
+ * recorded with it. The actor is that of the first entry, if there is one.
+ */
+export type Finisher = (
+  query: Query,
+  touched: readonly Change[],
+  touch: (change: Change) => void,
+  record: (entry: AuditEntry) => void,
+  actor: Actor | undefined,
+) => Promise<void>;
+
 /** For a transaction that makes only a part of what the request is answered with. */
 export function onceFor<Part, Made>(
   once: Once<Made> | undefined,

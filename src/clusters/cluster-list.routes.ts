@@ -73,8 +73,8 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
     async (request, reply) => {
       const page = readPage(request.query, MAX_LIMIT);
       const search = readSearch(request.query);
-      const { organization, limits } = callerIn(request);
-      const { total, items } = await list.ofOwner(organization.id, search, page, limits);
+      const caller = callerIn(request);
+      const { total, items } = await list.ofOrganization(caller, caller.organization.id, search, page);
       showPage(request, reply, baseUrl(), page, total);
       return items.map((cluster) => presentClusterDetails(cluster, search.now));
     },

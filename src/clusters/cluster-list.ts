@@ -1,3 +1,4 @@
+import type { ListReader, ShownObjects } from '../authz/shown-objects.ts';
 import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
@@ -36,13 +37,23 @@ export type ClusterList = ReturnType<typeof createClusterList>;
 
 type Viewer = Pick<Person, 'id' | 'isAdmin' | 'organizations'>;
 
-export function createClusterList(store: ClusterListStore, visible: Pick<VisibleClusters, 'visibleTo'>) {
-  return { ofOwner, visibleTo };
+export function createClusterList(
+  store: ClusterListStore,
+  visible: Pick<VisibleClusters, 'visibleTo'>,
+  shownObjects: ShownObjects,
+) {
+  return { ofOwner, ofOrganization, visibleTo };
 
-  /** Every cluster of an account, or those that the caller's token is limited to. */
+  /** Every cluster of the caller's own, or those that the caller's token is limited to. */
   async function ofOwner(ownerId: bigint, search: ClusterSearch, request?: PageRequest, limits?: MaybeLimits) {
     if (reachesOrganization(limits, ownerId)) return await store.ofOwner(ownerId, search, request);
     return await store.withIds(listedIds(limits, 'cluster', ownerId), search, request);
+  }
+
+  /** Those of an organization that the caller may view. */
+  async function ofOrganization(reader: ListReader, id: bigint, search: ClusterSearch, request?: PageRequest) {
+    const ids = await shownObjects(reader, id, 'cluster');
+    return ids === undefined ? await store.ofOwner(id, search, request) : await store.withIds(ids, search, request);
   }
 
   /**

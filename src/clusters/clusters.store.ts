@@ -1,3 +1,4 @@
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
@@ -21,6 +22,7 @@ const GET = sql(
   `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
 );
 const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
+const IS_ORGANIZATION = sql('clusters.isOrganization', `select 1 from account where id = $1 and kind = 'organization'`);
 // Waits for an organization that is being deleted.
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
 // Of all owners: a UID is unique for each owner only.
@@ -43,10 +45,15 @@ const MAX_TRIES = 5;
 export function createClusterStore(db: Db, write: Write, room: Room): ClusterStore {
   return {
     get: (ownerId, id) => get(db.query, ownerId, id),
+    isOrganization,
     create,
     update,
     remove,
   };
+
+  async function isOrganization(ownerId: bigint): Promise<boolean> {
+    return (await db.query(IS_ORGANIZATION, [ownerId])).length > 0;
+  }
 
   /** Tries again if another owner imports the same UID at the same moment: then the other one is first. */
   async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor, once?: Once<EditableCluster>) {
@@ -76,7 +83,7 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
     }, once);
   }
 
-  /** No permission depends on what is edited here. A revision is taken for those who follow what changes. */
+  /** The set decides who reaches the cluster. Otherwise a revision is taken for those who follow what changes. */
   async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
     return await unlessTaken(() =>
       write(async (query, touch, record) => {
@@ -99,6 +106,7 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
       const current = await get(query, ownerId, id);
       if (!current) return false;
       decide(current);
+      await endAssignments({ query, touch, record }, 'cluster', [id], actor);
       query.later(DELETE, [id]);
       touch({ kind: 'cluster', id, organizationId: ownerId });
       const before = { uid: current.uid, ...toState(current) };

@@ -4,6 +4,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterFields, type Field, mapFields, NEW_CLUSTER } from './cluster-fields.ts';
+import type { MovingGuard } from './moving-guard.ts';
 
 export type EditableCluster = Cluster & { readonly version: number };
 
@@ -18,6 +19,8 @@ export type Rejection = { readonly refused: 'name taken' | 'uid taken' };
 
 export interface ClusterStore {
   get(ownerId: bigint, id: bigint): Promise<EditableCluster | undefined>;
+  /** Otherwise the owner is a user, whose clusters nobody else reaches. */
+  isOrganization(ownerId: bigint): Promise<boolean>;
   create(
     ownerId: bigint,
     uid: string,
@@ -41,7 +44,7 @@ export type Clusters = ReturnType<typeof createClusters>;
 const ENDPOINT = /^(?:https?:\/\/)?(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?(?:\/\S*)?$/i;
 
 /** Clusters of an organization or a user. */
-export function createClusters(store: ClusterStore) {
+export function createClusters(store: ClusterStore, guardMoving: MovingGuard) {
   return { get, create, update, remove };
 
   async function get(ownerId: bigint, id: bigint): Promise<EditableCluster> {
@@ -55,13 +58,11 @@ export function createClusters(store: ClusterStore) {
     once?: Once<EditableCluster>,
   ): Promise<EditableCluster> {
     const uid = readUuid('uid', input.uid);
-    const outcome = await store.create(
-      ownerId,
-      uid,
-      draftOf({ ...NEW_CLUSTER, name: '', displayName: input.name }, input),
-      actor,
-      once,
-    );
+    const draft = draftOf({ ...NEW_CLUSTER, name: '', displayName: input.name }, input);
+    if (draft.clusterSetName !== '' && (await store.isOrganization(ownerId))) {
+      await guardMoving(actor, ownerId, undefined, draft.clusterSetName);
+    }
+    const outcome = await store.create(ownerId, uid, draft, actor, once);
     if (outcome === undefined)
       throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return settled(outcome);
@@ -74,8 +75,16 @@ export function createClusters(store: ClusterStore) {
     precondition: (current: EditableCluster) => void,
     actor: Actor,
   ): Promise<EditableCluster> {
+    const present = await get(ownerId, id);
+    const isMoved = draftOf(present, input).clusterSetName !== present.clusterSetName;
+    const isGuarded = isMoved && (await store.isOrganization(ownerId));
+    if (isGuarded) await guardMoving(actor, ownerId, id, draftOf(present, input).clusterSetName);
     const decide = (current: EditableCluster) => {
       precondition(current);
+      // Another request has moved it since then, and this one would move it back.
+      if (!isMoved && draftOf(current, input).clusterSetName !== current.clusterSetName) {
+        throw new AppError('stale', 'the cluster has changed at the same time: read it again');
+      }
       // A cluster with another UID is another cluster: what was granted about this one must not pass to it.
       if (input.uid !== undefined && readUuid('uid', input.uid) !== current.uid)
         throw invalidField('uid', 'uid cannot be changed');

@@ -1,4 +1,4 @@
-import type { VisibleClusters } from '../authz/visible-clusters.ts';
+import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -11,17 +11,18 @@ import { createClusters } from './clusters.ts';
 import { heartbeatRoutes } from './heartbeats.routes.ts';
 import { createHeartbeatStore } from './heartbeats.store.ts';
 import { createHeartbeats } from './heartbeats.ts';
+import { createMovingGuard } from './moving-guard.ts';
 import { ownerClusterRoutes } from './owner-clusters.routes.ts';
 import { createOwnerClusters } from './owner-clusters.ts';
 
 export function wireClusters(
   { db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
-  visible: VisibleClusters,
+  { judge, heldPlaces, shownObjects, visibleClusters: visible }: Authz,
 ) {
-  const clusters = createClusters(createClusterStore(db, revisions.write, room));
+  const clusters = createClusters(createClusterStore(db, revisions.write, room), createMovingGuard(judge, heldPlaces));
   const listStore = createClusterListStore(db);
-  const list = createClusterList(listStore, visible);
+  const list = createClusterList(listStore, visible, shownObjects);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
   return {
     clusters,

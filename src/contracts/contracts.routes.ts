@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import type { ShownObjects } from '../authz/shown-objects.ts';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
@@ -16,7 +17,6 @@ import {
   Timestamp,
   timestamp,
 } from '../http/wire/schemas.ts';
-import { shownIds } from '../identity/tokens/token-limits.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
 const MAX_ITEMS = 1000;
@@ -62,7 +62,12 @@ const NewContract = named('NewContract', Type.Object({ ...terms, name: Type.Stri
 const ContractId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
-export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () => string): void {
+export function contractRoutes(
+  scope: Scope,
+  contracts: Contracts,
+  shownObjects: ShownObjects,
+  baseUrl: () => string,
+): void {
   const common = { tags: ['contracts'], extension: true };
 
   scope.get(
@@ -79,8 +84,9 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { organization, limits } = callerIn(request);
-      const among = shownIds(limits, 'contract', organization.id);
+      const caller = callerIn(request);
+      const { organization } = caller;
+      const among = await shownObjects(caller, organization.id, 'contract');
       const { total, items } = await contracts.list(organization.id, request.query.name, page, among);
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);

@@ -1,3 +1,4 @@
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
@@ -101,6 +102,7 @@ export function createContractStore(db: Db, write: Write, room: Room): ContractS
       const current = await locked(query, ownerId, id);
       if (!current) return false;
       decide(current);
+      await endAssignments({ query, touch, record }, 'contract', [id], actor);
       query.later(DELETE, [id]);
       touch({ kind: 'contract', id, organizationId: ownerId });
       const before = { uid: current.uid, ...toState(current) };

@@ -1,4 +1,10 @@
-import { assignmentsOf, membershipOf, PERMISSION_OF, structureOf } from '../changes/derived-tuples.ts';
+import {
+  assignmentsOf,
+  assignmentTuplesOf,
+  membershipOf,
+  PERMISSION_OF,
+  structureOf,
+} from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS, RESOURCE_TYPES } from '../changes/object-kinds.ts';
 
@@ -23,6 +29,16 @@ export interface RoleDescription {
   readonly permissions: readonly { readonly namespace: string; readonly action: string }[];
 }
 
+/** An assignment, except for those to teams on the organization, which roles tell. */
+export interface AssignmentState {
+  readonly roleId: string;
+  /** Such as `user:5`. */
+  readonly to: string;
+  /** Such as `cluster:1`. Undefined means the organization. */
+  readonly on: string | undefined;
+  readonly isOnOwners: boolean;
+}
+
 /** The relation between a resource and its owner, which tells whether the owner is a user. */
 export type Ownership = 'organization' | 'owner';
 
@@ -35,6 +51,11 @@ export interface PastState {
   readonly roles: Map<string, RoleState>;
   /** Sources of resources, such as `cluster:7`. */
   readonly resources: Set<string>;
+  /** Sets of clusters, by ID of the cluster. Only of clusters among the resources. */
+  readonly sets: Map<string, string>;
+  /** The IDs of all sets of clusters, by name. */
+  readonly setIds: ReadonlyMap<string, string>;
+  readonly assigned: Map<string, AssignmentState>;
   readonly administrators: Set<string>;
   /** When that which was undone ended by itself, by row: the user of a team, the team of a role, or the resource. */
   readonly ends: Map<string, Date>;
@@ -47,13 +68,21 @@ const TYPE_OF_SOURCE: Readonly<Record<string, string>> = Object.fromEntries(
 export const ADMINISTRATORS = 'platform:0';
 
 /** Reads the state of rows from their tuples, which tell everything that the model depends on. */
-export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<GraphTuple>): PastState {
+export function stateOf(
+  ownerId: bigint,
+  ownership: Ownership,
+  tuples: Iterable<GraphTuple>,
+  setIds: ReadonlyMap<string, string> = new Map(),
+): PastState {
   const state: PastState = {
     ownerId: String(ownerId),
     ownership,
     teams: new Map(),
     roles: new Map(),
     resources: new Set(),
+    sets: new Map(),
+    setIds,
+    assigned: new Map(),
     administrators: new Set(),
     ends: new Map(),
   };
@@ -62,9 +91,26 @@ export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<
     if (source === ADMINISTRATORS) for (const { user } of own) state.administrators.add(idOf(user));
     else if (kind === 'team') state.teams.set(id, teamOf(own));
     else if (kind === 'role') state.roles.set(id, roleOf(own));
-    else if (TYPE_OF_SOURCE[kind]) state.resources.add(source);
+    else if (kind === 'assignment') state.assigned.set(id, assignmentOf(own));
+    else if (TYPE_OF_SOURCE[kind]) {
+      state.resources.add(source);
+      const set = own.find(({ relation }) => relation === 'set');
+      if (set) state.sets.set(id, idOf(set.user));
+    }
   }
   return state;
+}
+
+function assignmentOf(tuples: readonly GraphTuple[]): AssignmentState {
+  const role = tuples.find(({ relation, object }) => relation === 'role' || object.startsWith('role:'));
+  const on = tuples.find(({ relation }) => relation === 'assignment' || relation === 'view_assignment');
+  const assignee = tuples.find(({ relation, object }) => relation === 'assignee' && object.startsWith('assignment:'));
+  return {
+    roleId: idOf((role?.relation === 'role' ? role.user : role?.object) ?? ''),
+    to: assignee?.user.split('#')[0] ?? '',
+    on: on?.object,
+    isOnOwners: on?.relation === 'view_assignment',
+  };
 }
 
 function teamOf(tuples: readonly GraphTuple[]): TeamState {
@@ -97,6 +143,7 @@ export function dropEnded(state: PastState, at: Date): void {
     const [kind, number = ''] = source.split(':');
     if (kind === 'team') state.teams.get(number)?.members.delete(id);
     else if (kind === 'role') state.roles.get(number)?.teams.delete(id);
+    else if (kind === 'assignment') state.assigned.delete(number);
     else state.resources.delete(source);
   }
 }
@@ -112,9 +159,13 @@ export function* tuplesOf(state: PastState): Generator<GraphTuple> {
   for (const source of state.resources) {
     const [kind = '', id = ''] = source.split(':');
     yield { object: `${TYPE_OF_SOURCE[kind]}:${id}`, relation: state.ownership, user: owner, source };
-    if (kind === 'robot' && state.ownership === 'organization') {
-      yield { object: owner, relation: 'robot', user: `robot_ac:${id}`, source };
-    }
+    if (state.ownership === 'owner') continue;
+    const set = kind === 'cluster' ? state.sets.get(id) : undefined;
+    if (set !== undefined) yield { object: `cluster:${id}`, relation: 'set', user: `cluster_set:${set}`, source };
+    if (kind === 'robot') yield { object: owner, relation: 'robot', user: `robot_ac:${id}`, source };
+  }
+  for (const [id, assignment] of state.assigned) {
+    for (const tuple of assignmentTuplesOf({ id, ...assignment })) yield { ...tuple, source: `assignment:${id}` };
   }
 }
 

@@ -11,7 +11,9 @@ const COLUMNS = `a.id, ${MOMENT}, a.organization_id, a.actor_id, a.actor_name, a
   a.before::text as before, a.after::text as after`;
 // Each action is a range of an index: an organization can have a hundred times as many entries about the phases of its
 // clusters. States are read only for the entries of the page. The place of the last page is given twice.
-const SINCE = `k.action and a.at > $2 and ($4::timestamptz is null or (a.at, a.id) < ($4::timestamptz, $5::bigint))`;
+// Of a cluster, only its set decides who reaches it.
+const IS_MOVE = `(a.action <> 'cluster.update' or a.before->>'clusterSetName' is distinct from a.after->>'clusterSetName')`;
+const SINCE = `k.action and ${IS_MOVE} and a.at > $2 and ($4::timestamptz is null or (a.at, a.id) < ($4::timestamptz, $5::bigint))`;
 const PAGE = sql(
   'past.page',
   `select ${COLUMNS} from (
@@ -36,7 +38,7 @@ const COUNT = sql(
   'past.count',
   `select coalesce(sum(c.total), 0)::integer as total from unnest($3::text[]) as k (action) cross join lateral (
      select count(*)::integer as total from audit a
-      where a.organization_id = $1 and a.action = k.action and a.at > $2) c`,
+      where a.organization_id = $1 and a.action = k.action and ${IS_MOVE} and a.at > $2) c`,
 );
 // What is newer than the moment must be in the log, or it was made without an entry. The clock of the database may
 // differ from that of the server, so what is only a little newer is not looked at.
@@ -51,8 +53,10 @@ const NEWER = sql(
    union all select 'token:' || id, created_at from token where account_id = $1 and created_at ${NEWER_BY}
    union all select 'member:' || m.team_id || ':' || m.account_id, m.created_at from team t
      join team_member m on m.team_id = t.id where t.organization_id = $1 and m.created_at ${NEWER_BY}
+   union all select 'assignment:' || id, assigned_at from assignment
+     where organization_id = $1 and team_id is null and assigned_at ${NEWER_BY}
    union all select 'assigned:' || r.role_id, r.assigned_at from team t
-     join role_team r on r.team_id = t.id where t.organization_id = $1 and r.assigned_at ${NEWER_BY}`,
+     join assignment r on r.team_id = t.id where t.organization_id = $1 and r.assigned_at ${NEWER_BY}`,
 );
 const ROLES_IN_PAGE = 100;
 const ROLES = sql(
@@ -60,7 +64,8 @@ const ROLES = sql(
   `select r.id, r.name, r.description, r.created_at, r.updated_at,
           array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
           array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
-          array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids
+          array(select t.team_id from assignment t
+                 where t.role_id = r.id and t.team_id is not null order by t.team_id) as team_ids
      from role r where r.organization_id = $1 and r.id > $2 order by r.id limit $3`,
 );
 const ROLE_TIMES = sql(
@@ -70,6 +75,7 @@ const ROLE_TIMES = sql(
       where a.object_type = 'role' and a.object_id = w.id and a.organization_id = $1 and a.at <= $2
         and a.action in ('role.create', 'role.update')) t`,
 );
+const SET_IDS = sql('past.setIds', 'select id::text, name from cluster_set where organization_id = $1');
 const TEAM_NAMES = sql('past.teamNames', 'select id, name from team where organization_id = $1');
 
 interface Row {
@@ -115,6 +121,9 @@ export function createPastStore(db: Db): PastStore {
           platform,
           newer,
           ...(await allTuples(query, accountId)),
+          setIds: new Map(
+            (await query<{ id: string; name: string }>(SET_IDS, [accountId])).map(({ id, name }) => [name, id]),
+          ),
           roles: extent === 'with roles' ? await roles(query, accountId) : [],
           teamNames: extent === 'with roles' ? await teamNames(query, accountId) : new Map(),
         };

@@ -72,6 +72,8 @@ export interface Recent {
   readonly tuples: Iterable<GraphTuple>;
   readonly roles: readonly PresentRole[];
   readonly teamNames: ReadonlyMap<bigint, string>;
+  /** The IDs of the sets of clusters, by name. */
+  readonly setIds: ReadonlyMap<string, string>;
 }
 
 export interface PastStore {
@@ -224,7 +226,7 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
       (touched.has(tuple.source) ? undoing : rest).push(tuple);
       if ((rest.length + undoing.length) % TUPLES_IN_SLICE === 0) await pace();
     }
-    const state = stateOf(accountId, recent.isOrganization ? 'organization' : 'owner', undoing);
+    const state = stateOf(accountId, recent.isOrganization ? 'organization' : 'owner', undoing, recent.setIds);
     for (const change of changes) {
       undo(state, change, relationOf);
       await pace();
@@ -264,6 +266,7 @@ function explains({ action, objectType, objectId, after }: LoggedChange): string
   if (action === 'team.add_member') return [`member:${objectId}:${after.userId}`];
   if (objectType === 'user') return [`admin:${objectId}`];
   const made = action.endsWith('.create') ? [`${kindOf(objectType)?.word ?? objectType}:${objectId}`] : [];
+  if (action === 'assignment.create') return [...made, `assigned:${after.roleId}`];
   return objectType === 'role' ? [...made, `assigned:${objectId}`] : made;
 }
 

@@ -71,13 +71,18 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'role.update': { touches: itself, undo: undoRole },
   'role.expire': { touches: itself, undo: undoRole },
   'role.delete': { touches: itself, undo: undoRole },
+  'assignment.create': { touches: ofAssignment, undo: undoAssign },
+  'assignment.update': 'nothing',
+  'assignment.delete': { touches: ofAssignment, undo: undoUnassign },
+  'assignment.expire': { touches: ofAssignment, undo: undoUnassign },
+  'assignment.end': { touches: ofAssignment, undo: undoUnassign },
   'guardrail.create': 'nothing',
   'guardrail.update': 'nothing',
   'guardrail.delete': 'nothing',
   'cluster.create': { touches: itself, undo: undoCreate },
-  'cluster.update': 'nothing',
+  'cluster.update': { touches: itself, undo: undoMove },
   'cluster.phase': 'nothing',
-  'cluster.delete': { touches: itself, undo: undoDelete },
+  'cluster.delete': { touches: itself, undo: undoClusterDelete },
   'contract.create': { touches: itself, undo: undoCreate },
   'contract.update': 'nothing',
   'contract.revoke': 'nothing',
@@ -119,6 +124,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'deployment.restore': 'wall',
 };
 
+const OWNERS = 'Owners';
 const KNOWN = Object.entries(MEANINGS) as [AuditAction, Meaning][];
 const IN_PLATFORM = new Set<AuditAction>(['user.create', 'user.update', 'user.delete', 'deployment.restore']);
 /** Everything that changes who may do what, or that nothing is known before. */
@@ -253,6 +259,80 @@ function roleIn(change: LoggedChange, when: 'before' | 'after', relationOf: Rela
     teams: new Set(listIn(change, when, 'teamIds')),
     described: { name, description: String(description ?? ''), permissions: pairs },
   };
+}
+
+/** A team that has a role in the whole organization is a part of the role. */
+function isOfRole({ to, on }: AssignmentFields): boolean {
+  return to.type === 'team' && on.type === 'organization';
+}
+
+function ofAssignment(change: LoggedChange): string[] {
+  const fields = assignmentIn(change);
+  return isOfRole(fields) ? [`role:${fields.roleId}`] : itself(change);
+}
+
+interface AssignmentFields {
+  readonly roleId: string;
+  readonly to: { readonly type: string; readonly id: string };
+  readonly on: { readonly type: string; readonly id?: string; readonly name: string };
+}
+
+/** Entries about an assignment tell all of it: what was made, or what ended. */
+function assignmentIn(change: LoggedChange): AssignmentFields {
+  const fields = change.action === 'assignment.create' ? change.after : change.before;
+  const { roleId, to, on } = fields as unknown as AssignmentFields;
+  if (typeof roleId === 'string' && to !== undefined && on !== undefined) return { roleId, to, on };
+  throw unknownBefore(change, `the entry ${change.action} does not tell what was assigned`);
+}
+
+function undoAssign({ roles, assigned, ends }: PastState, change: LoggedChange): void {
+  const fields = assignmentIn(change);
+  const was = isOfRole(fields)
+    ? roles.get(fields.roleId)?.teams.delete(fields.to.id)
+    : assigned.delete(change.objectId);
+  if (!was) throw doesNotFit(change);
+  ends.delete(isOfRole(fields) ? `role:${fields.roleId} ${fields.to.id}` : `assignment:${change.objectId}`);
+}
+
+function undoUnassign(state: PastState, change: LoggedChange): void {
+  const fields = assignmentIn(change);
+  const { roleId, to, on } = fields;
+  if (isOfRole(fields)) {
+    const role = state.roles.get(roleId);
+    if (role === undefined || role.teams.has(to.id)) throw doesNotFit(change);
+    role.teams.add(to.id);
+    noteEnd(state.ends, `role:${roleId} ${to.id}`, change.before.expiresAt);
+    return;
+  }
+  if (state.assigned.has(change.objectId)) throw doesNotFit(change);
+  const place = on.type === 'cluster_set' ? state.setIds.get(on.name) : on.id;
+  if (on.type !== 'organization' && place === undefined) throw doesNotFit(change);
+  state.assigned.set(change.objectId, {
+    roleId,
+    to: `${to.type}:${to.id}`,
+    on: on.type === 'organization' ? undefined : `${on.type}:${place}`,
+    // No other team can have the name of a built-in one.
+    isOnOwners: on.type === 'team' && on.name === OWNERS,
+  });
+  noteEnd(state.ends, `assignment:${change.objectId}`, change.before.expiresAt);
+}
+
+/** Who reaches a cluster depends on its set. */
+function undoMove({ sets, setIds, resources }: PastState, change: LoggedChange): void {
+  const { objectId: id, before } = change;
+  if (!itself(change).every((source) => resources.has(source))) throw doesNotFit(change);
+  putInSet(sets, setIds, id, before.clusterSetName);
+}
+
+function undoClusterDelete(state: PastState, change: LoggedChange): void {
+  undoDelete(state, change);
+  putInSet(state.sets, state.setIds, change.objectId, change.before.clusterSetName);
+}
+
+function putInSet(sets: PastState['sets'], setIds: PastState['setIds'], cluster: string, name: unknown): void {
+  const set = typeof name === 'string' ? setIds.get(name) : undefined;
+  if (set === undefined) sets.delete(cluster);
+  else sets.set(cluster, set);
 }
 
 function undoCreate({ resources }: PastState, change: LoggedChange): void {

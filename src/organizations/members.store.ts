@@ -55,9 +55,10 @@ const TEAM = sql(
 );
 const ROLES = sql(
   'members.roles',
-  `select distinct p.namespace, p.action, p.relation from role_team rt join role_permission p on p.role_id = rt.role_id
+  `select distinct p.namespace, p.action, p.relation from assignment rt join role_permission p on p.role_id = rt.role_id
     where rt.team_id = $1 order by p.namespace, p.action`,
 );
+const ASSIGNED = sql('members.assigned', 'select id from assignment where to_team_id = $1 order by id');
 const IS_MEMBER = sql(
   'members.isMember',
   `select exists (select 1 from team_member m join team t on t.id = m.team_id
@@ -225,7 +226,8 @@ async function requireRoom(query: TransactionQuery, room: Room, team: TeamRow, a
 
 async function grantOf(query: Query, team: TeamRow): Promise<TeamGrant> {
   const roles = await query<RoleGrant & Record<string, unknown>>(ROLES, [team.id]);
-  return { permission: team.permission, roles };
+  const assigned = await query<{ id: bigint }>(ASSIGNED, [team.id]);
+  return { permission: team.permission, roles, assignmentIds: assigned.map(({ id }) => id) };
 }
 
 function presentIn({ is_member, expires_at, has_others }: TeamRow): Present {

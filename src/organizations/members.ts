@@ -193,7 +193,8 @@ export function createMembers({ store, judge, escalation, personNamed }: Members
     term: Term,
     requireProof: RequireProof | undefined,
   ): Promise<void> {
-    const { rejectEscalation } = await escalation(actor.id, organizationId);
+    const joining = { teamId, until: term ?? null };
+    const { rejectEscalation } = await escalation(actor.id, organizationId, joining);
     const isSelf = id === actor.id;
     const mayEnd = isSelf || !term || (await mayRemove(organizationId, teamId, actor));
     const condition: GrantCondition = (grant, present) => {

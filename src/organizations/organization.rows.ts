@@ -45,7 +45,7 @@ export interface TeamRow extends OrganizationRow {
 
 /** The columns of a team `t` and of the account `o` that it belongs to. */
 export const TEAM = `t.id, t.name, t.description, t.permission, t.type, t.units, t.version, ${ORGANIZATION},
-  array(select r.role_id from role_team r where r.team_id = t.id order by r.role_id) as role_ids,
+  array(select r.role_id from assignment r where r.team_id = t.id order by r.role_id) as role_ids,
   (select count(*)::integer from team_member n where n.team_id = t.id) as member_count`;
 
 export function toTeam(row: TeamRow): Team {

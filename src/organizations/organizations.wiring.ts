@@ -1,5 +1,5 @@
+import type { Authz } from '../authz/authz.wiring.ts';
 import { createEscalationGuard } from '../authz/escalation.ts';
-import type { Judge } from '../authz/judge.ts';
 import type { Scope } from '../http/server.ts';
 import { createAssignedNames } from '../identity/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
@@ -29,10 +29,10 @@ import { createTeams } from './teams.ts';
 export function wireOrganizations(
   { config, db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
-  judge: Judge,
+  { judge, heldPlaces }: Pick<Authz, 'judge' | 'heldPlaces'>,
   users: Users,
 ) {
-  const escalation = createEscalationGuard(judge);
+  const escalation = createEscalationGuard(judge, heldPlaces.givingOfTeam);
   const { personNamed } = callers;
   revisions.addExpirer(expireMembers);
   const store = createOrganizationStore(db, revisions.write, room);

@@ -1,3 +1,4 @@
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
@@ -47,7 +48,7 @@ const UPDATE = sql(
 );
 const DROP_ROLES = sql(
   'teams.dropRoles',
-  `with gone as (delete from role_team where team_id = $1 returning role_id)
+  `with gone as (delete from assignment where team_id = $1 returning role_id)
    update role r set version = r.version + 1, updated_at = greatest(now(), r.updated_at)
      from gone where r.id = gone.role_id returning r.id`,
 );
@@ -121,6 +122,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
       decide(current);
       const organizationId = current.organization.id;
       const members = await membersOf(query, id);
+      await endAssignments({ query, touch, record }, 'team', [id], actor);
       // No entry of its own says that these roles lost the team.
       const roleIds = (await query<{ id: bigint }>(DROP_ROLES, [id])).map((role) => role.id);
       for (const role of roleIds) touch({ kind: 'role', id: role, organizationId });

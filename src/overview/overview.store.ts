@@ -11,6 +11,8 @@ import {
   type PlainList,
 } from './overview.ts';
 
+// Where the values of `amongIds` are.
+const [CLUSTERS, CONTRACTS, ROBOTS] = [6, 7, 8] as const;
 /** Each is a value of its own, and the database computes only those that are wanted. */
 const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
   members: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
@@ -18,7 +20,7 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
   ...(Object.fromEntries(
     PLAIN_LISTS.map(({ list, table, ownerColumn }) => [
       list,
-      `select count(*)::integer from ${table} where ${ownerColumn} = $1`,
+      `select count(*)::integer from ${table} o where ${ownerColumn} = $1${list === 'robots' ? amongIds('o', ROBOTS) : ''}`,
     ]),
   ) as Record<PlainList, string>),
   tokens: `select json_build_object('all', count(*),
@@ -27,15 +29,16 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
                                           and coalesce(last_used_at, created_at) < $5::timestamptz))
              from token where account_id = $1`,
   clusters: `select coalesce(json_object_agg(p.phase, p.total), '{}'::json) from (
-               select ${shownPhase('$3')} as phase, count(*) as total from cluster c where c.owner_id = $1 group by 1) p`,
+               select ${shownPhase('$3')} as phase, count(*) as total from cluster c where c.owner_id = $1
+                 ${amongIds('c', CLUSTERS)} group by 1) p`,
   contracts: `select json_build_object('all', count(*), 'ending', count(*) filter (where revoked_at is null
                 and ends_at > $3::timestamptz and ends_at <= $4::timestamptz))
-                from contract where owner_id = $1`,
+                from contract c where owner_id = $1${amongIds('c', CONTRACTS)}`,
   expiring: `select json_build_object(
                'memberships', (select count(*) from team_member m join team t on t.id = m.team_id
                                 where t.organization_id = $1 and m.expires_at <= $4::timestamptz),
-               'assignments', (select count(*) from role_team a join role r on r.id = a.role_id
-                                where r.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
+               'assignments', (select count(*) from assignment a
+                                where a.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
 };
 const COUNT = sql(
   'overview.count',
@@ -65,8 +68,9 @@ interface ChangeRow {
 
 export function createOverviewStore(db: Db): OverviewStore {
   return {
-    async count(organizationId, parts, { now, soon, longAgo }) {
-      const row = only(await db.query<CountRow>(COUNT, [organizationId, parts, now, soon, longAgo]));
+    async count(organizationId, parts, { now, soon, longAgo }, among) {
+      const single = [among.get('clusters'), among.get('contracts'), among.get('robots')];
+      const row = only(await db.query<CountRow>(COUNT, [organizationId, parts, now, soon, longAgo, ...single]));
       const clusters = row.clusters && toClusterCounts(row.clusters);
       const last = parts.includes('lastChange') ? await lastChange(organizationId) : undefined;
       const found = Object.entries({ ...row, clusters, lastChange: last });
@@ -81,6 +85,11 @@ export function createOverviewStore(db: Db): OverviewStore {
     const actor = { id: row.actor_id, name: row.actor_name };
     return { at, actor, action, object: { type: row.object_type, id: row.object_id } };
   }
+}
+
+/** Only these objects, if the value is not null. */
+function amongIds(table: string, value: number): string {
+  return ` and ($${value}::bigint[] is null or ${table}.id = any($${value}))`;
 }
 
 function toClusterCounts(found: Partial<Record<Phase, number>>): ClusterCounts {

@@ -1,5 +1,11 @@
 import type { Judge } from '../authz/judge.ts';
-import { BELONGING_TYPES, type BelongingType, OBJECT_KINDS, type PluralOf } from '../changes/object-kinds.ts';
+import {
+  BELONGING_TYPES,
+  type BelongingType,
+  OBJECT_KINDS,
+  type PluralOf,
+  RESOURCE_TYPES,
+} from '../changes/object-kinds.ts';
 import type { Phase } from '../clusters/cluster.ts';
 
 /** What an organization has, in numbers. A part is absent if the caller may not see the list that it counts. */
@@ -85,9 +91,12 @@ export interface OverviewSpan {
   readonly longAgo: Date;
 }
 
+/** By list: the single objects that the caller may see, if they may not see all of them. */
+export type Among = ReadonlyMap<Part, readonly bigint[]>;
+
 export interface OverviewStore {
   /** Only the wanted parts are counted. */
-  count(organizationId: bigint, parts: readonly Part[], span: OverviewSpan): Promise<Overview>;
+  count(organizationId: bigint, parts: readonly Part[], span: OverviewSpan, among: Among): Promise<Overview>;
 }
 
 export type GetOverview = ReturnType<typeof createOverview>;
@@ -97,12 +106,25 @@ export const SOON_DAYS = 30;
 export const UNUSED_DAYS = 90;
 
 /** `flushUsage` writes when tokens were used, as far as this process knows and has not written yet. */
-export function createOverview(store: OverviewStore, judge: Pick<Judge, 'allowed'>, flushUsage: () => Promise<void>) {
+export function createOverview(
+  store: OverviewStore,
+  judge: Pick<Judge, 'allowed' | 'objects'>,
+  flushUsage: () => Promise<void>,
+) {
   return async (organizationId: bigint, callerId: bigint, now: Date): Promise<Overview> => {
     const [held = []] = await judge.allowed(callerId, organizationId, [{ type: 'organization', id: organizationId }]);
-    const parts = (Object.keys(PARTS) as Part[]).filter((part) => PARTS[part].every((one) => held.includes(one)));
+    const among = new Map<Part, readonly bigint[]>();
+    for (const type of held.includes('can_view') ? RESOURCE_TYPES : []) {
+      const { viewAll, plural, isSeenSingly } = OBJECT_KINDS[type];
+      if (!isSeenSingly || held.includes(viewAll)) continue;
+      const ids = await judge.objects(callerId, organizationId, 'can_view', type);
+      if (ids.length > 0) among.set(plural, ids);
+    }
+    const isShown = (part: Part) => among.has(part) || PARTS[part].every((one) => held.includes(one));
+    const parts = (Object.keys(PARTS) as Part[]).filter(isShown);
     if (parts.includes('tokens')) await flushUsage();
     const after = (days: number) => new Date(now.getTime() + days * DAY_MS);
-    return await store.count(organizationId, parts, { now, soon: after(SOON_DAYS), longAgo: after(-UNUSED_DAYS) });
+    const span = { now, soon: after(SOON_DAYS), longAgo: after(-UNUSED_DAYS) };
+    return await store.count(organizationId, parts, span, among);
   };
 }

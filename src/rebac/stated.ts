@@ -31,6 +31,23 @@ export function statedTo(graph: Graph, subject: string): Stated[] {
   });
 }
 
+/** The objects that a relation of this object names directly, such as its parents. */
+export function statedAbout(graph: Graph, object: string, relation: string): string[] {
+  const { nodes, edges } = graph;
+  const node = nodeOf(graph, object);
+  if (node === -1) return [];
+  const wanted = graph.kind(node).type.relationIndex.get(relation) ?? -1;
+  const found: string[] = [];
+  for (const list of [LINKS, GRANTS]) {
+    for (let edge = nodes.first(node, list); edge !== -1; edge = edges.nextIn(edge)) {
+      const subject = edges.subject(edge);
+      const isObject = graph.kind(subject).relation === undefined;
+      if (isObject && edges.relations(edge).includes(wanted)) found.push(graph.text(subject));
+    }
+  }
+  return found;
+}
+
 /** By object: what is stated to a subject about it. Two subjects with the same texts have the same relations. */
 export function textsByObject(graph: Graph, subject: number): Map<number, string> {
   const texts = new Map<number, string>();

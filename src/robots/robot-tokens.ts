@@ -42,11 +42,11 @@ interface Parts {
   readonly store: RobotTokenStore;
   readonly issuer: TokenIssuer;
   readonly judge: TokenJudge;
+  /** Rejects a caller who does not hold everything that the robot has. */
+  readonly rejectGiving: (personId: bigint, organizationId: bigint, robotId: bigint) => Promise<void>;
   readonly policies: TokenPolicies;
   readonly limits: LimitReader;
   readonly flushUsage: () => Promise<void>;
-  /** Throws if the robot holds what the caller does not. */
-  readonly rejectEscalation: (callerId: bigint, organizationId: bigint, robotId: bigint) => Promise<void>;
 }
 
 export type RobotTokens = ReturnType<typeof createRobotTokens>;
@@ -61,7 +61,7 @@ const UNSAID = ['write:organization'];
  * those on the robot. Creating or rotating one is giving what the robot holds.
  */
 export function createRobotTokens(parts: Parts) {
-  const { store, issuer, judge, policies, limits, flushUsage, rejectEscalation } = parts;
+  const { store, issuer, judge, policies, limits, flushUsage, rejectGiving } = parts;
   return { list, create, remove, rotate };
 
   async function list(asked: AskedRobot): Promise<ListedTokens> {
@@ -82,7 +82,7 @@ export function createRobotTokens(parts: Parts) {
     const held = { held: asked.scopes, heldUntil: asked.until, heldLimits: asked.limits };
     const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now, isForRobot: true });
     if (request.scopes.includes(SCIM)) await requireOwner(asked);
-    await rejectEscalation(asked.person.id, accountId, robotId);
+    await rejectGiving(asked.person.id, accountId, robotId);
     requireExpiry(await policies.rulesForRobots(accountId), request.expiresAt, now);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
@@ -104,7 +104,7 @@ export function createRobotTokens(parts: Parts) {
     const { ownerId: accountId, robotId, actor } = asked;
     const { id, scopes } = findToken(await store.list(robotId), idOrName);
     if (scopes.includes(SCIM)) await requireOwner(asked);
-    await rejectEscalation(asked.person.id, accountId, robotId);
+    await rejectGiving(asked.person.id, accountId, robotId);
     const rules = await policies.rulesForRobots(accountId);
     const decide = endOf(wanted.expiresAt, { ...asked, isOwn: false }, rules);
     const about = { id, accountId, robotId, overlapMs: wanted.overlapMs };

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import type { ShownObjects } from '../authz/shown-objects.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
-import { shownIds } from '../identity/tokens/token-limits.ts';
 import type { Robot, Robots } from './robots.ts';
 
 const RobotInfo = named(
@@ -23,7 +23,7 @@ const NewRobot = named('NewRobot', Type.Object({ name: Type.String(), descriptio
 const RobotId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
-export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string): void {
+export function robotRoutes(scope: Scope, robots: Robots, shownObjects: ShownObjects, baseUrl: () => string): void {
   const common = { tags: ['robots'], extension: true };
 
   scope.get(
@@ -40,8 +40,9 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { organization, limits } = callerIn(request);
-      const among = shownIds(limits, 'robot_ac', organization.id);
+      const caller = callerIn(request);
+      const { organization } = caller;
+      const among = await shownObjects(caller, organization.id, 'robot_ac');
       const { total, items } = await robots.list(organization.id, request.query.name, page, among);
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);

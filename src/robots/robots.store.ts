@@ -1,3 +1,4 @@
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
@@ -83,6 +84,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
       if (!current) return false;
       decide(current);
       const tokens = await query<{ id: bigint; name: string }>(DELETE_TOKENS, [id]);
+      await endAssignments({ query, touch, record }, 'robot', [id], actor);
       query.later(DELETE, [id]);
       touch({ kind: 'robot', id, organizationId: ownerId });
       for (const token of tokens) touch({ kind: 'token', id: token.id, organizationId: ownerId });

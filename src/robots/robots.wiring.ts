@@ -1,5 +1,4 @@
 import type { Authz } from '../authz/authz.wiring.ts';
-import { createRobotEscalationGuard } from '../authz/robot-escalation.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -15,7 +14,7 @@ import { createRobots } from './robots.ts';
 export function wireRobots(
   { db, revisions, room, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
-  { judge, model }: Pick<Authz, 'judge' | 'model'>,
+  { judge, shownObjects, heldPlaces }: Pick<Authz, 'judge' | 'shownObjects' | 'heldPlaces'>,
   { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
   const robots = createRobots(createRobotStore(db, revisions.write, room));
@@ -23,16 +22,16 @@ export function wireRobots(
     store: createRobotTokenStore(db),
     issuer: tokens,
     judge,
+    rejectGiving: heldPlaces.rejectGivingOfRobot,
     policies,
     limits,
     flushUsage: tokenUsage.flush,
-    rejectEscalation: createRobotEscalationGuard(judge, model),
   });
   return {
     robots,
     robotTokens,
     mount(scope: Scope): void {
-      robotRoutes(scope, robots, baseUrl);
+      robotRoutes(scope, robots, shownObjects, baseUrl);
       robotTokenRoutes(scope, robotTokens, soon, baseUrl);
     },
   };

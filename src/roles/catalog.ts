@@ -80,6 +80,13 @@ export const CATALOG: readonly CatalogEntry[] = [
   entry('org_mgmt', 'create roles', 'can_create_role', 'Create custom roles.', 'view roles'),
   entry('org_mgmt', 'edit roles', 'can_edit_roles', 'Edit custom roles and assign them to teams.', 'view roles'),
   entry('org_mgmt', 'delete roles', 'can_delete_roles', 'Delete custom roles.', 'view roles'),
+  entry(
+    'org_mgmt',
+    'assign roles',
+    'can_assign_roles',
+    'Assign custom roles to teams, users and robots.',
+    'view roles',
+  ),
   entry('org_mgmt', 'view audit log', 'can_view_audit_log', 'View who changed what.'),
   entry('cluster_mgmt', 'view clusters', 'can_view_clusters', 'View the clusters of the organization.'),
   entry(

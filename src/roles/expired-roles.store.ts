@@ -6,13 +6,14 @@ import { getRoles, toState } from './roles.store.ts';
 // By the clock of the database, at the start of the transaction.
 const EXPIRED = sql(
   'expiredRoles.find',
-  'select role_id, team_id from role_team where expires_at <= now() order by expires_at limit $1',
+  `select role_id, team_id from assignment
+    where expires_at <= now() and team_id is not null and created_by_id is null order by expires_at limit $1`,
 );
 // As in every change of a role. What was extended meanwhile is not deleted.
 const LOCK = sql('expiredRoles.lock', 'select id from role where id = any($1::bigint[]) order by id for update');
 const DELETE = sql(
   'expiredRoles.delete',
-  `delete from role_team t using unnest($1::bigint[], $2::bigint[]) as e (role_id, team_id)
+  `delete from assignment t using unnest($1::bigint[], $2::bigint[]) as e (role_id, team_id)
     where t.role_id = e.role_id and t.team_id = e.team_id and t.expires_at <= now()
    returning t.role_id, t.team_id`,
 );

@@ -1,3 +1,4 @@
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
@@ -6,7 +7,7 @@ import { applyGuardrails, readGuardrails } from '../guardrails/guardrail-file.st
 import type { GuardrailPlan } from '../guardrails/guardrail-file.ts';
 import type { RoleFileStore } from './role-file.ts';
 import type { Plan, RolesNow, StoredRole, Team } from './role-plan.ts';
-import { nameKey, readRoles, toState } from './roles.store.ts';
+import { nameKey, readRoles, toState, withoutTeams } from './roles.store.ts';
 import type { RoleDraft } from './roles.ts';
 
 const TEAMS = sql('roleFile.teams', 'select id, name from team where organization_id = $1 order by id');
@@ -45,17 +46,17 @@ const ADD_PERMISSIONS = sql(
 );
 const DROP_TEAMS = sql(
   'roleFile.dropTeams',
-  `delete from role_team using unnest($1::bigint[], $2::bigint[]) as gone (role_id, team_id)
-    where role_team.role_id = gone.role_id and role_team.team_id = gone.team_id`,
+  `delete from assignment t using unnest($1::bigint[], $2::bigint[]) as gone (role_id, team_id)
+    where t.role_id = gone.role_id and t.team_id = gone.team_id`,
 );
 const ADD_TEAMS = sql(
   'roleFile.addTeams',
-  `insert into role_team (role_id, team_id) select n.role_id, n.team_id
+  `insert into assignment (role_id, team_id) select n.role_id, n.team_id
      from unnest($1::bigint[], $2::bigint[]) as n (role_id, team_id) on conflict do nothing`,
 );
 const SET_ENDS = sql(
   'roleFile.setEnds',
-  `update role_team t set expires_at = n.expires_at
+  `update assignment t set expires_at = n.expires_at, version = t.version + 1
      from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as n (role_id, team_id, expires_at)
     where t.role_id = n.role_id and t.team_id = n.team_id`,
 );
@@ -84,12 +85,14 @@ export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
       await query(LOCK_ROLES, [organizationId]);
       const decision = await decide(await read(query, organizationId, LOCK_TEAMS));
       const { deletes } = decision.plan;
-      if (deletes.length > 0) await query(DELETE, [deletes.map(({ id }) => id)]);
+      const deletedIds = deletes.map(({ id }) => id);
+      const ended = await endAssignments({ query, touch, record }, 'role', deletedIds, actor);
+      if (deletes.length > 0) await query(DELETE, [deletedIds]);
       const written = await put(query, organizationId, decision.plan);
       for (const { id } of [...deletes, ...written]) touch({ kind: 'role', id, organizationId });
       const about = { actor, organizationId, objectType: 'role' };
       for (const role of deletes) {
-        record({ ...about, action: 'role.delete', objectId: role.id, before: toState(role) });
+        record({ ...about, action: 'role.delete', objectId: role.id, before: toState(withoutTeams(role, ended)) });
       }
       for (const { id, before, draft } of written) {
         const action = before ? 'role.update' : 'role.create';

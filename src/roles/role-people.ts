@@ -8,14 +8,24 @@ export interface TeamsCount {
   readonly people: number;
 }
 
+/** What a role is assigned to besides the teams that have it in the whole organization. */
+export interface FurtherHolders {
+  readonly roleId: bigint;
+  /** On single objects. */
+  readonly teamIds: readonly bigint[];
+  /** To themselves, each with the teams that they are in. */
+  readonly users: readonly (readonly bigint[])[];
+}
+
 export interface RolePeopleStore {
   counts(organizationId: bigint): Promise<TeamsCount[]>;
+  further(organizationId: bigint): Promise<FurtherHolders[]>;
 }
 
 export type RolePeople = ReturnType<typeof createRolePeople>;
 
 /**
- * How many users have each role through its teams; a user in two of the teams counts once. Only callers who may see all
+ * How many users have each role, through teams or directly, wherever it is assigned; each user counts once. Only callers who may see all
  * teams are told, because they could count the members themselves.
  */
 export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'holds'>) {
@@ -26,7 +36,8 @@ export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'hol
   ): Promise<ReadonlyMap<bigint, number> | undefined> => {
     const organization = { type: 'organization', id: organizationId } as const;
     if (!(await judge.holds(callerId, organizationId, 'can_view_teams', organization))) return undefined;
-    const isHeld = roles.some(({ teamIds }) => teamIds.length > 0);
+    const further = new Map((await store.further(organizationId)).map((one) => [one.roleId, one]));
+    const isHeld = further.size > 0 || roles.some(({ teamIds }) => teamIds.length > 0);
     const counts = isHeld ? await store.counts(organizationId) : [];
     const ofTeam = new Map<bigint, TeamsCount[]>();
     const pace = createPace();
@@ -41,11 +52,11 @@ export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'hol
     const people = new Map<bigint, number>();
     for (const { id, teamIds } of roles) {
       const counted = new Set<TeamsCount>();
-      for (const team of teamIds) for (const one of ofTeam.get(team) ?? []) counted.add(one);
-      people.set(
-        id,
-        counted.values().reduce((sum, one) => sum + one.people, 0),
-      );
+      const teams = new Set([...teamIds, ...(further.get(id)?.teamIds ?? [])]);
+      for (const team of teams) for (const one of ofTeam.get(team) ?? []) counted.add(one);
+      const inTeams = counted.values().reduce((sum, one) => sum + one.people, 0);
+      const direct = further.get(id)?.users.filter((theirs) => !theirs.some((team) => teams.has(team))) ?? [];
+      people.set(id, inTeams + direct.length);
       await pace();
     }
     return people;

@@ -28,7 +28,7 @@ export const RoleResponse = named(
     people: Type.Optional(
       Type.Integer({
         description:
-          'In lists: how many users have the role through its teams. Only for callers who may see all teams.',
+          'In lists: how many users have the role, through teams or directly, wherever it is assigned. Only for callers who may see all teams.',
       }),
     ),
   }),

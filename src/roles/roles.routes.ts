@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import { PlaceResponse, presentPlace } from '../authz/places/place.view.ts';
 import { writeListInSlices } from '../base/json.ts';
+import { PRINCIPAL_TYPES } from '../changes/object-kinds.ts';
 import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
 import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
@@ -24,7 +26,7 @@ import { CATALOG } from './catalog.ts';
 import type { PastRoles } from './past-roles.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
-import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
+import type { Role, RoleInput, Roles, Setting, ShownPrincipal } from './roles.ts';
 
 const MAX_ITEMS = 1000;
 const RoleId = Type.Object({ id: PathId });
@@ -70,12 +72,13 @@ const Available = named(
 const PrincipalEntry = named(
   'RolePrincipal',
   Type.Object({
-    type: Type.String({ enum: ['team', 'user'] }),
+    type: Type.String({ enum: [...PRINCIPAL_TYPES] }),
     id: Int64,
     name: Type.String(),
     display_name: Type.String(),
     assigned_at: Timestamp,
     expires_at: Expiry,
+    on: Type.Optional(PlaceResponse),
   }),
 );
 
@@ -214,7 +217,7 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, p
     {
       config: { access: holds('viewer:role', 'authz') },
       schema: {
-        summary: 'List the teams and users that a role is assigned to',
+        summary: 'List the teams, users and robots that a role is assigned to, and on what',
         tags,
         params: RoleId,
         querystring: OrgQuery,
@@ -222,7 +225,8 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, p
       },
     },
     async (request) => {
-      const found = await roles.principals(callerIn(request).organization.id, idOf(request.params));
+      const { organization, person } = callerIn(request);
+      const found = await roles.principals(organization.id, person.id, idOf(request.params));
       return found.map(presentPrincipal);
     },
   );
@@ -253,7 +257,8 @@ function show(reply: FastifyReply, role: Role) {
   return presentRole(role);
 }
 
-function presentPrincipal({ type, id, name, assignedAt, expiresAt }: Principal) {
+function presentPrincipal({ type, id, name, on, isPlaceHidden, assignedAt, expiresAt }: ShownPrincipal) {
   const times = { assigned_at: timestamp(assignedAt), ...presentExpiry(expiresAt) };
-  return { type, id, name: name.toLowerCase(), display_name: name, ...times };
+  const place = on && { on: presentPlace(on, isPlaceHidden) };
+  return { type, id, name: name.toLowerCase(), display_name: name, ...times, ...place };
 }

@@ -1,5 +1,8 @@
+import { type AssignmentRow, ON_NAME, TO_NAME } from '../authz/places/assignment-row.rows.ts';
+import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import { yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -24,8 +27,12 @@ interface RoleRow {
 type WrittenRow = Pick<RoleRow, 'id' | 'version' | 'created_at' | 'updated_at'>;
 
 interface PrincipalRow {
-  id: bigint;
-  name: string;
+  to_type: PrincipalType;
+  to_id: bigint;
+  to_name: string;
+  on_type: PlaceType;
+  on_id: bigint;
+  on_name: string;
   assigned_at: Date;
   expires_at: Date | null;
 }
@@ -35,9 +42,10 @@ const ROLES_IN_PAGE = 50;
 const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
   array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
   array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
-  array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids,
-  array(select (extract(epoch from t.expires_at) * 1000)::bigint from role_team t
-         where t.role_id = r.id order by t.team_id) as team_ends`;
+  array(select t.team_id from assignment t where t.role_id = r.id and t.team_id is not null
+         order by t.team_id) as team_ids,
+  array(select (extract(epoch from t.expires_at) * 1000)::bigint from assignment t
+         where t.role_id = r.id and t.team_id is not null order by t.team_id) as team_ends`;
 
 const PAGE = sql(
   'roles.page',
@@ -64,7 +72,7 @@ const INSERT = sql(
      select made.id, p.namespace, p.action, p.relation
        from made, unnest($5::text[], $6::text[], $7::text[]) as p (namespace, action, relation)),
    teams as (
-     insert into role_team (role_id, team_id, expires_at) select made.id, t.team_id, t.expires_at
+     insert into assignment (organization_id, role_id, team_id, expires_at) select $1, made.id, t.team_id, t.expires_at
        from made, unnest($8::bigint[], $9::timestamptz[]) as t (team_id, expires_at))
    select id, version, created_at, updated_at from made`,
 );
@@ -80,12 +88,13 @@ const UPDATE = sql(
        from unnest($5::text[], $6::text[], $7::text[]) as p (namespace, action, relation)
      on conflict (role_id, namespace, action) do update set relation = excluded.relation
       where role_permission.relation <> excluded.relation),
-   old_teams as (delete from role_team where role_id = $1 and team_id <> all($8::bigint[])),
+   old_teams as (delete from assignment where role_id = $1 and team_id is not null
+       and team_id <> all($8::bigint[])),
    teams as (
-     insert into role_team (role_id, team_id, expires_at) select $1, t.team_id, t.expires_at
+     insert into assignment (role_id, team_id, expires_at) select $1, t.team_id, t.expires_at
        from unnest($8::bigint[], $9::timestamptz[]) as t (team_id, expires_at)
-     on conflict (role_id, team_id) do update set expires_at = excluded.expires_at
-      where role_team.expires_at is distinct from excluded.expires_at)
+     on conflict (role_id, team_id) do update set expires_at = excluded.expires_at, version = assignment.version + 1
+      where assignment.expires_at is distinct from excluded.expires_at)
    update role set name = $2, name_key = $3, description = $4, version = version + 1,
           updated_at = greatest(now(), updated_at) where id = $1
    returning id, version, created_at, updated_at`,
@@ -96,10 +105,12 @@ const TEAMS = sql(
   'roles.teams',
   'select id from team where organization_id = $1 and id = any($2::bigint[]) for key share',
 );
+// Teams, then users, then robots; for each the organization first.
 const PRINCIPALS = sql(
   'roles.principals',
-  `select t.id, t.name, rt.assigned_at, rt.expires_at from role r join role_team rt on rt.role_id = r.id join team t on t.id = rt.team_id
-    where r.organization_id = $1 and r.id = $2 order by t.id`,
+  `select s.to_type, s.to_id, ${TO_NAME} as to_name, s.on_type, s.on_id, ${ON_NAME} as on_name, s.assigned_at, s.expires_at
+     from assignment s where s.organization_id = $1 and s.role_id = $2
+    order by s.to_type <> 'team', s.to_type <> 'user', s.to_id, s.on_type <> 'organization', s.on_type, s.on_id`,
 );
 
 export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
@@ -113,9 +124,10 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
 
   async function principals(organizationId: bigint, id: bigint): Promise<Principal[]> {
     const rows = await db.query<PrincipalRow>(PRINCIPALS, [organizationId, id]);
-    return rows.map(({ id, name, assigned_at, expires_at }) => ({
-      ...{ type: 'team', id, name },
-      ...{ assignedAt: assigned_at, expiresAt: expires_at },
+    return rows.map((row) => ({
+      ...{ type: row.to_type, id: row.to_id, name: row.to_name },
+      on: row.on_type === 'organization' ? undefined : { type: row.on_type, id: row.on_id, name: row.on_name },
+      ...{ assignedAt: row.assigned_at, expiresAt: row.expires_at },
     }));
   }
 
@@ -170,6 +182,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
       const current = await get(query, organizationId, id);
       if (!current) return false;
       decide(current);
+      const ended = await endAssignments({ query, touch, record }, 'role', [id], actor);
       query.later(DELETE, [id]);
       touch({ kind: 'role', id, organizationId });
       record({
@@ -178,7 +191,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
         action: 'role.delete',
         objectType: 'role',
         objectId: id,
-        before: toState(current),
+        before: toState(withoutTeams(current, ended)),
       });
       return true;
     });
@@ -272,6 +285,17 @@ function toRole(row: RoleRow): Role {
 function expiriesOf({ team_ids, team_ends }: RoleRow): TeamExpiries {
   const ends = team_ids.map((id, place) => [id, team_ends[place] ?? null] as const);
   return new Map(ends.flatMap(([id, end]) => (end === null ? [] : [[id, new Date(Number(end))]])));
+}
+
+/** A role after assignments of it have ended, each with an entry of its own. */
+export function withoutTeams(role: RoleDraft & Pick<Role, 'id'>, ended: readonly AssignmentRow[]): RoleDraft {
+  const gone = new Set(ended.filter(({ role_id }) => role_id === role.id).map(({ team_id }) => team_id));
+  const stays = (team: bigint) => !gone.has(team);
+  return {
+    ...role,
+    teamIds: role.teamIds.filter(stays),
+    teamExpiries: new Map([...(role.teamExpiries ?? [])].filter(([team]) => stays(team))),
+  };
 }
 
 /** A role as the audit log shows it. */

@@ -1,10 +1,13 @@
 import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
+import type { Place } from '../authz/places/places.ts';
+import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { endsBefore } from '../base/expiry.ts';
 import { readLineField } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { PrincipalType } from '../changes/object-kinds.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
 
@@ -44,11 +47,17 @@ export interface RoleInput {
 }
 
 export interface Principal {
-  readonly type: 'team' | 'user';
+  readonly type: PrincipalType;
   readonly id: bigint;
   readonly name: string;
+  /** What the role is assigned on, unless it is the organization. */
+  readonly on?: (Place & { readonly name: string }) | undefined;
   readonly assignedAt: Date;
   readonly expiresAt: Date | null;
+}
+
+export interface ShownPrincipal extends Principal {
+  readonly isPlaceHidden: boolean;
 }
 
 export interface RoleStore {
@@ -94,8 +103,20 @@ const MAX_DESCRIPTION = 1000;
 const MAX_NAMED = 20;
 
 /** Custom roles: sets of permissions that are assigned to teams of an organization. */
-export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
-  return { list: store.list, principals: store.principals, get, create, update, remove };
+export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed' | 'holds'>, limits: RoleLimits) {
+  const seesPlace = createSeesPlace(judge);
+  return { list: store.list, principals, get, create, update, remove };
+
+  /** What the reader may not see has no ID and no name. */
+  async function principals(organizationId: bigint, readerId: bigint, id: bigint): Promise<ShownPrincipal[]> {
+    const found = await store.principals(organizationId, id);
+    const shown: ShownPrincipal[] = [];
+    for (const one of found) {
+      const isSeen = one.on === undefined || (await seesPlace(readerId, organizationId, one.on));
+      shown.push({ ...one, isPlaceHidden: !isSeen });
+    }
+    return shown;
+  }
 
   async function get(organizationId: bigint, id: bigint): Promise<Role> {
     const role = await store.get(organizationId, id);

@@ -49,7 +49,7 @@ export function createTeamRoles(roles: Pick<Roles, 'list' | 'get' | 'update'>, j
 
   async function requireEditor(organizationId: bigint, actor: Actor): Promise<void> {
     const organization = { type: 'organization', id: organizationId } as const;
-    const isEditor = await judge.holds(actor.id, organizationId, 'can_edit_roles', organization);
+    const isEditor = await judge.holds(actor.id, organizationId, 'assigner', organization);
     if (!isEditor) throw missingRelation('edit_roles:org');
   }
 }

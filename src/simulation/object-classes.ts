@@ -21,6 +21,10 @@ export const STRUCTURE: ReadonlySet<string> = new Set(STRUCTURE_TYPES);
 export class ObjectClasses {
   /** What is stated about each object: `organization organization:1,built_in user:*`. */
   readonly #facts = new Map<string, string>();
+  /** By assignment: what it is on. */
+  readonly #places = new Map<string, Tuple>();
+  /** The same by object, and by assignment. */
+  readonly #placed = new Map<string, Map<string, Tuple>>();
   /** By type and facts. */
   readonly #classes = new Map<string, ObjectClass>();
   readonly #samples = new Map<string, ObjectClass>();
@@ -39,15 +43,43 @@ export class ObjectClasses {
   enter(tuple: GraphTuple): void {
     const fact = factOf(tuple);
     const known = this.#facts.get(tuple.object);
+    if (isPlacing(tuple)) this.#enterPlace(tuple);
     if (known === undefined || known === '') this.#facts.set(tuple.object, fact);
     else if (fact !== '') this.#facts.set(tuple.object, `${known},${fact}`);
   }
 
-  /** Replaces what is stated about an object. Without tuples, there is no such object. */
+  /**
+   * Replaces what is stated about an object, except what assignments state. Without tuples, there is no such object; the
+   * assignments on it count again if there is one later.
+   */
   state(object: string, tuples: readonly Tuple[]): void {
     this.#alike.delete(typeOf(object));
     if (tuples.length === 0) this.#facts.delete(object);
-    else this.#facts.set(object, factsIn(tuples));
+    else this.#facts.set(object, factsIn([...tuples, ...(this.#placed.get(object)?.values() ?? [])]));
+  }
+
+  /** What an assignment is on: `cluster:1#assignment@assignment:31`. */
+  placeOf(assignment: string): Tuple | undefined {
+    return this.#places.get(assignment);
+  }
+
+  /** Replaces what an assignment is on. */
+  place(assignment: string, place: Tuple | undefined): void {
+    const known = this.#places.get(assignment);
+    const objects = [known?.object, place?.object];
+    if (known) this.#placed.get(known.object)?.delete(assignment);
+    this.#places.delete(assignment);
+    if (place) this.#enterPlace(place);
+    for (const object of new Set(objects)) {
+      const facts = object === undefined ? undefined : this.#facts.get(object);
+      if (object !== undefined && facts !== undefined) this.state(object, ownTuples(object, facts));
+    }
+  }
+
+  #enterPlace(place: Tuple): void {
+    this.#places.set(place.user, place);
+    const placed = this.#placed.get(place.object) ?? new Map<string, Tuple>();
+    this.#placed.set(place.object, placed.set(place.user, place));
   }
 
   has(object: string): boolean {
@@ -107,6 +139,11 @@ export function tuplesFor(object: string, facts: string): Tuple[] {
   });
 }
 
+/** What an object states itself. */
+export function ownTuples(object: string, facts: string): Tuple[] {
+  return tuplesFor(object, facts).filter((tuple) => !isPlacing(tuple));
+}
+
 function factsIn(tuples: readonly Tuple[]): string {
   return tuples
     .map(factOf)
@@ -115,7 +152,16 @@ function factsIn(tuples: readonly Tuple[]): string {
     .join();
 }
 
-/** What a team or a role is to members of teams matters to those only. */
+/**
+ * What a team or a role is to members of teams, or to robots, matters to those only. What a role allows on single objects
+ * changes nothing about the role itself.
+ */
 function factOf({ relation, user }: Tuple): string {
-  return user.endsWith('#member') || user.endsWith('#assignee') ? '' : `${relation} ${user}`;
+  const isForSome = relation === 'assignee' || user.endsWith('#member') || user.endsWith('#assignee');
+  return isForSome || relation.startsWith('allows_') ? '' : `${relation} ${user}`;
+}
+
+/** Whether a tuple states that a role is assigned on its object. It comes from the assignment, not from the object. */
+function isPlacing({ user }: Pick<Tuple, 'user'>): boolean {
+  return user.startsWith('assignment:');
 }

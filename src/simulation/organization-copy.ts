@@ -10,7 +10,7 @@ import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { ClassAnswers } from './class-answers.ts';
-import { ObjectClasses, STRUCTURE, tuplesFor, typeOf } from './object-classes.ts';
+import { ObjectClasses, ownTuples, STRUCTURE, typeOf } from './object-classes.ts';
 import { type Assignment, isPerson, type PeopleClass, PeopleClasses } from './people-classes.ts';
 
 /** Takes back a change of the copy. */
@@ -106,9 +106,11 @@ export class OrganizationCopy {
     const byObject = Map.groupBy(tuples, ({ object }) => object);
     const kept = tuples.filter(({ object }) => STRUCTURE.has(typeOf(object)));
     this.answers.graph.replaceSource(source, kept);
+    const isAssignment = typeOf(source) === 'assignment';
+    if (isAssignment) this.#place(source, tuples);
     for (const object of new Set([...before.map((tuple) => tuple.object), ...byObject.keys()])) {
-      // Many rows state something about the organization.
-      if (typeOf(object) === 'organization') continue;
+      // Many rows state something about the organization, and assignments about what they are on.
+      if (typeOf(object) === 'organization' || (isAssignment && object !== source)) continue;
       this.answers.leaveObject(object);
       this.objects.state(object, byObject.get(object) ?? []);
     }
@@ -130,14 +132,22 @@ export class OrganizationCopy {
     return [...own, ...alike.flatMap((some) => some.find((object) => !objects.has(object)) ?? [])];
   }
 
+  #place(assignment: string, tuples: readonly Tuple[]): void {
+    const places = [this.objects.placeOf(assignment), tuples.find(({ user }) => user === assignment)];
+    for (const place of places) if (place) this.answers.leaveObject(place.object);
+    this.objects.place(assignment, places[1]);
+  }
+
   /** What a source states, except to single users. What it states about other objects than teams and roles is their facts. */
   #commonOf(source: string): Tuple[] {
     const [kind, id] = source.split(':');
     const others = KINDS.flatMap(([type, { source: from }]) =>
       from === kind && !STRUCTURE.has(type)
-        ? tuplesFor(`${type}:${id}`, this.objects.facts.get(`${type}:${id}`) ?? '')
+        ? ownTuples(`${type}:${id}`, this.objects.facts.get(`${type}:${id}`) ?? '')
         : [],
     );
+    const place = this.objects.placeOf(source);
+    if (place && !STRUCTURE.has(typeOf(place.object))) others.push(place);
     return [...this.answers.graph.tuplesOf(source), ...others];
   }
 

@@ -66,7 +66,7 @@ export async function stateFrom(
       if (relation === 'built_in') team.isBuiltIn = true;
     } else if (object.startsWith('role:')) {
       const role = entryIn(byRole, object, newRole);
-      if (relation === 'assignee') role.teamIds.push(idOf(subject));
+      if (relation === 'assignee' && userset === 'member') role.teamIds.push(idOf(subject));
     } else if (userset === 'member') {
       const permission = PERMISSION_OF.get(relation);
       if (permission) entryIn(byTeam, subject, newTeam).permission = permission;

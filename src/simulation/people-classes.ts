@@ -20,6 +20,7 @@ export interface PeopleClass {
   readonly users: Set<string>;
 }
 
+const ROBOT = 'robot_ac:';
 const PLACED_IN_PART = 500;
 const NOTHING: readonly GraphTuple[] = [];
 
@@ -30,6 +31,8 @@ export class PeopleClasses {
   readonly #classOf = new Map<string, PeopleClass>();
   /** By source: the users to whom it assigns something, once a caller has asked. */
   #usersOf: Map<string, Set<string>> | undefined;
+  /** Robots that a caller has asked about. */
+  readonly #robots = new Map<string, PeopleClass>();
   #created = 0;
 
   get userCount(): number {
@@ -57,9 +60,9 @@ export class PeopleClasses {
     }
   }
 
-  /** A user to whom nothing is assigned is in the class of those. */
+  /** A user to whom nothing is assigned is in the class of those. A robot stands for itself, in no class with users. */
   classOf(user: string): PeopleClass {
-    return this.#classOf.get(user) ?? this.classFor(NOTHING);
+    return this.#classOf.get(user) ?? (user.startsWith(ROBOT) ? this.#robot(user) : this.classFor(NOTHING));
   }
 
   has(user: string): boolean {
@@ -104,6 +107,14 @@ export class PeopleClasses {
     if (!left || left.users.size > 0) return undefined;
     this.#classes.delete(keyOf(left.assigned));
     return left;
+  }
+
+  /** What is assigned to robots is in the graph itself. */
+  #robot(subject: string): PeopleClass {
+    const none = { assigned: [], objects: new Set<string>(), teamIds: [], isAdministrator: false };
+    const known = this.#robots.get(subject) ?? { subject, ...none, users: new Set<string>() };
+    this.#robots.set(subject, known);
+    return known;
   }
 
   #usersBySource(): Map<string, Set<string>> {

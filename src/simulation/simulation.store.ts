@@ -11,7 +11,8 @@ const TEAMS = sql(
 const ROLES = sql(
   'simulation.roles',
   `select r.id, r.name, r.description, x.team_id, x.expires_at from role r
-     left join role_team x on x.role_id = r.id and x.expires_at is not null where r.organization_id = $1`,
+     left join assignment x on x.role_id = r.id and x.team_id is not null and x.expires_at is not null
+    where r.organization_id = $1`,
 );
 
 type Ending<Row> = (Row & { expires_at: Date }) | ({ [Key in keyof Row]: null } & { expires_at: null });

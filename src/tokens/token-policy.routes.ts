@@ -107,7 +107,7 @@ export function tokenPolicyRoutes(scope: Scope, policies: TokenPolicies): void {
   scope.get(
     '/orgs/:org/token_policy',
     {
-      config: { access: holdsIn('view_robots:org', 'organization') },
+      config: { access: holdsIn('view_all_robots:org', 'organization') },
       schema: {
         ...common,
         summary: 'Get the rules of an organization for new tokens of its robots',

@@ -1,3 +1,4 @@
+import { endAssignmentsOfUser } from '../authz/places/end-assignments.store.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Change, PLATFORM, type Write } from '../changes/write.ts';
@@ -141,6 +142,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       const teams = await teamsOf(query, id);
       const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
       if (lastOwnerOf.length > 0 && !orphans) return { lastOwnerOf };
+      await endAssignmentsOfUser({ query, touch, record }, id, actor);
       await deleteAccount(query, touch, id);
       touchUser(touch, id, current.isAdmin);
       for (const team of teams) {

@@ -183,7 +183,7 @@ for (const driver of DRIVERS) {
           assert.equal(await everything(db, await graphs.of(id), id), await everything(db, fresh, id));
           assert.equal(graphs.count(), 1);
         }
-        const sizes = await graphs.together(acme().id, person, (one, other) => [one.size > 50, other.size > 0]);
+        const sizes = await graphs.together(acme().id, person, (one, other) => [one.size > 40, other.size > 0]);
         assert.deepEqual(sizes, [true, true]);
       }
       assert.ok(loads() >= 3 * COUNTS.evictionRounds);

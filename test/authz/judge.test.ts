@@ -183,7 +183,7 @@ describe('Decisions', () => {
   });
 
   it('Nobody grants a permission or a role that they do not hold', async () => {
-    const guard = createEscalationGuard(judge);
+    const guard = createEscalationGuard(judge, async () => new Map());
     const connect = { namespace: 'cluster', action: 'connect', relation: 'can_connect_clusters' };
     const edit = { namespace: 'organization', action: 'edit', relation: 'can_edit' };
     const owner = await guard(ANN, ACME);

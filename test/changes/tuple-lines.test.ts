@@ -19,7 +19,7 @@ it('The lines of an account state exactly what the view does, and say how much t
   // A team without members and a role without teams, in an organization that has both.
   const [empty] = await db.query<{ id: bigint }>(
     statement(
-      `select organization_id as id from role where exists (select from role_team where role_id = role.id) limit 1`,
+      `select organization_id as id from role where exists (select from assignment where role_id = role.id) limit 1`,
     ),
   );
   await db.query(

@@ -36,6 +36,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/check': { checks: [] },
+  'POST /api/v1/authz/assignments': { role: { name: 'nothing' }, to: { type: 'team', id: 999_999 } },
+  'PATCH /api/v1/authz/assignments/:id': {},
   'POST /api/v1/authz/guardrails': { name: 'x' },
   'PUT /api/v1/authz/guardrails/:id': {},
   'POST /api/v1/authz/objects/allowed-permissions': [],

@@ -6,6 +6,11 @@
 export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /authz/check':
     '?org .checks[].user .checks[].relation .checks[].object.type:objectType .checks[].object.id:cluster .checks[].object.name:clusterName',
+  'GET /authz/assignments': '?org PAGE ?role ?to:text ?on:text ?expires_before:text',
+  'POST /authz/assignments': '?org ASSIGNMENT',
+  'GET /authz/assignments/:id': 'id:assignment ?org',
+  'PATCH /authz/assignments/:id': 'id:assignment ?org ASSIGNMENT',
+  'DELETE /authz/assignments/:id': 'id:assignment ?org',
   'GET /authz/guardrails': '?org',
   'POST /authz/guardrails': '?org ?dry_run GUARDRAIL',
   'GET /authz/guardrails/:id': 'id:guardrail ?org',
@@ -254,6 +259,10 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
   const fields: Readonly<Record<string, string>> = {
     PAGE: '?page ?limit',
     ROLE: '.name .description .permissions[].namespace .permissions[].action .teamIDs[]',
+    ASSIGNMENT: [
+      '.role.id:role .role.name .to.type:text .to.id:team .to.name:teamName .on.type:objectType .on.id:cluster',
+      '.on.name:clusterName .reason .expires_at',
+    ].join(' '),
     GUARDRAIL: [
       '.name .description .enforce',
       ...['never', 'always'].map((kind) => `.${kind}.users[]:person .${kind}.team ${guarded(kind)}`),

@@ -43,7 +43,9 @@ const ROWS = `
   insert into follow (follower_id, followed_id) values (2, 1);
   insert into used_proof values ('\\x01', now() + interval '1 day'), ('\\x02', now());
   insert into spent_secret values ('\\x02', now()), ('\\x03', now())`;
-const TUPLES = 'select * from tuple order by store, object_type, object_id, relation, subject';
+// What later releases state besides, for roles on single objects and for robots, gives nobody anything by itself.
+const TUPLES = `select * from tuple where relation not in ('anyone', 'robot', 'set') and relation not like 'allows%'
+  order by store, object_type, object_id, relation, subject`;
 
 for (const driver of API_DRIVERS) {
   describe(`The baseline of the migrations on ${driver}`, () => {
@@ -66,6 +68,22 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, later);
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, []);
       assert.deepEqual(await rows(db, TUPLES), tuples);
+      const held =
+        'select role_id, team_id, organization_id, on_type, to_type, created_by_id from assignment order by 1, 2';
+      const [first] = await rows(db, held);
+      assert.deepEqual([first?.on_type, first?.to_type, first?.created_by_id], ['organization', 'team', null]);
+      // As the previous release writes teams of roles.
+      const upsert = `insert into role_team (role_id, team_id, expires_at)
+        select role_id, team_id, now() + interval '1 day' from role_team
+        on conflict (role_id, team_id) do update set expires_at = excluded.expires_at
+         where role_team.expires_at is distinct from excluded.expires_at`;
+      const all = await rows(db, held);
+      await rows(db, upsert);
+      assert.deepEqual(await rows(db, held), all);
+      await rows(db, 'with gone as (delete from role_team returning role_id, team_id) select * from gone');
+      assert.deepEqual(await rows(db, held), []);
+      await rows(db, `insert into role_team (role_id, team_id) values (${first?.role_id}, ${first?.team_id})`);
+      assert.deepEqual(await rows(db, held), all.slice(0, 1));
       assert.deepEqual(await rows(db, 'select encode(hash, $$hex$$) as hash from single_use order by hash'), [
         { hash: '01' },
         { hash: '02' },
@@ -172,7 +190,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual((await migrate(db, newer, quiet)).applied, ['tuples.sql']);
       assert.deepEqual((await status()).pending, []);
       await rows(db, `insert into account (kind, name, is_admin) values ('user', 'root', true)`);
-      const relation = () => rows(db, `select relation from tuple where object_type = 'platform'`);
+      const relation = () => rows(db, `select relation from tuple where object_type = 'platform' and source_id = 0`);
       assert.deepEqual(await relation(), [{ relation: 'chief' }]);
       // Without a number of its own, the release before it puts its view back. With one, it leaves the view alone.
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, ['tuples.sql']);

@@ -30,7 +30,7 @@ const END_MEMBER = sql(
 );
 const END_ROLE = sql(
   'test.endOneRole',
-  'update role_team set expires_at = clock_timestamp() where role_id = $1 and team_id = $2',
+  'update assignment set expires_at = clock_timestamp() where role_id = $1 and team_id = $2',
 );
 
 /** Everything that everybody in one organization may do there, as the server answered after a change. */

@@ -41,6 +41,7 @@ describe('Undoing entries of the audit log', () => {
     assert.deepEqual(undone(role, entry('team.delete', 'team:6', { before })), [
       'organization:9 organization role:5',
       'organization:9 owned_by team:6',
+      'platform:atrium allows_view_clusters role:5',
       'role:5#assignee can_view_clusters organization:9',
       'team:6#member assignee role:5',
       'team:6#member owner organization:9',

@@ -19,11 +19,21 @@ export interface PlainRole {
   readonly teams: Set<number>;
 }
 
+/** A role for a person or a team, on the organization, on one thing or team, or on a set of clusters. */
+export interface PlainGrant {
+  readonly id: number;
+  readonly role: number;
+  readonly to: { readonly person: string } | { readonly team: number };
+  /** As `cluster:5`, `team:3` or `set:eu`; empty for the whole organization. */
+  readonly on: string;
+}
+
 export interface PlainOrganization {
   readonly id: number;
   readonly name: string;
   readonly teams: Map<number, PlainTeam>;
   readonly roles: Map<number, PlainRole>;
+  readonly grants: PlainGrant[];
 }
 
 export interface PlainPerson {
@@ -40,6 +50,8 @@ export interface Thing {
   readonly type: ThingType;
   readonly id: number;
   readonly owner: string;
+  /** Of a cluster. */
+  set?: string;
 }
 
 export interface PlainWorld {
@@ -86,11 +98,12 @@ const ORGANIZATION_RULES: Readonly<Record<string, Rule>> = {
   can_view_roles: {
     from: 'read',
     permission: 'org_mgmt/view roles',
-    impliedBy: ['can_create_role', 'can_edit_roles', 'can_delete_roles'],
+    impliedBy: ['can_create_role', 'can_edit_roles', 'can_delete_roles', 'can_assign_roles'],
   },
   can_create_role: { from: 'admin', permission: 'org_mgmt/create roles' },
   can_edit_roles: { from: 'admin', permission: 'org_mgmt/edit roles' },
   can_delete_roles: { from: 'admin', permission: 'org_mgmt/delete roles' },
+  can_assign_roles: { from: 'admin', permission: 'org_mgmt/assign roles' },
   can_view_audit_log: { from: 'admin', permission: 'org_mgmt/view audit log' },
   can_view_clusters: {
     from: 'read',
@@ -179,7 +192,11 @@ export function allowedPlainly(
     const thing = world.things.find((one) => one.type === type && one.id === id);
     if (thing === undefined) return false;
     if (thing.owner === person.name) return true;
-    return thing.owner === organization.name && holds(person, organization, THING_RULES[type][relation] ?? '');
+    const wanted = THING_RULES[type][relation] ?? '';
+    if (thing.owner !== organization.name) return false;
+    if (holds(person, organization, wanted)) return true;
+    const places = [`${type}:${id}`, ...(thing.set ? [`set:${thing.set}`] : [])];
+    return holdsAt(person, organization, places, wanted, Object.values(THING_RULES[type]));
   });
 }
 
@@ -194,8 +211,34 @@ export function holds(person: PlainPerson, organization: PlainOrganization, rela
   return (rule.impliedBy ?? []).some((other) => holds(person, organization, other));
 }
 
+const ON_TEAMS = ['can_view_teams', 'can_edit_teams', 'can_delete_teams', 'can_manage_team_members'];
+
+/** Whether a role that somebody has on one of these places contains it, or something there that implies it. */
+function holdsAt(
+  person: PlainPerson,
+  organization: PlainOrganization,
+  places: readonly string[],
+  relation: string,
+  known: readonly string[],
+): boolean {
+  const { permission, impliedBy = [] } = ORGANIZATION_RULES[relation] ?? {};
+  const held = rolesOf(person, organization, places).flatMap((role) => [...role.permissions]);
+  if (permission !== undefined && held.includes(permission)) return true;
+  return impliedBy.some((other) => known.includes(other) && holdsAt(person, organization, places, other, known));
+}
+
+/** The roles that are assigned there to the person or to a team of theirs. An empty text means the organization. */
+function rolesOf(person: PlainPerson, organization: PlainOrganization, places: readonly string[]): PlainRole[] {
+  const own = new Set(teamsOf(person, organization).map((team) => team.id));
+  const isTheirs = ({ to }: PlainGrant) => ('person' in to ? to.person === person.name : own.has(to.team));
+  const found = organization.grants.filter((grant) => places.includes(grant.on) && isTheirs(grant));
+  return found.flatMap(({ role }) => organization.roles.get(role) ?? []);
+}
+
 function holdsOnTeam(person: PlainPerson, organization: PlainOrganization, team: PlainTeam, relation: string): boolean {
-  const may = (other: string) => holds(person, organization, other);
+  const may = (other: string) =>
+    holds(person, organization, other) ||
+    (team.level !== 'owner' && holdsAt(person, organization, [`team:${team.id}`], other, ON_TEAMS));
   const isViewers = team.isBuiltIn && team.level === 'read';
   const looksAfter = isViewers && isAtLeast('write', person, organization);
   if (relation === 'can_view') return team.members.has(person.name) || looksAfter || may('can_view_teams');
@@ -222,7 +265,7 @@ function isLastOwner(person: PlainPerson, organization: PlainOrganization): bool
 function permissionsOf(person: PlainPerson, organization: PlainOrganization): ReadonlySet<string> {
   const own = new Set(teamsOf(person, organization).map((team) => team.id));
   const roles = [...organization.roles.values()].filter((role) => [...role.teams].some((team) => own.has(team)));
-  return new Set(roles.flatMap((role) => [...role.permissions]));
+  return new Set([...roles, ...rolesOf(person, organization, [''])].flatMap((role) => [...role.permissions]));
 }
 
 function teamsOf(person: PlainPerson, organization: PlainOrganization): PlainTeam[] {

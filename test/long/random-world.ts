@@ -4,6 +4,7 @@ import type { Answer, TestServer } from '../support/server.ts';
 import {
   type Level,
   PERMISSIONS,
+  type PlainGrant,
   type PlainOrganization,
   type PlainPerson,
   type PlainRole,
@@ -45,8 +46,9 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const organization = anyOrganization();
     const kinds = [addMember, addMember, removeMember, leave, addTeam, editTeam, removeTeam];
     const more = [addRole, editRole, editRole, removeRole, assign, unassign, addThing, removeThing];
+    const single = [grant, grant, grant, withdraw, moveCluster];
     const rare = [toggleAdmin, toggleActive, replaceOrganization];
-    const kind = random.chance(0.06) ? random.pick(rare) : random.pick([...kinds, ...more]);
+    const kind = random.chance(0.06) ? random.pick(rare) : random.pick([...kinds, ...more, ...single]);
     await kind(organization);
     return `${kind.name} in ${organization.name}`;
   }
@@ -69,7 +71,7 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const founder = anyPerson();
     const name = `o${++made}`;
     const { id } = ok(await root('POST', `/admin/users/${founder.name}/orgs`, { username: name })).body;
-    const organization: PlainOrganization = { id, name, teams: new Map(), roles: new Map() };
+    const organization: PlainOrganization = { id, name, teams: new Map(), roles: new Map(), grants: [] };
     for (const team of ok(await root('GET', `/orgs/${name}/teams`)).body) {
       const level = BUILT_IN[team.name] ?? assert.fail(`an organization starts with a team ${team.name}`);
       const members = new Set(level === 'owner' ? [founder.name] : []);
@@ -81,6 +83,7 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     for (let count = 0; count < 3; count++) await addTeam(organization);
     for (let count = 0; count < 3; count++) await addRole(organization);
     for (let count = 0; count < 6; count++) await addThing(organization);
+    for (let count = 0; count < 4; count++) await grant(organization);
   }
 
   async function replaceOrganization(organization: PlainOrganization): Promise<void> {
@@ -96,7 +99,8 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     team.members.add(person.name);
   }
 
-  async function removeMember({ teams }: PlainOrganization): Promise<void> {
+  async function removeMember(organization: PlainOrganization): Promise<void> {
+    const { teams } = organization;
     const team = random.pick([...teams.values()]);
     if (team.members.size === 0) return;
     const name = random.pick([...team.members]);
@@ -107,10 +111,12 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     }
     ok(answer);
     team.members.delete(name);
+    endOfLeavers(organization);
   }
 
   /** A member leaves the organization with all its teams. */
-  async function leave({ name, teams }: PlainOrganization): Promise<void> {
+  async function leave(organization: PlainOrganization): Promise<void> {
+    const { name, teams } = organization;
     const all = [...teams.values()];
     const members = [...new Set(all.flatMap((team) => [...team.members]))];
     const who = random.pick(members);
@@ -122,6 +128,7 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     }
     ok(answer);
     for (const team of all) team.members.delete(who);
+    endOfLeavers(organization);
   }
 
   async function addTeam(organization: PlainOrganization): Promise<void> {
@@ -146,7 +153,8 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     team.level = permission;
   }
 
-  async function removeTeam({ teams, roles }: PlainOrganization): Promise<void> {
+  async function removeTeam(organization: PlainOrganization): Promise<void> {
+    const { teams, roles } = organization;
     const team = random.pick([...teams.values()]);
     const answer = await root('DELETE', `/teams/${team.id}`);
     if (team.isBuiltIn) {
@@ -156,6 +164,8 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     ok(answer);
     teams.delete(team.id);
     for (const role of roles.values()) role.teams.delete(team.id);
+    end(organization, ({ to, on }) => ('team' in to && to.team === team.id) || on === `team:${team.id}`);
+    endOfLeavers(organization);
   }
 
   function anyPermissions(): string[] {
@@ -180,11 +190,13 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     role.permissions = new Set(permissions);
   }
 
-  async function removeRole({ name, roles }: PlainOrganization): Promise<void> {
+  async function removeRole(organization: PlainOrganization): Promise<void> {
+    const { name, roles } = organization;
     const role = anyRole(roles);
     if (role === undefined) return;
     ok(await root('DELETE', `/authz/roles/${role.id}?org=${name}`));
     roles.delete(role.id);
+    end(organization, (one) => one.role === role.id);
   }
 
   async function assign({ teams, roles }: PlainOrganization): Promise<void> {
@@ -200,6 +212,57 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const team = random.pick([...role.teams]);
     ok(await root('DELETE', `/teams/${team}/roles/${role.id}`));
     role.teams.delete(team);
+  }
+
+  /** Assigns a role to a member or a team, somewhere. One that has no effect there, or is there already, is rejected. */
+  async function grant(organization: PlainOrganization): Promise<void> {
+    const { name, teams, roles, grants } = organization;
+    const role = anyRole(roles);
+    const members = [...new Set([...teams.values()].flatMap((team) => [...team.members]))];
+    if (role === undefined || members.length === 0) return;
+    const owned = world.things.filter(({ owner, type }) => owner === name && type !== 'token');
+    const ordinary = [...teams.values()].filter(({ level }) => level !== 'owner');
+    const places = [
+      { text: '', on: undefined },
+      ...owned.map(({ type, id }) => ({ text: `${type}:${id}`, on: { type, id } })),
+      ...ordinary.map(({ id }) => ({ text: `team:${id}`, on: { type: 'team', id } })),
+      ...['eu', 'us'].map((set) => ({ text: `set:${set}`, on: { type: 'cluster_set', name: set } })),
+    ];
+    const { text, on } = random.pick(places);
+    const isToTeam = text !== '' && random.chance(0.3);
+    const person = random.pick(members);
+    const team = random.pick([...teams.keys()]);
+    const to = isToTeam ? { type: 'team', id: team } : { type: 'user', name: person };
+    const body = { role: { id: role.id }, to, ...(on && { on }) };
+    const answer = await root('POST', `/authz/assignments?org=${name}`, body);
+    if (answer.body?.reason === 'no_effect' || answer.body?.reason === 'already_assigned') return;
+    const { id } = ok(answer).body;
+    grants.push({ id, role: role.id, to: isToTeam ? { team } : { person }, on: text });
+  }
+
+  async function withdraw({ name, grants }: PlainOrganization): Promise<void> {
+    if (grants.length === 0) return;
+    const one = random.pick(grants);
+    ok(await root('DELETE', `/authz/assignments/${one.id}?org=${name}`));
+    grants.splice(grants.indexOf(one), 1);
+  }
+
+  async function moveCluster({ name }: PlainOrganization): Promise<void> {
+    const clusters = world.things.filter(({ owner, type }) => owner === name && type === 'cluster');
+    if (clusters.length === 0) return;
+    const cluster = random.pick(clusters);
+    const set = random.pick(['', 'eu', 'us']);
+    ok(await root('PATCH', `/clusters/${cluster.id}`, { clusterSetName: set }));
+    cluster.set = set;
+  }
+
+  function end({ grants }: PlainOrganization, isOver: (one: PlainGrant) => boolean): void {
+    grants.splice(0, Infinity, ...grants.filter((one) => !isOver(one)));
+  }
+
+  function endOfLeavers(organization: PlainOrganization): void {
+    const all = [...organization.teams.values()];
+    end(organization, ({ to }) => 'person' in to && !all.some(({ members }) => members.has(to.person)));
   }
 
   async function addThing(organization: PlainOrganization): Promise<void> {
@@ -225,12 +288,14 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
   }
 
   /** Robots stay, because their tokens go with them. */
-  async function removeThing({ name }: PlainOrganization): Promise<void> {
+  async function removeThing(organization: PlainOrganization): Promise<void> {
+    const { name } = organization;
     const owned = world.things.filter(({ owner, type }) => owner === name && /^c/.test(type));
     if (owned.length === 0) return;
     const thing = random.pick(owned);
     ok(await root('DELETE', `/${thing.type}s/${thing.id}`));
     world.things.splice(world.things.indexOf(thing), 1);
+    end(organization, ({ on }) => on === `${thing.type}:${thing.id}`);
   }
 
   async function toggleAdmin(): Promise<void> {

@@ -16,7 +16,7 @@ export const HIDDEN = /hush|\b77000\d\d\b/;
 /** IDs and names of what is created during the test. */
 export const CREATED = /\b9\d{6}\b|\bnew\d+[cnr]\b/g;
 
-const TABLES = ['account', 'team', 'role', 'guardrail', 'cluster', 'contract', 'robot', 'token', 'audit'];
+const TABLES = ['account', 'team', 'role', 'assignment', 'guardrail', 'cluster', 'contract', 'robot', 'token', 'audit'];
 const NAMED_FROM = 7_000_000;
 const HIDDEN_FROM = 7_700_000;
 const CREATED_FROM = 9_000_000;
@@ -116,6 +116,10 @@ export async function openTenantWorlds(atrium: TestServer) {
     const about = { displayName: description, location: secret, endpoint: `https://${secret}.example` };
     const clusterBody = { name: `${prefix}cluster`, uid, ...about };
     const cluster = ok(await as('POST', `/orgs/${organization}/clusters`, clusterBody)).body;
+    const assigned = { role: { id: role.id }, to: { type: 'team', id: team.id }, on: { type: 'team', id: team.id } };
+    const viewTeams = { permissions: [...permissions, { namespace: 'org_mgmt', action: 'view teams' }] };
+    ok(await as('PUT', `/authz/roles/${role.id}?org=${organization}`, viewTeams));
+    const assignment = ok(await as('POST', `/authz/assignments?org=${organization}`, assigned)).body;
     const contractBody = { name: `${prefix}contract`, product: description };
     const contract = ok(await as('POST', `/orgs/${organization}/contracts`, contractBody)).body;
     const robot = ok(await as('POST', `/orgs/${organization}/robots`, { name: `${prefix}robot`, description })).body;
@@ -135,6 +139,7 @@ export async function openTenantWorlds(atrium: TestServer) {
       teamName: `${prefix}team`,
       role: String(role.id),
       guardrail: String(guardrail.id),
+      assignment: String(assignment.id),
       cluster: String(cluster.id),
       clusterName: `${prefix}cluster`,
       uid,

@@ -29,7 +29,7 @@ const TOLD_AT_HOME: typeof TOLD_BY_DESIGN = [
   [/\/members\/:username$/, /^(person|organization)$/],
   [/\/audit(\/export)?$/, /^(person|organization)$/],
   [/\/(explain|access)$/, /^(person|organization)$/],
-  [/\/authz\/(check|guardrails|matrix|preview)/, /^(person|organization)$/],
+  [/\/authz\/(assignments|check|guardrails|matrix|preview)/, /^(person|organization)$/],
 ];
 /** Owners may add anybody to what they own, so the person would then be a member. */
 const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: RegExp])[] = [

@@ -28,8 +28,9 @@ const ROLES = sql(
   'test.roles',
   `select r.id, r.name, r.version,
           array(select p.namespace || ' ' || p.action from role_permission p where p.role_id = r.id order by 1) as permissions,
-          array(select t.team_id::text from role_team t where t.role_id = r.id order by t.team_id) as teams,
-          (select count(*)::integer from tuple t where t.source_kind = 'role' and t.source_id = r.id) as tuples
+          array(select t.team_id::text from assignment t where t.role_id = r.id order by t.team_id) as teams,
+          (select count(*)::integer from tuple t 
+            where t.source_kind = 'role' and t.source_id = r.id and t.relation not like 'allows%') as tuples
      from role r order by r.id`,
 );
 const CHANGES = sql(

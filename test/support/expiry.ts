@@ -13,7 +13,7 @@ const END_MEMBERSHIPS = sql(
 );
 const END_ASSIGNMENTS = sql(
   'test.endAssignments',
-  `update role_team set expires_at = clock_timestamp() where expires_at is not null
+  `update assignment set expires_at = clock_timestamp() where expires_at is not null
       and role_id in (select id from role where organization_id = $1)`,
 );
 

@@ -19,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['users', 'guardrails'],
   ['organizations', 'factors', 'remedies'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
-  ['robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
+  ['assignments', 'robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],

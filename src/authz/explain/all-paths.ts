@@ -2,6 +2,7 @@ import type { Step } from '../../rebac/explain-proof.ts';
 import { explainAll } from '../../rebac/explanation.ts';
 import type { Viewpoint } from '../viewpoint.ts';
 import { isNamed, objectsIn, withoutNumbers } from './hidden-objects.ts';
+import { withoutRoleParts } from './role-parts.ts';
 
 const MAX_PATHS = 10;
 /** A user who holds something through more teams and roles than this is listed with these. */
@@ -39,7 +40,8 @@ export function* allPaths(
   asked: Asked,
   isOwnQuestion: boolean,
 ): Generator<void, Paths, void> {
-  const { ways, hasMore } = explainAll(graph, { ...asked, ...facts }, MAX_PATHS);
+  const { ways: whole, hasMore } = explainAll(graph, { ...asked, ...facts }, MAX_PATHS);
+  const ways = whole.map(withoutRoleParts);
   const objects = [...new Set(ways.flatMap((steps) => steps.flatMap(objectsIn)))];
   yield;
   if (isOwnQuestion) return { paths: ways, hasMore, objects };
@@ -59,6 +61,12 @@ export function reasonsFor({ graph, facts, sees }: Viewpoint, asked: Asked): Rea
   const { ways } = explainAll(graph, { ...asked, ...facts }, MAX_REASONS);
   const reasons = new Map<string, Reason>();
   for (const { tuple } of ways.flat()) {
+    // The role of an assignment.
+    if (tuple?.relation === 'role') {
+      const object = sees(tuple.user) ? tuple.user : undefined;
+      reasons.set(`role ${object}`, { kind: 'role', object });
+      continue;
+    }
     const kind = tuple && kindOf(tuple.object, tuple.relation);
     if (kind === undefined) continue;
     const isKnown = kind === 'platform' || kind === 'owner' || sees(tuple?.object ?? '');

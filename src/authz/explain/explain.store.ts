@@ -2,14 +2,23 @@ import { NAMED_TYPES } from '../../changes/object-kinds.ts';
 import { principalOfRobot } from '../../changes/principal.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names.ts';
+import { ON_NAME } from '../places/assignment-row.rows.ts';
 import type { ExplainStore, Names } from './explain.ts';
 
+// The role, on what, and until when.
+const ASSIGNMENTS = `select 'assignment:' || s.id as object, (select r.name from role r where r.id = s.role_id) || ' on ' ||
+    ${ON_NAME} || case when s.expires_at is null then '' else ' until ' ||
+      to_char(s.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') end as name
+  from assignment s where s.id = any($${NAMED_TYPES.length + 1}::bigint[])`;
 const NAMES = sql(
   'explain.names',
-  NAMED_TYPES.map(({ type, table, accountKind }, index) => {
-    const ofKind = accountKind === undefined ? '' : `kind = '${accountKind}' and `;
-    return `select '${type}:' || id as object, name from ${table} where ${ofKind}id = any($${index + 1}::bigint[])`;
-  }).join(' union all '),
+  [
+    ...NAMED_TYPES.map(({ type, table, accountKind }, index) => {
+      const ofKind = accountKind === undefined ? '' : `kind = '${accountKind}' and `;
+      return `select '${type}:' || id as object, name from ${table} where ${ofKind}id = any($${index + 1}::bigint[])`;
+    }),
+    ASSIGNMENTS,
+  ].join(' union all '),
 );
 const PERSON = sql('explain.person', `select id, name from account where kind = 'user' and name_key = $1`);
 
@@ -44,7 +53,8 @@ export function createExplainStore(db: Db): ExplainStore {
 
 /** What objects such as `team:4` are called, also inside a transaction. */
 export async function namesOf(query: Query, objects: readonly string[]): Promise<Names> {
-  const ids = NAMED_TYPES.map(({ type }) =>
+  const types = [...NAMED_TYPES.map(({ type }) => type), 'assignment'];
+  const ids = types.map((type) =>
     objects.filter((object) => object.startsWith(`${type}:`)).map((object) => BigInt(object.slice(type.length + 1))),
   );
   const rows = await query<{ object: string; name: string }>(NAMES, ids);

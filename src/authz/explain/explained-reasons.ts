@@ -7,6 +7,7 @@ import { nameOf as nameOfObject } from '../object-ref.ts';
 import type { Viewpoint, ViewpointQuery } from '../viewpoint.ts';
 import { allPaths, type Paths } from './all-paths.ts';
 import { isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
+import { withoutRoleParts } from './role-parts.ts';
 
 /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
 export type Standing = 'seen' | 'own' | 'hidden';
@@ -51,7 +52,8 @@ export function* explainedReasons(
     return { ...nothing, paths: NO_PATHS, standing: 'hidden' };
   }
   yield;
-  const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
+  const proof = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
+  const found = { ...proof, steps: withoutRoleParts(proof.steps) };
   yield;
   const isMissed = isSeen && !viewpoint.existed;
   const missing = isSeen && viewpoint.existed ? found.missing : undefined;

@@ -1,5 +1,7 @@
+import { ON_OBJECTS } from '../../changes/derived-tuples.ts';
 import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
+import { HIDDEN } from './hidden-objects.ts';
 
 /** What an object is called, if the caller may know its name; else `team:4`. */
 export type NameOf = (object: string) => string;
@@ -78,7 +80,13 @@ const PHRASES: Readonly<Record<string, string>> = {
   can_view_orchestratorconfig: 'view the orchestrator configuration of %',
   can_view_cluster_config: 'view the orchestrator configuration of the clusters of %',
   remover: 'delete %',
+  manager: 'manage the members of %',
+  connect_clusters: 'connect to the clusters of %',
+  view_cluster_config: 'view the orchestrator configuration of the clusters of %',
 };
+
+/** What an assignment and a set of clusters give, by the names that the model has for it there. */
+const ON_PLACES: ReadonlySet<string> = new Set([...ON_OBJECTS.keys()].map((relation) => relation.slice('can_'.length)));
 
 /** `can_edit_clusters` of acme: "edit the clusters of acme". */
 export function doing(relation: string, object: string): string {
@@ -123,8 +131,13 @@ export function textOf(step: Step, user: string, nameOf: NameOf, tense = PRESENT
     case 'everyone':
       return `everybody ${holding(relation, name, 'is', tense)}`;
     case 'userset':
+      if (isAssignment(object)) return hasRole(groupOf(tuple?.user ?? '', nameOf), object, nameOf, tense);
       return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name, 'are', tense)}`;
     case 'parent':
+      if (isAssignment(tuple?.user ?? '')) {
+        const whoever = hasRole('whoever', tuple?.user ?? '', nameOf, tense);
+        return `${whoever} ${holding(relation, name, 'is', tense)}`;
+      }
       return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is', tense)} ${holding(relation, name, 'is', tense)}`;
     case 'computed':
       return `whoever ${holding(from ?? '', name, 'is', tense)} ${holding(relation, name, 'is', tense)}`;
@@ -186,7 +199,11 @@ function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf, tense: 
     const subject = tuple?.user ?? '';
     if (rule === 'direct') {
       reasons.push(fact(user, relation, object, nameOf, tense));
-      holder = relation === 'owner' || relation === 'identity' ? undefined : { relation, object };
+      const isWhole = relation === 'owner' || relation === 'identity' || isRoleOf(relation, object);
+      holder = isWhole ? undefined : { relation, object };
+    } else if (rule === 'userset' && isAssignment(object)) {
+      reasons.push(hasRole(groupOf(subject, nameOf), object, nameOf, tense));
+      holder = undefined;
     } else if (rule === 'userset' && object.startsWith('role:')) {
       reasons.push(`${groupOf(subject, nameOf)} ${has} the role ${nameOf(object)}`);
       holder = undefined;
@@ -221,7 +238,23 @@ function holders({ relation, object }: Holder, nameOf: NameOf): string {
   return `${HOLDERS[relation]?.[1] ?? `holders of ${relation}`} of ${nameOf(object)}`;
 }
 
-function fact(user: string, relation: string, object: string, nameOf: NameOf, { is, owns }: Tense): string {
+function isAssignment(object: string): boolean {
+  return object.startsWith('assignment:');
+}
+
+function isRoleOf(relation: string, object: string): boolean {
+  return relation === 'assignee' && (isAssignment(object) || object.startsWith('role:'));
+}
+
+/** An assignment is called after its role, its place and its end: "cluster-operator on prod until …". */
+function hasRole(who: string, object: string, nameOf: NameOf, { has }: Tense): string {
+  const name = nameOf(object);
+  return name === object || name === HIDDEN ? `${who} ${has} a role there` : `${who} ${has} the role ${name}`;
+}
+
+function fact(user: string, relation: string, object: string, nameOf: NameOf, tense: Tense): string {
+  const { is, owns } = tense;
+  if (isRoleOf(relation, object)) return hasRole(user, object, nameOf, tense);
   if (object.startsWith('platform:')) return `${user} ${is} a site administrator`;
   if (object.startsWith('team:') && relation === 'member') return `${user} ${is} in the team ${nameOf(object)}`;
   if (relation === 'owner') return `${user} ${owns} ${nameOf(object)}`;
@@ -256,7 +289,7 @@ function holding(relation: string, name: string, verb: 'is' | 'are', tense: Tens
 }
 
 function isAction(relation: string): boolean {
-  return relation.startsWith('can_') || relation === 'remover';
+  return relation.startsWith('can_') || relation === 'remover' || relation === 'manager' || ON_PLACES.has(relation);
 }
 
 function enumerated(parts: readonly string[]): string {

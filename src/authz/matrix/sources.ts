@@ -1,6 +1,7 @@
-import { allowed } from '../../rebac/engine.ts';
+import { ON_OBJECTS } from '../../changes/derived-tuples.ts';
+import { allowed, check } from '../../rebac/engine.ts';
 import { createGraph, type Graph } from '../../rebac/graph.ts';
-import { statedTo } from '../../rebac/stated.ts';
+import { type Stated, statedAbout, statedTo } from '../../rebac/stated.ts';
 import type { Reason } from '../explain/all-paths.ts';
 import { byId } from '../object-ref.ts';
 
@@ -13,6 +14,8 @@ export interface Source {
   readonly teams: readonly string[];
   /** Everybody in one of these holds what comes from this source. */
   readonly subjects: readonly string[];
+  /** A role: the single objects and sets of clusters on which the user has it, and how they point to the assignment. */
+  readonly places?: ReadonlyMap<string, string>;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -26,18 +29,24 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   const teams = stated.filter(({ relation, object }) => relation === 'member' && object.startsWith('team:'));
   const found: Source[] = [];
   const roles = new Map<string, string[]>();
-  for (const { relation, object } of stated) if (isRole(relation, object)) roles.set(object, []);
+  const places = new Map<string, Map<string, string>>();
+  const note = (given: readonly Stated[], team?: string) => {
+    for (const { relation, object } of given) {
+      const role = isRole(relation, object) ? object : roleAt(graph, relation, object, places);
+      if (role !== undefined) roles.set(role, [...new Set([...(roles.get(role) ?? []), ...(team ? [team] : [])])]);
+    }
+  };
+  note(stated);
   for (const { object: team } of teams.sort((one, other) => byId(one.object, other.object))) {
     const given = statedTo(graph, `${team}#member`);
     const levels = given.filter(({ object }) => object === organization);
     const subjects = levels.map(({ relation }) => `${organization}#${relation}`);
     found.push({ kind: 'team', object: team, teams: [], subjects });
-    for (const { relation, object } of given) {
-      if (isRole(relation, object)) roles.set(object, [...(roles.get(object) ?? []), team]);
-    }
+    note(given, team);
   }
   for (const [object, through] of [...roles].sort(([one], [other]) => byId(one, other))) {
-    found.push({ kind: 'role', object, teams: through, subjects: [`${object}#assignee`] });
+    const at = places.get(object);
+    found.push({ kind: 'role', object, teams: through, subjects: [`${object}#assignee`], ...(at && { places: at }) });
   }
   for (const { relation, object } of stated) {
     if (!object.startsWith('platform:')) continue;
@@ -49,8 +58,50 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
 /** The relations on an object that come from a source. A user who has the source may still be excluded from some. */
 export function givenBy(graph: Graph, source: Source, object: string): ReadonlySet<string> {
   const given = new Set(source.subjects.flatMap((subject) => allowed(graph, subject, object, SHOWN)));
+  for (const relation of givenThere(graph, source, object)) given.add(relation);
   if (source.object === object) for (const relation of ofMembers(graph, object)) given.add(relation);
   return given;
+}
+
+/** The role of an assignment. Notes where it is. */
+function roleAt(
+  graph: Graph,
+  relation: string,
+  assignment: string,
+  places: Map<string, Map<string, string>>,
+): string | undefined {
+  if (relation !== 'assignee' || !assignment.startsWith('assignment:')) return undefined;
+  const [role] = statedAbout(graph, assignment, 'role');
+  if (role === undefined) return undefined;
+  const known = places.get(role) ?? new Map<string, string>();
+  for (const { relation: points, object } of statedTo(graph, assignment)) known.set(object, points);
+  // On the whole organization, the role itself tells everything.
+  if (known.size > 0) places.set(role, known);
+  return known.size > 0 ? role : undefined;
+}
+
+/** What a role gives on an object that it is assigned on, or on a cluster of such a set. */
+function givenThere(graph: Graph, { object: role, places }: Source, object: string): readonly string[] {
+  if (places === undefined) return [];
+  const isIn = (place: string) =>
+    place === object ||
+    (place.startsWith('cluster_set:') &&
+      object.startsWith('cluster:') &&
+      check(graph, { user: place, relation: 'set', object }));
+  const points = [...places].find(([place]) => isIn(place))?.[1];
+  if (points === undefined) return [];
+  const [user, assignment, platform] = ['user:0', 'assignment:0', 'platform:atrium'];
+  const contains = [...ON_OBJECTS.values()].filter((relation) =>
+    check(graph, { user: platform, relation, object: role }),
+  );
+  const alone = createGraph(graph.model, [
+    { user: 'user:*', relation: 'anyone', object: platform },
+    ...contains.map((relation) => ({ user: platform, relation, object: role })),
+    { user: role, relation: 'role', object: assignment },
+    { user, relation: 'assignee', object: assignment },
+    { user: assignment, relation: points, object },
+  ]);
+  return allowed(alone, user, object, SHOWN);
 }
 
 /** What follows for the members of a team from nothing but being a member: on the team itself. */

@@ -41,6 +41,17 @@ export const LIMITS = {
     'custom roles in an organization, also through an import.',
     [ORGANIZATION, 'roles', DELETE],
   ),
+  assignmentsPerOrganization: limit(
+    'LIMIT_ASSIGNMENTS_PER_ORGANIZATION',
+    20_000,
+    'assignments of roles in an organization.',
+    [ORGANIZATION, 'assignments', 'remove one first'],
+  ),
+  assignmentsPerPrincipal: limit('LIMIT_ASSIGNMENTS_PER_PRINCIPAL', 1000, 'assignments to one team, user or robot.', [
+    'this team, user or robot',
+    'assignments',
+    'remove one first',
+  ]),
   guardrailsPerOrganization: limit(
     'LIMIT_GUARDRAILS_PER_ORGANIZATION',
     100,

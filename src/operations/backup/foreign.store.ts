@@ -38,8 +38,13 @@ export async function readObjects(query: Query): Promise<string[]> {
   return (await query<{ name: string }>(OBJECTS)).map(({ name }) => name);
 }
 
-/** Tables of earlier releases: views since migration 0041. */
-const FORMER: readonly string[] = ['table spent_secret', 'table used_proof'];
+/** Of earlier releases: the tables are views since migration 0041 and 0042. */
+const FORMER: readonly string[] = [
+  'table spent_secret',
+  'table used_proof',
+  'table role_team',
+  'trigger role_team_expiry on table role_team',
+];
 
 /** An object that existed before, but does not exist once all migrations have been applied, is not ours. */
 export function refuseForeign(before: readonly string[], after: readonly string[]): void {

@@ -36,7 +36,8 @@ const INVARIANTS: readonly Invariant[] = [
   {
     wrong: 'roles are assigned to teams of other organizations',
     advice: RESTORE,
-    text: `select r.id from role_team x join role r on r.id = x.role_id join team t on t.id = x.team_id
+    text: `select r.id from assignment x join role r on r.id = x.role_id
+             join team t on t.id in (x.team_id, x.to_team_id, x.on_team_id)
             where r.organization_id <> t.organization_id`,
   },
   {

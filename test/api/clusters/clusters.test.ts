@@ -31,7 +31,8 @@ for (const driver of API_DRIVERS) {
         hubClusterName: 'hub',
         hubClusterUID: 'hub-uid',
         hubClusterOwnerName: 'hub-owner',
-        clusterSetName: 'set',
+        // A set decides who reaches the cluster, so it takes the right to assign roles.
+        clusterSetName: '',
         infraNamespace: 'infra',
         project: 'apollo',
         clusterManagers: ['OCM', 'Rancher', 'OCM'],

@@ -15,7 +15,7 @@ const END_MEMBER = sql(
 );
 const END_ROLE = sql(
   'test.endRole',
-  `update role_team set expires_at = date_trunc('milliseconds', clock_timestamp())
+  `update assignment set expires_at = date_trunc('milliseconds', clock_timestamp())
     where role_id = $1 and expires_at is not null returning ${NOW}`,
 );
 const END_TOKEN = sql(

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS, type LimitName } from '../../../src/base/config/limits.ts';
 import { OBJECT_KINDS, RESOURCE_TYPES } from '../../../src/changes/object-kinds.ts';
 import { COUNTS } from '../../counts.ts';
+import { assignmentList } from '../../support/assignments.ts';
 import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
@@ -78,6 +79,8 @@ const LISTS: readonly List[] = [
       atrium.as(user)('POST', `/authz/roles?org=${org}`, { name, permissions: [] }),
     size: 'select count(*)::integer as n from role where organization_id = $1',
   },
+  assignmentList('assignmentsPerOrganization'),
+  assignmentList('assignmentsPerPrincipal'),
   {
     limit: 'guardrailsPerOrganization',
     prepare: organization,

@@ -83,7 +83,7 @@ const STEPS: readonly (readonly [what: keyof Size, statement: string])[] = [
   ],
   [
     'organizations',
-    `insert into role_team (role_id, team_id)
+    `insert into assignment (role_id, team_id)
      select 5000000 + n, 5000000 + 4 * n + 3 from generate_series($1::bigint, $2::bigint) n`,
   ],
   [

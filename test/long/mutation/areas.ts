@@ -38,13 +38,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
     count: COUNTS.sampledMutants,
     sources: [
       'src/authz/*.ts',
-      'src/authz/explain/*.ts',
+      'src/authz/{explain,places}/*.ts',
       'src/remedies/*.ts',
       'src/http/admission/{access,admission,gate}.ts',
     ],
     tests: [
       'test/authz/{graph-cache,graph-moments,graph-store,graphs,judge,owner-store,object-ref,token-reach}.test.ts',
       'test/authz/explanation-text.test.ts',
+      'test/api/assignments/*.test.ts',
       'test/http/{admission,caller,gate}.test.ts',
       'test/api/authz/{allowed-single,allowed-batch,escalation,list-objects,owners,query-token}.test.ts',
       'test/api/authz/{explain,explain-agreement,explain-sentences,remedies,remedies-random}.test.ts',

@@ -1,0 +1,124 @@
+import { AppError, invalidField } from '../base/errors.ts';
+import { PLACE_TYPES, type PlaceType, PRINCIPAL_TYPES, type PrincipalType } from '../changes/object-kinds.ts';
+import type { Assignment, AssignmentChange, AssignmentInput, Reference } from './assignment.ts';
+
+const MAX_REASON = 1000;
+const MAX_SET_NAME = 255;
+const MAX_ID = 2n ** 63n - 1n;
+
+/** What is wrong with an assignment, whatever there is in the organization. */
+export function checkAssignmentInput(input: AssignmentInput): AssignmentInput {
+  return {
+    role: readRole(input.role),
+    to: readTo(input.to),
+    on: input.on && readOn(input.on),
+    reason: readReason(input.reason),
+    expiresAt: input.expiresAt,
+  };
+}
+
+/** To whom: by ID or by name. Robots are of the type `robot_ac`, also called `robot`. */
+function readTo(reference: Reference<string>): Reference<PrincipalType> {
+  const type = typeOf(reference.type, PRINCIPAL_TYPES);
+  if (!type) throw invalidField('to', 'to must be a user, a team or a robot_ac');
+  requireNamed('to', reference);
+  return { ...reference, type };
+}
+
+/**
+ * On what. A set of clusters has a name and no ID. What a role cannot be assigned on is not found, so its type is left
+ * as it is.
+ */
+function readOn(reference: Reference<string>): Reference<string> {
+  const type = typeOf(reference.type, PLACE_TYPES);
+  if (type === 'cluster_set') {
+    const length = [...(reference.name ?? '')].length;
+    if (reference.id !== undefined || length < 1 || length > MAX_SET_NAME) {
+      throw invalidField('on', `on must have the name of the set, with 1 to ${MAX_SET_NAME} characters, and no ID`);
+    }
+  }
+  requireNamed('on', reference);
+  return type ? { ...reference, type } : reference;
+}
+
+function requireNamed(
+  field: string,
+  { id, name }: { readonly id?: bigint | undefined; readonly name?: string | undefined },
+) {
+  if (id === undefined && name === undefined) throw invalidField(field, `${field} must have an id or a name`);
+}
+
+function readRole(reference: { readonly id?: bigint | undefined; readonly name?: string | undefined }) {
+  requireNamed('role', reference);
+  return reference;
+}
+
+export function readReason(text: string | undefined): string | undefined {
+  if (text !== undefined && [...text].length > MAX_REASON) {
+    throw invalidField('reason', `reason must have at most ${MAX_REASON} characters`);
+  }
+  return text;
+}
+
+/** What an object is called must agree with its ID, if both are given. */
+export function requireAgreement(
+  field: string,
+  reference: { readonly id?: bigint | undefined; readonly name?: string | undefined },
+  found: { readonly id: bigint | undefined; readonly name: string },
+  isSame = (one: string, other: string) => one === other,
+): void {
+  const { id, name } = reference;
+  if (id === undefined || name === undefined) return;
+  if (found.id !== id || !isSame(found.name, name)) throw invalidField(field, `${field} has an id and a name of two`);
+}
+
+/** A change may repeat what cannot be changed. */
+export function requireSame({ role, to, on }: Assignment, change: AssignmentChange): void {
+  if (change.role && !matches(change.role, role)) throw fixed('role');
+  if (change.to && !(typeOf(change.to.type, PRINCIPAL_TYPES) === to.type && matches(change.to, to))) throw fixed('to');
+  if (!change.on) return;
+  const place = on.type === 'cluster_set' ? { id: undefined, name: on.name } : on;
+  if (!(typeOf(change.on.type, PLACE_TYPES) === on.type && matches(change.on, place))) throw fixed('on');
+}
+
+function matches(
+  { id, name }: { readonly id?: bigint | undefined; readonly name?: string | undefined },
+  present: { readonly id: bigint | undefined; readonly name: string },
+): boolean {
+  if (id === undefined && name === undefined) return false;
+  return (id === undefined || id === present.id) && (name === undefined || name === present.name);
+}
+
+function fixed(field: string): AppError {
+  return invalidField(field, `${field} cannot be changed: assign the role anew`);
+}
+
+/** `user:5` or `user:dan`. Digits are an ID, otherwise it is a name. */
+export function readFilter<Type extends PrincipalType | PlaceType>(
+  field: string,
+  text: string | undefined,
+  types: readonly Type[],
+): Reference<Type> | undefined {
+  if (text === undefined) return undefined;
+  const [, word = '', rest] = /^(\w+)(?::(.+))?$/s.exec(text) ?? [];
+  const type = typeOf(word, types);
+  if (!type || (rest === undefined && type !== 'organization')) {
+    throw new AppError('invalid', `${field} must be a type and an ID or name, such as ${types[0]}:5`);
+  }
+  if (rest === undefined) return { type };
+  return { type, ...(type === 'cluster_set' ? { name: rest } : readNameOrId(rest)) };
+}
+
+export function readNameOrId(text: string): { readonly id?: bigint; readonly name?: string } {
+  if (!/^[0-9]+$/.test(text)) return { name: text };
+  const id = BigInt(text);
+  // No such object can exist.
+  return { id: id > MAX_ID ? 0n : id };
+}
+
+export const FILTERS = { to: PRINCIPAL_TYPES, on: PLACE_TYPES } as const;
+
+function typeOf<Type extends string>(word: string, types: readonly Type[]): Type | undefined {
+  const name = word === 'robot' ? 'robot_ac' : word;
+  return types.find((type) => type === name);
+}

@@ -1,0 +1,378 @@
+import { ASSIGNMENT, type AssignmentRow, assignmentState } from '../authz/places/assignment-row.rows.ts';
+import { about, awaitAssignmentsOf, touchAssignment } from '../authz/places/end-assignments.store.ts';
+import { limitReached } from '../base/config/limits.ts';
+import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
+import { isPrincipal, principalOf } from '../changes/principal.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
+import type { Once, Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
+import { findPermission, inCatalogOrder } from '../roles/catalog.ts';
+import type {
+  AssignedPlace,
+  AssignedRole,
+  Assignment,
+  AssignmentFilter,
+  AssignmentInput,
+  Principal,
+} from './assignment.ts';
+import { requireAgreement } from './assignment-input.ts';
+import type { AssignmentStore, NewAssignment, Setting } from './assignments.ts';
+
+interface FullRow extends AssignmentRow {
+  request_id: string | null;
+  assigned_at: Date;
+  created_by_type: string | null;
+  created_by_id: bigint | null;
+  created_by_name: string | null;
+  version: number;
+  is_owners: boolean;
+  clusters: number | null;
+  namespaces: string[];
+  actions: string[];
+}
+
+const PERMISSIONS = (role: string) => `
+  array(select p.namespace from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as namespaces,
+  array(select p.action from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as actions`;
+const COLUMNS = `${ASSIGNMENT}, s.request_id, s.assigned_at, s.created_by_type, s.created_by_id, s.version,
+  case s.created_by_type when 'robot_ac' then (select b.name from robot b where b.id = s.created_by_id)
+    else (select a.name from account a where a.id = s.created_by_id) end as created_by_name,
+  coalesce((select t.permission = 'owner' from team t where t.id = s.on_team_id), false) as is_owners,
+  (select count(*)::integer from cluster_set n join cluster c on c.owner_id = n.organization_id
+     and c.cluster_set_name = n.name and c.cluster_set_name <> '' where n.id = s.on_set_id) as clusters, ${PERMISSIONS('s.role_id')}`;
+const MINE = `(s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select m.team_id from team_member m where m.account_id = $2)
+  or s.to_team_id in (select m.team_id from team_member m where m.account_id = $2))`;
+// Names are looked up only for the rows of the page. A filter that is null is none.
+const MATCHES = `s.organization_id = $1 and ($2::bigint is null or ${MINE})
+  and ($3::bigint is null or s.role_id = $3)
+  and ($4::text is null or (s.to_type = $4 and s.to_id = $5))
+  and ($6::text is null or (s.on_type = $6 and s.on_id = $7)) and ($8::timestamptz is null or s.expires_at < $8)`;
+const LIST = sql(
+  'assignments.list',
+  `select ${COLUMNS} from (select * from assignment s where ${MATCHES} order by s.id offset $9 limit $10) s order by s.id`,
+);
+const COUNT = sql('assignments.count', `select count(*)::integer as total from assignment s where ${MATCHES}`);
+const GET = sql('assignments.get', `select ${COLUMNS} from assignment s where s.organization_id = $1 and s.id = $2`);
+const LOCK = sql('assignments.lock', 'select id from assignment where organization_id = $1 and id = $2 for update');
+const IS_IN_TEAM = sql(
+  'assignments.isInTeam',
+  'select exists (select 1 from team_member where team_id = $1 and account_id = $2) as yes',
+);
+const NAMED = '($2::bigint is null or o.id = $2)';
+const ROLE = sql(
+  'assignments.role',
+  `select o.id, o.name, ${PERMISSIONS('o.id')} from role o
+    where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
+);
+const MEMBER_OF = `exists (select 1 from team_member m join team t on t.id = m.team_id
+  where m.account_id = o.id and t.organization_id = $1)`;
+const PRINCIPALS: Readonly<Record<PrincipalType, Statement>> = {
+  user: sql(
+    'assignments.toUser',
+    `select o.id, o.name from account o
+      where o.kind = 'user' and ${NAMED} and ($3::text is null or o.name_key = lower($3)) and ${MEMBER_OF}`,
+  ),
+  team: sql(
+    'assignments.toTeam',
+    `select o.id, o.name from team o
+      where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
+  ),
+  robot_ac: sql('assignments.toRobot', owned('robot')),
+};
+const PLACES: Readonly<Record<Exclude<PlaceType, 'cluster_set'>, Statement>> = {
+  organization: sql(
+    'assignments.onOrganization',
+    `select o.id, o.name from account o where o.id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
+  ),
+  cluster: sql('assignments.onCluster', owned('cluster')),
+  contract: sql('assignments.onContract', owned('contract')),
+  robot_ac: sql('assignments.onRobot', owned('robot')),
+  team: sql(
+    'assignments.onTeam',
+    `select o.id, o.name, o.permission = 'owner' as is_owners from team o
+      where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
+  ),
+};
+const SET = sql(
+  'assignments.onSet',
+  `select (select id from cluster_set where organization_id = $1 and name = $2) as id,
+          (select count(*)::integer from cluster where owner_id = $1 and cluster_set_name = $2 and cluster_set_name <> '') as clusters`,
+);
+const ADD_SET = sql(
+  'assignments.addSet',
+  `insert into cluster_set (organization_id, name) values ($1, $2)
+   on conflict (organization_id, name) do update set name = excluded.name returning id`,
+);
+const LOCK_ROLE = sql('assignments.lockRole', 'select id from role where id = $1 for key share');
+const IS_MEMBER = sql(
+  'assignments.isMember',
+  `select exists (select 1 from team_member m join team t on t.id = m.team_id
+                   where m.account_id = $2 and t.organization_id = $1) as yes`,
+);
+const INSERT = sql(
+  'assignments.insert',
+  `insert into assignment (organization_id, role_id, team_id, to_team_id, user_id, robot_id, on_cluster_id, on_set_id,
+                           on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id`,
+);
+const UPDATE = sql(
+  'assignments.update',
+  'update assignment set reason = $2, expires_at = $3, version = version + 1 where id = $1',
+);
+const DELETE = sql('assignments.delete', 'delete from assignment where id = $1');
+const RENEW_ROLE = sql(
+  'assignments.renewRole',
+  'update role set version = version + 1, updated_at = greatest(now(), updated_at) where id = $1',
+);
+const ROOM = roomFor('assignments.room', 'assignment where organization_id = $1');
+const ROOM_TO: Readonly<Record<PrincipalType, Statement>> = {
+  user: roomFor('assignments.roomOfUser', 'assignment where user_id = $1'),
+  robot_ac: roomFor('assignments.roomOfRobot', 'assignment where robot_id = $1'),
+  team: roomFor('assignments.roomOfTeam', 'assignment where team_id = $1 or to_team_id = $1'),
+};
+const TEAMS_OF_ROLE = roomFor('assignments.roomOfRole', 'assignment where role_id = $1 and team_id is not null');
+
+function owned(table: string): string {
+  return `select o.id, o.name from ${table} o where o.owner_id = $1 and ${NAMED} and ($3::text is null or o.name = $3)`;
+}
+
+export function createAssignmentStore(db: Db, write: Write, room: Room): AssignmentStore {
+  return {
+    list,
+    get: (organizationId, id) => get(db.query, organizationId, id),
+    isTo,
+    role,
+    principal,
+    place,
+    create,
+    update,
+    remove,
+  };
+
+  async function list(
+    organizationId: bigint,
+    filter: AssignmentFilter,
+    { offset, limit }: { offset: number; limit: number },
+    mine?: bigint,
+  ) {
+    const wanted = await idsOf(organizationId, filter);
+    if (!wanted) return { items: [], total: 0 };
+    const { roleId, toType, toId, onType, onId } = wanted;
+    const values = [organizationId, mine, roleId, toType, toId, onType, onId, filter.expiresBefore];
+    const { total } = only(await db.query<{ total: number }>(COUNT, values));
+    const rows = await db.query<FullRow>(LIST, [...values, offset, limit]);
+    return { items: rows.map(toAssignment), total };
+  }
+
+  /** Undefined if the filter names what does not exist. */
+  async function idsOf(organizationId: bigint, { role: named, to, on }: AssignmentFilter) {
+    const found = named && (await role(organizationId, named));
+    if (named && !found) return undefined;
+    const whom = to && (await principal(organizationId, to, false));
+    if (to && !whom) return undefined;
+    const where = on && (await place(organizationId, on));
+    if (on && (!where || where.id === undefined)) return undefined;
+    return {
+      ...{ roleId: found?.id, toType: whom?.type, toId: whom?.id, onType: where?.type },
+      onId: where?.type === 'organization' ? 0n : where?.id,
+    };
+  }
+
+  async function isTo({ to }: Assignment, callerId: bigint): Promise<boolean> {
+    if (to.type !== 'team') return isPrincipal(to, callerId);
+    return only(await db.query<{ yes: boolean }>(IS_IN_TEAM, [to.id, callerId])).yes;
+  }
+
+  async function role(organizationId: bigint, reference: AssignmentInput['role']): Promise<AssignedRole | undefined> {
+    const byId = reference.id !== undefined;
+    const [row] = await db.query<{ id: bigint; name: string; namespaces: string[]; actions: string[] }>(ROLE, [
+      organizationId,
+      reference.id,
+      byId ? null : reference.name,
+    ]);
+    if (!row) return undefined;
+    requireAgreement('role', reference, row, sameName);
+    return { id: row.id, name: row.name, permissions: permissionsOf(row) };
+  }
+
+  async function principal(
+    organizationId: bigint,
+    reference: AssignmentInput['to'],
+    mustAgree = true,
+  ): Promise<Principal | undefined> {
+    const type = reference.type as PrincipalType;
+    const values = [organizationId, reference.id, reference.id === undefined ? reference.name : null];
+    const [row] = await db.query<{ id: bigint; name: string }>(PRINCIPALS[type], values);
+    if (!row) return undefined;
+    if (mustAgree) requireAgreement('to', reference, row, type === 'robot_ac' ? undefined : sameName);
+    return { type, id: row.id, name: row.name };
+  }
+
+  async function place(
+    organizationId: bigint,
+    reference: NonNullable<AssignmentInput['on']>,
+  ): Promise<AssignedPlace | undefined> {
+    const { type, id, name = '' } = reference;
+    if (type === 'cluster_set') {
+      const found = only(await db.query<{ id: bigint | null; clusters: number }>(SET, [organizationId, name]));
+      return { type, id: found.id ?? undefined, name, clusters: found.clusters };
+    }
+    const statement = type in PLACES ? PLACES[type as keyof typeof PLACES] : undefined;
+    if (!statement) return undefined;
+    const values = [organizationId, id, id === undefined ? reference.name : null];
+    const [row] = await db.query<{ id: bigint; name: string; is_owners?: boolean }>(statement, values);
+    if (!row) return undefined;
+    requireAgreement('on', reference, row, type === 'organization' || type === 'team' ? sameName : undefined);
+    return { type: type as PlaceType, id: row.id, name: row.name, isOwners: row.is_owners ?? false };
+  }
+
+  async function create(setting: Setting, made: NewAssignment, once?: Once<Assignment>) {
+    try {
+      return await write<Assignment | 'not a member', Assignment>(async (query, touch, record, keep) => {
+        const { organizationId, actor } = setting;
+        query.later(LOCK_ROLE, [made.role.id]);
+        if (made.to.type === 'user' && !(await isStillMember(query, organizationId, made.to.id))) return 'not a member';
+        const onId = made.on.type === 'cluster_set' ? await setId(query, organizationId, made.on.name) : made.on.id;
+        const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
+        // Locked before there is a turn to wait for.
+        if (isOfRole) await query(RENEW_ROLE, [made.role.id]);
+        await requireRoom(query, organizationId, made, isOfRole);
+        const values = valuesOf(setting, made, onId, isOfRole);
+        const { id } = only(await query<{ id: bigint }>(INSERT, values));
+        const row = known(await rowOf(query, organizationId, id));
+        touchAssignment(touch, row);
+        record(about(row, 'assignment.create', actor, { after: assignmentState(row) }));
+        const assignment = toAssignment(row);
+        keep(assignment);
+        return assignment;
+      }, once);
+    } catch (error) {
+      const isTwice = isUniqueViolation(error, 'assignment_key') || isUniqueViolation(error, 'assignment_role_team');
+      if (isTwice) return 'already assigned';
+      throw error;
+    }
+  }
+
+  async function requireRoom(query: TransactionQuery, organizationId: bigint, made: NewAssignment, isOfRole: boolean) {
+    const { id, type } = made.to;
+    await room.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: ROOM_TO[type] });
+    await room.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: ROOM });
+    if (!isOfRole) return;
+    const { teamsPerRole } = room.limits;
+    const { taken } = only(await query<{ taken: number }>(TEAMS_OF_ROLE, [made.role.id, teamsPerRole]));
+    if (taken >= teamsPerRole) throw limitReached('teamsPerRole', teamsPerRole, taken);
+  }
+
+  async function update(
+    { organizationId, actor }: Setting,
+    id: bigint,
+    decide: (current: Assignment) => Pick<Assignment, 'reason' | 'expiresAt'>,
+  ) {
+    return await write(async (query, touch, record) => {
+      const current = await locked(query, organizationId, id);
+      if (!current) return undefined;
+      const { reason, expiresAt } = decide(toAssignment(current));
+      const isSame = reason === current.reason && expiresAt?.getTime() === current.expires_at?.getTime();
+      if (isSame) return toAssignment(current);
+      if (current.team_id !== null) query.later(RENEW_ROLE, [current.role_id]);
+      query.later(UPDATE, [id, reason, expiresAt]);
+      touchAssignment(touch, current);
+      const row = known(await rowOf(query, organizationId, id));
+      const states = { before: assignmentState(current), after: assignmentState(row) };
+      record(about(row, 'assignment.update', actor, states));
+      return toAssignment(row);
+    });
+  }
+
+  async function remove({ organizationId, actor }: Setting, id: bigint, decide: (current: Assignment) => void) {
+    return await write(async (query, touch, record) => {
+      const current = await locked(query, organizationId, id);
+      if (!current) return false;
+      decide(toAssignment(current));
+      if (current.team_id !== null) query.later(RENEW_ROLE, [current.role_id]);
+      query.later(DELETE, [id]);
+      touchAssignment(touch, current);
+      record(about(current, 'assignment.delete', actor, { before: assignmentState(current) }));
+      return true;
+    });
+  }
+}
+
+async function locked(query: TransactionQuery, organizationId: bigint, id: bigint): Promise<FullRow | undefined> {
+  query.later(LOCK, [organizationId, id]);
+  return await rowOf(query, organizationId, id);
+}
+
+async function isStillMember(query: Query, organizationId: bigint, userId: bigint): Promise<boolean> {
+  await awaitAssignmentsOf(query, [userId]);
+  return only(await query<{ yes: boolean }>(IS_MEMBER, [organizationId, userId])).yes;
+}
+
+/** Also of a set that has no cluster yet. */
+async function setId(query: Query, organizationId: bigint, name: string): Promise<bigint> {
+  return only(await query<{ id: bigint }>(ADD_SET, [organizationId, name])).id;
+}
+
+function valuesOf(
+  { organizationId, actor }: Setting,
+  { role, to, on, reason, expiresAt }: NewAssignment,
+  onId: bigint | undefined,
+  isOfRole: boolean,
+): unknown[] {
+  const whom = (type: PrincipalType) => (to.type === type ? to.id : null);
+  const where = (type: PlaceType) => (on.type === type ? onId : null);
+  const creator = principalOf(actor.id);
+  return [
+    ...[
+      organizationId,
+      role.id,
+      isOfRole ? to.id : null,
+      isOfRole ? null : whom('team'),
+      whom('user'),
+      whom('robot_ac'),
+    ],
+    ...[where('cluster'), where('cluster_set'), where('contract'), where('robot_ac'), where('team')],
+    ...[reason, expiresAt, creator.type, creator.id],
+  ];
+}
+
+async function get(query: Query, organizationId: bigint, id: bigint): Promise<Assignment | undefined> {
+  const row = await rowOf(query, organizationId, id);
+  return row && toAssignment(row);
+}
+
+async function rowOf(query: Query, organizationId: bigint, id: bigint): Promise<FullRow | undefined> {
+  return (await query<FullRow>(GET, [organizationId, id]))[0];
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('an assignment that was just written is not there');
+  return value;
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function permissionsOf({ namespaces, actions }: Pick<FullRow, 'namespaces' | 'actions'>) {
+  const pairs = namespaces.map((namespace, place) => ({ namespace, action: actions[place] ?? '' }));
+  return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
+}
+
+function toAssignment(row: FullRow): Assignment {
+  const { created_by_type: type, created_by_id: creator, created_by_name: name } = row;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    role: { id: row.role_id, name: row.role_name, permissions: permissionsOf(row) },
+    to: { type: row.to_type, id: row.to_id, name: row.to_name },
+    on: {
+      ...{ type: row.on_type, id: row.on_type === 'organization' ? row.organization_id : row.on_id },
+      ...{ name: row.on_name, isOwners: row.is_owners, clusters: row.clusters ?? undefined },
+    },
+    ...{ reason: row.reason, expiresAt: row.expires_at, requestId: row.request_id },
+    createdAt: row.assigned_at,
+    createdBy: type !== null && creator !== null && name !== null ? { type, id: creator, name } : null,
+    version: row.version,
+  };
+}

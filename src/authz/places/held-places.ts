@@ -1,0 +1,156 @@
+import { AppError } from '../../base/errors.ts';
+import { endsBefore } from '../../base/expiry.ts';
+import { createPace } from '../../base/slices.ts';
+import { principalOfRobot, subjectOfPrincipal } from '../../changes/principal.ts';
+import { check } from '../../rebac/engine.ts';
+import { createGraph, type Graph } from '../../rebac/graph.ts';
+import type { Model } from '../../rebac/model.ts';
+import { describePermission, heldBy, type Joining, type RoleGrant } from '../escalation.ts';
+import type { Graphs, GraphTuple } from '../graphs.ts';
+import type { Judge } from '../judge.ts';
+import { type Place, relationOn } from './places.ts';
+
+/** What an assignment gives on a place. */
+export interface Gift {
+  /** Of the assignment. Undefined for one that does not exist yet. */
+  readonly id?: bigint;
+  readonly place: Place;
+  /** All permissions of the role. Those that do not concern the place give nothing. */
+  readonly grants: readonly RoleGrant[];
+  /** When it ends; null for never. */
+  readonly until: Date | null;
+}
+
+export interface HeldPlaceStore {
+  /** What a user or robot holds through in an organization and what ends before this moment, as tuples. Null: at any time. */
+  endingBefore(
+    organizationId: bigint,
+    personId: bigint,
+    moment: Date | null,
+  ): Promise<readonly Pick<GraphTuple, 'object' | 'relation' | 'user'>[]>;
+  /** What a team has on single objects. */
+  ofTeam(teamId: bigint): Promise<Gift[]>;
+  /** What a robot has, on the organization and on single objects. */
+  ofRobot(robotId: bigint): Promise<Gift[]>;
+  /** What is assigned on a set of clusters. */
+  ofSet(organizationId: bigint, name: string): Promise<{ readonly id: bigint | undefined; readonly gifts: Gift[] }>;
+}
+
+export interface NotHeld {
+  readonly gift: Gift;
+  readonly permission: RoleGrant;
+}
+
+const TUPLES_IN_PART = 1_000;
+
+export type HeldPlaces = ReturnType<typeof createHeldPlaces>;
+
+/**
+ * Nobody gives more than they hold, at that place and until that time. What ends before the gift does is held by whoever
+ * would still hold it without everything that ends earlier.
+ */
+export function createHeldPlaces(
+  judge: Pick<Judge, 'allowed' | 'holds'>,
+  graphs: Pick<Graphs, 'eachTuple'>,
+  store: HeldPlaceStore,
+  model: Model,
+) {
+  return { notHeld, rejectGiving, rejectGivingOfRobot, givingOfTeam, ofSet: store.ofSet };
+
+  async function rejectGiving(personId: bigint, organizationId: bigint, gifts: readonly Gift[]): Promise<void> {
+    const missing = await notHeld(personId, organizationId, gifts);
+    if (missing.length > 0) throw givesMore(missing);
+  }
+
+  /** A token of a robot can do what the robot can. A robot may replace its own: it gives nothing to another caller. */
+  async function rejectGivingOfRobot(personId: bigint, organizationId: bigint, robotId: bigint): Promise<void> {
+    if (personId === principalOfRobot(robotId)) return;
+    await rejectGiving(personId, organizationId, await store.ofRobot(robotId));
+  }
+
+  /** A membership gives what the team has, but no longer than it lasts. */
+  async function givingOfTeam(personId: bigint, organizationId: bigint, { teamId, until }: Joining) {
+    const gifts = (await store.ofTeam(teamId)).map((gift) => ({
+      ...gift,
+      until: endsBefore(until, gift.until) ? until : gift.until,
+    }));
+    const missing = await notHeld(personId, organizationId, gifts);
+    const words = (id: bigint | undefined) =>
+      missing.filter(({ gift }) => gift.id === id).map(({ permission }) => describePermission(permission));
+    return new Map(gifts.flatMap(({ id }) => (id === undefined ? [] : [[id, words(id)] as const])));
+  }
+
+  /** The permissions that the user does not hold there, or not for as long. */
+  async function notHeld(personId: bigint, organizationId: bigint, gifts: readonly Gift[]): Promise<NotHeld[]> {
+    const held = await heldBy(judge, personId, organizationId);
+    const missing: NotHeld[] = [];
+    const kept = new Map<number, NotHeld[]>();
+    for (const gift of gifts) {
+      for (const permission of gift.grants) {
+        if (relationOn(gift.place, permission.relation) === undefined) continue;
+        if (!(await holdsNow(personId, organizationId, gift.place, permission, held))) {
+          missing.push({ gift, permission });
+          continue;
+        }
+        const until = gift.until?.getTime() ?? Number.POSITIVE_INFINITY;
+        kept.set(until, [...(kept.get(until) ?? []), { gift, permission }]);
+      }
+    }
+    for (const some of kept.values()) missing.push(...(await endingEarlier(personId, organizationId, some)));
+    return missing;
+  }
+
+  async function holdsNow(
+    personId: bigint,
+    organizationId: bigint,
+    place: Place,
+    { relation }: RoleGrant,
+    held: ReadonlySet<string>,
+  ): Promise<boolean> {
+    const there = relationOn(place, relation);
+    if (place.type === 'organization' || place.type === 'cluster_set') {
+      if (held.has(relation)) return true;
+    }
+    if (place.type === 'organization' || place.id === undefined || there === undefined) return false;
+    return await judge.holds(personId, organizationId, there, { type: place.type, id: place.id });
+  }
+
+  /** The organization without these tuples. */
+  async function graphWithout(organizationId: bigint, gone: ReadonlySet<string>): Promise<Graph> {
+    const kept: GraphTuple[] = [];
+    await graphs.eachTuple(organizationId, (tuple) => {
+      if (!gone.has(keyOf(tuple))) kept.push(tuple);
+    });
+    const graph = createGraph(model);
+    const pace = createPace();
+    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await pace();
+    return graph;
+  }
+
+  /** All of them have the same end. */
+  async function endingEarlier(personId: bigint, organizationId: bigint, some: readonly NotHeld[]): Promise<NotHeld[]> {
+    const ending = await store.endingBefore(organizationId, personId, some[0]?.gift.until ?? null);
+    if (ending.length === 0) return [];
+    const gone = new Set(ending.map(keyOf));
+    const graph = await graphWithout(organizationId, gone);
+    const user = subjectOfPrincipal(personId);
+    const holds = (relation: string, object: string) => check(graph, { user, relation, object });
+    return some.filter(({ gift: { place }, permission: { relation } }) => {
+      const there = relationOn(place, relation);
+      const isOnAll = place.type === 'organization' || place.type === 'cluster_set';
+      if (isOnAll && holds(relation, `organization:${organizationId}`)) return false;
+      if (place.type === 'organization' || place.id === undefined || there === undefined) return true;
+      return !holds(there, `${place.type}:${place.id}`);
+    });
+  }
+}
+
+function keyOf({ object, relation, user }: Pick<GraphTuple, 'object' | 'relation' | 'user'>): string {
+  return `${object} ${relation} ${user}`;
+}
+
+export function givesMore(missing: readonly NotHeld[]): AppError {
+  const names = [...new Set(missing.map(({ permission }) => describePermission(permission)))];
+  const message = `you cannot grant what you do not hold yourself, there and for as long: ${names.join(', ')}`;
+  return new AppError('forbidden', message, { reason: 'escalation' });
+}

@@ -1,0 +1,16 @@
+import type { Judge } from '../judge.ts';
+import type { Place } from './places.ts';
+
+export type SeesPlace = ReturnType<typeof createSeesPlace>;
+
+/** Whether a member may see what a role is assigned on. Everybody sees the organization. */
+export function createSeesPlace(judge: Pick<Judge, 'holds'>) {
+  return async (readerId: bigint, organizationId: bigint, { type, id }: Place): Promise<boolean> => {
+    if (type === 'organization') return true;
+    const organization = { type: 'organization', id: organizationId } as const;
+    const isSet = type === 'cluster_set';
+    if (isSet && (await judge.holds(readerId, organizationId, 'can_view_clusters', organization))) return true;
+    if (id === undefined) return false;
+    return await judge.holds(readerId, organizationId, isSet ? 'view_clusters' : 'can_view', { type, id });
+  };
+}
