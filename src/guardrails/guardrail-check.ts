@@ -2,8 +2,10 @@
  * The guardrails of an organization while changes are tried out in a copy of it: what the guard of writes would say to
  * each of them. It works as that one does, but nothing is written.
  */
+
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { Model } from '../rebac/model.ts';
 import { type OrganizationCopy, readOrganization, type Undo } from '../simulation/organization-copy.ts';
 import { type Guardrail, isSameStatement, namedIn, type Violations } from './guardrail.ts';
@@ -67,7 +69,7 @@ export function createGuardrailChecks({ store, living, names, graphs, model }: P
     let known = storedViolations;
     let version = copy.version;
     let created = 0n;
-    const caller = copy.people.classOf(`user:${callerId}`);
+    const caller = copy.people.classOf(subjectOfPrincipal(callerId));
     const isReader = copy.answers.relationsOn(caller, `organization:${organizationId}`).includes('can_view_roles');
     /** What the caller may see before the changes. */
     const seen = new Set(['user:', ...rules.flatMap(namedIn).map(kindOf)].filter(sees()));
@@ -108,7 +110,7 @@ export function createGuardrailChecks({ store, living, names, graphs, model }: P
       /** What holds less than at first, also if it is only watched. Nothing, if the caller may not see guardrails. */
       async outcome(renamed: KnownNames): Promise<ToldViolation[]> {
         if (copy.version !== version) await look();
-        const saw = (object: string) => object === `user:${callerId}` || seen.has(kindOf(object));
+        const saw = (object: string) => object === subjectOfPrincipal(callerId) || seen.has(kindOf(object));
         return isReader ? await told(newViolations(rules, atFirst, known), saw, renamed) : [];
       },
     };

@@ -6,6 +6,7 @@ import type { ObjectRef } from '../authz/object-ref.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
 import { readOrganization } from '../simulation/organization-copy.ts';
@@ -264,7 +265,7 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     return {
       names: known,
       sees: (object) =>
-        object === `user:${callerId}` ||
+        object === subjectOfPrincipal(callerId) ||
         (object.startsWith('user:') ? seesPeople : visible.has(object) || (seesAll && !known.has(object))),
     };
   }

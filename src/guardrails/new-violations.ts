@@ -1,5 +1,6 @@
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import { AppError, type ViolatedGuardrail } from '../base/errors.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import { type Guardrail, namedIn, type Violation, type Violations } from './guardrail.ts';
 import { guardrailSentence, violationText } from './guardrail-text.ts';
@@ -91,10 +92,11 @@ export function viewOf(
   organizationId: bigint,
   actorId: bigint | undefined,
 ): Sees {
-  const caller = people.classOf(`user:${actorId}`);
+  const subject = actorId === undefined ? '' : subjectOfPrincipal(actorId);
+  const caller = people.classOf(subject);
   const holds = (relation: string, object: string) => answers.relationsOn(caller, object).includes(relation);
   return (object) => {
-    if (object === `user:${actorId}`) return true;
+    if (object === subject) return true;
     return object.startsWith('user:')
       ? holds('can_view_members', `organization:${organizationId}`)
       : holds('can_view', object);

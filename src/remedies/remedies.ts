@@ -14,6 +14,7 @@ import type { Graphs } from '../authz/graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailChecks, Step } from '../guardrails/guardrail-check.ts';
 import type { Model } from '../rebac/model.ts';
 import {
@@ -64,7 +65,7 @@ export function createRemedies({ graphs, store, catalog, limits, checks, model }
     if (question.standing === 'own')
       return none('It belongs to a user, not to an organization: nobody else can get it.');
     const pace = createPace();
-    const aim = { user: `user:${userId}`, object: nameOfObject(object) };
+    const aim = { user: subjectOfPrincipal(userId), object: nameOfObject(object) };
     const about = { organizationId, callerId, userId, object: aim.object };
     const visible = await readVisibleOrganization(graphs, model, about);
     const effects = createRemedyEffects(visible, organizationId, relation, pace);
@@ -247,7 +248,7 @@ function noteOn(
   count: number,
   nameOf: NameOf,
 ): string {
-  const user = nameOf(`user:${userId}`);
+  const user = nameOf(subjectOfPrincipal(userId));
   const organization = nameOf(`organization:${organizationId}`);
   if (relation === 'can_leave') {
     return caller.isUserMember

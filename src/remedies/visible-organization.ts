@@ -1,6 +1,7 @@
 import type { Graphs } from '../authz/graphs.ts';
 import { createPace } from '../base/slices.ts';
 import { RELATION_OF } from '../changes/derived-tuples.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
@@ -70,9 +71,9 @@ export async function readVisibleOrganization(
   const copy = await reader.copy(model);
   const { people, answers } = copy;
   const state = await stateFrom(reader.structure, people, NO_DETAILS);
-  const [organization, user] = [`organization:${organizationId}`, `user:${userId}`];
+  const [organization, user] = [`organization:${organizationId}`, subjectOfPrincipal(userId)];
   const pace = createPace();
-  const holds = (relation: string, on: string) => copy.holds(`user:${callerId}`, relation, on);
+  const holds = (relation: string, on: string) => copy.holds(subjectOfPrincipal(callerId), relation, on);
   const isHost = holds('can_add_member', organization);
   const [addsTo, hosts] = [new Set<bigint>(), new Set<bigint>()];
   const [teams, roles] = [new Map(state.teams), new Map(state.roles)];
@@ -89,7 +90,7 @@ export async function readVisibleOrganization(
   }
   const caller: CallerRights = {
     seesAllTeams: holds('can_view_teams', organization),
-    held: new Set(answers.relationsOn(people.classOf(`user:${callerId}`), organization)),
+    held: new Set(answers.relationsOn(people.classOf(subjectOfPrincipal(callerId)), organization)),
     permissions: new Set(PERMISSIONS.filter((permission) => holds(RELATION_OF[permission], organization))),
     addsTo,
     hosts,

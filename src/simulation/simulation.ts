@@ -2,6 +2,7 @@ import type { Graphs } from '../authz/graphs.ts';
 import type { Term } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { Model } from '../rebac/model.ts';
 import type { ClassAnswers } from './class-answers.ts';
 import type { ObjectClass } from './object-classes.ts';
@@ -53,7 +54,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   const copy = await reader.copy(model);
   const present = await stateFrom(reader.structure, copy.people, details);
   const organization = `organization:${organizationId}`;
-  const caller = `user:${callerId}`;
+  const caller = subjectOfPrincipal(callerId);
   const teams = new Map<bigint, TeamState>(present.teams);
   const roles = new Map<bigint, RoleState>(present.roles);
   /** The classes that users and objects were in before they changed. */

@@ -30,6 +30,8 @@ import { explainedReasons, finished, type Reasons, type Standing } from './expla
 import { missingTexts, PAST, PRESENT, sentenceFor, textOf } from './explanation-text.ts';
 import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
 
+const EVERY_ROBOT = 'robot_ac:*';
+
 /** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
 
@@ -196,7 +198,10 @@ export function createExplain(
       sees(object)
         ? [
             ...possibleUsers(graph, { object, relation, filter: 'user', ...facts }),
-            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(sees),
+            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(
+              // What a role allows on single objects, it allows to every robot that has it there.
+              (robot) => robot !== EVERY_ROBOT && sees(robot),
+            ),
           ]
         : [],
     );
