@@ -44,6 +44,11 @@ export function subjectOfPrincipal(principalId: bigint): string {
   return isRobotPrincipal(principalId) ? `${ROBOT}${-principalId}` : `${USER}${principalId}`;
 }
 
+/** Not all of a type at once, as `robot_ac:*` is. */
+export function isSingle(subject: string): boolean {
+  return !subject.endsWith(':*');
+}
+
 /** The number of `user:5` or `robot_ac:5`. */
 export function principalOfSubject(subject: string): bigint {
   return subject.startsWith(ROBOT) ? -BigInt(subject.slice(ROBOT.length)) : BigInt(subject.slice(USER.length));

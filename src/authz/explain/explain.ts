@@ -2,7 +2,7 @@ import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
-import { principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
+import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
 import type { QueryContext } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
@@ -29,8 +29,6 @@ import { type MissingParts, objectOf, partsOf, type ShownTuple, shown, withoutVa
 import { explainedReasons, finished, type Reasons, type Standing } from './explained-reasons.ts';
 import { missingTexts, PAST, PRESENT, sentenceFor, textOf } from './explanation-text.ts';
 import { HIDDEN, isHidden, isNamed } from './hidden-objects.ts';
-
-const EVERY_ROBOT = 'robot_ac:*';
 
 /** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
@@ -198,10 +196,7 @@ export function createExplain(
       sees(object)
         ? [
             ...possibleUsers(graph, { object, relation, filter: 'user', ...facts }),
-            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(
-              // What a role allows on single objects, it allows to every robot that has it there.
-              (robot) => robot !== EVERY_ROBOT && sees(robot),
-            ),
+            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(isSingle).filter(sees),
           ]
         : [],
     );
