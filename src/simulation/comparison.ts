@@ -135,15 +135,24 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
 }
 
 /** Teams that a change is about, and teams with a role that a change is about. */
-function touchedBy({ changedTeams, changedRoles, before, after }: Simulation): Set<bigint> {
+function touchedBy({ changedTeams, changedRoles, before, after, rolePlaces }: Simulation): Set<bigint> {
   const touched = new Set(changedTeams);
   for (const id of changedRoles) {
+    for (const team of rolePlaces.get(`role:${id}`)?.teamIds ?? []) touched.add(team);
     for (const { roles } of [before, after]) for (const team of roles.get(id)?.teamIds ?? []) touched.add(team);
   }
   return touched;
 }
 
-function groupsOf({ copy, movedUsers, after }: Simulation, touched: ReadonlySet<bigint>): PeopleGroup[] {
+/** Roles that a change is about, and where they are assigned on single objects. */
+function changedObjects({ changedRoles, rolePlaces }: Simulation): Set<string> {
+  const roles = [...changedRoles].map((id) => `role:${id}`);
+  return new Set(roles.flatMap((role) => [role, ...(rolePlaces.get(role)?.assignments ?? [])]));
+}
+
+function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): PeopleGroup[] {
+  const { copy, movedUsers, after } = simulation;
+  const changed = changedObjects(simulation);
   const moved = new Map<string, { before: PeopleClass; after: PeopleClass; users: string[] }>();
   for (const [user, was] of movedUsers) {
     const is = after.classOf(user);
@@ -158,7 +167,9 @@ function groupsOf({ copy, movedUsers, after }: Simulation, touched: ReadonlySet<
   });
   return [...stayed, ...moved.values()].flatMap((pair) => {
     const teamIds = [...new Set([...pair.before.teamIds, ...pair.after.teamIds])];
-    const isTouched = teamIds.some((id) => touched.has(id));
+    // What is assigned to users themselves counts as well.
+    const hasChanged = [pair.before, pair.after].some(({ objects }) => !objects.isDisjointFrom(changed));
+    const isTouched = hasChanged || teamIds.some((id) => touched.has(id));
     const group = { ...pair, teamIds, isTouched, isAdmin: pair.before.isAdministrator };
     // What site administrators hold as members: no user is in these groups.
     return group.isAdmin ? [group, { ...group, users: [], isAdmin: false }] : [group];

@@ -94,6 +94,11 @@ export class PeopleClasses {
     }
   }
 
+  /** Those that assign something to a user. */
+  sourcesOf(user: string): Set<string> {
+    return new Set((this.#assigned.get(user) ?? NOTHING).map(({ source }) => source));
+  }
+
   /** Replaces what a source assigns to a user. Returns the class that has no users any more, if there is one. */
   assign(user: string, source: string, tuples: readonly Assignment[]): PeopleClass | undefined {
     const others = (this.#assigned.get(user) ?? NOTHING).filter((tuple) => tuple.source !== source);

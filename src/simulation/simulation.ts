@@ -17,6 +17,7 @@ import {
   type TeamState,
 } from './organization-state.ts';
 import type { PeopleClass } from './people-classes.ts';
+import { rolePlacesIn } from './role-places.ts';
 
 /** The names and end dates of an organization. */
 export interface SimulationStore {
@@ -89,6 +90,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     show,
     teams: teams as ReadonlyMap<bigint, TeamState>,
     roles: roles as ReadonlyMap<bigint, RoleState>,
+    rolePlaces: rolePlacesIn(reader.structure),
     changedTeams: changedTeams as ReadonlySet<bigint>,
     changedRoles: changedRoles as ReadonlySet<bigint>,
     /** Users and objects that are in another class than before, or were. */
@@ -253,6 +255,11 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     if (!classesBefore.has(user)) classesBefore.set(user, copy.people.classOf(user));
     const team = teams.get(id);
     copy.assign(user, `team:${id}`, team?.members.has(user) ? membershipOf(organizationId, team, user) : []);
+    // What is assigned to users who leave the organization ends.
+    if (copy.people.classOf(user).teamIds.length > 0) return;
+    for (const source of copy.people.sourcesOf(user)) {
+      if (source.startsWith('assignment:')) copy.assign(user, source, []);
+    }
   }
 
   function noteObject(object: string): void {

@@ -196,7 +196,9 @@ export function createExplain(
       sees(object)
         ? [
             ...possibleUsers(graph, { object, relation, filter: 'user', ...facts }),
-            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts }).filter(isSingle).filter(sees),
+            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts })
+              .filter(isSingle)
+              .filter(sees),
           ]
         : [],
     );
