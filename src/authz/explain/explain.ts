@@ -192,16 +192,11 @@ export function createExplain(
     if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
     for (const one of further) await seen({ ...question, relation: one }, () => undefined);
     const object = nameOfObject(question.object);
-    const possible = await seen(question, ({ graph, facts, sees }) =>
-      sees(object)
-        ? [
-            ...possibleUsers(graph, { object, relation, filter: 'user', ...facts }),
-            ...possibleUsers(graph, { object, relation, filter: 'robot_ac', ...facts })
-              .filter(isSingle)
-              .filter(sees),
-          ]
-        : [],
-    );
+    const possible = await seen(question, ({ graph, facts, sees }) => {
+      if (!sees(object)) return [];
+      const all = (filter: string) => possibleUsers(graph, { object, relation, filter, ...facts });
+      return [...all('user'), ...all('robot_ac').filter((robot) => isSingle(robot) && sees(robot))];
+    });
     const ids: bigint[] = [];
     const holds = createUserAnswers((graph, user) => check(graph, { user, relation, object }));
     await eachSeen(question, possible, ({ graph, facts }, user) => {
