@@ -303,8 +303,8 @@ async function locked(query: TransactionQuery, organizationId: bigint, id: bigin
   return await rowOf(query, organizationId, id);
 }
 
-async function isStillMember(query: Query, organizationId: bigint, userId: bigint): Promise<boolean> {
-  await awaitAssignmentsOf(query, [userId]);
+async function isStillMember(query: TransactionQuery, organizationId: bigint, userId: bigint): Promise<boolean> {
+  awaitAssignmentsOf(query, [userId]);
   return only(await query<{ yes: boolean }>(IS_MEMBER, [organizationId, userId])).yes;
 }
 

@@ -12,6 +12,8 @@ export interface Change {
   readonly id: bigint;
   /** The account whose authorization graph the change belongs to, if any. PLATFORM means every graph. */
   readonly organizationId?: bigint | null;
+  /** It is created by the same transaction, so nothing was a part of it before. */
+  readonly isNew?: boolean;
 }
 
 /** A request that must have its effect once, however often its client sends it (idempotency/). */
@@ -65,7 +67,7 @@ export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(
  * recorded with it. The actor is that of the first entry, if there is one.
  */
 export type Finisher = (
-  query: Query,
+  query: TransactionQuery,
   touched: readonly Change[],
   touch: (change: Change) => void,
   record: (entry: AuditEntry) => void,

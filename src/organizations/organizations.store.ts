@@ -173,7 +173,7 @@ export async function insertOrganizations(
   for (const { id, founderId, teamIds } of results) {
     touch({ kind: 'account', id, organizationId: id });
     touch({ kind: 'account', id: founderId });
-    for (const team of teamIds) touch({ kind: 'team', id: team, organizationId: id });
+    for (const team of teamIds) touch({ kind: 'team', id: team, organizationId: id, isNew: true });
   }
   return results;
 }

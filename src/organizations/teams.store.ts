@@ -84,7 +84,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
         if (!organization) return undefined;
         await room.require(query, { limit: 'teamsPerOrganization', ownerId: organizationId, count: ROOM });
         const id = only(await insertTeams(query, [{ ...draft, organizationId }]));
-        touch({ kind: 'team', id, organizationId });
+        touch({ kind: 'team', id, organizationId, isNew: true });
         const created = await get(query, id);
         if (!created) return undefined;
         record({ ...about(actor, 'team.create', created), after: toState(draft) });

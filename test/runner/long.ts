@@ -213,6 +213,7 @@ export const LANES: readonly Lane[] = [
     name: 'databases',
     what: 'the API on the database that the everyday suite leaves out, and on both if this lane is named',
     files: [
+      'test/cli/robot.test.ts',
       'test/cli/stories.test.ts',
       'test/db/search-plan.test.ts',
       'test/db/baseline.test.ts',
@@ -231,6 +232,7 @@ export const LANES: readonly Lane[] = [
       'test/api/marketplace/delivery-log.test.ts',
       'test/api/marketplace/rejection-limits.test.ts',
       'test/api/clusters/heartbeats.test.ts',
+      'test/api/robots/robots-act.test.ts',
       'test/api/organizations/organizations.test.ts',
       'test/api/roles/role-file.test.ts',
       'test/api/marketplace/binding.test.ts',

@@ -2,7 +2,7 @@ import type { AuditAction } from '../../changes/audit-actions.ts';
 import { type Actor, type AuditEntry, SERVER } from '../../changes/audit-entry.ts';
 import type { OBJECT_KINDS, PlaceType } from '../../changes/object-kinds.ts';
 import type { Change, Finisher } from '../../changes/write.ts';
-import { type Query, type Statement, sql } from '../../db/db.ts';
+import { type Query, type Statement, sql, type TransactionQuery } from '../../db/db.ts';
 import { ASSIGNMENT, type AssignmentRow, assignmentState } from './assignment-row.rows.ts';
 
 /** A transaction that ends assignments as a part of what it does. */
@@ -81,8 +81,8 @@ export async function endAssignmentsOfUser(transaction: Transaction, id: bigint,
 }
 
 /** Whoever else adds or ends assignments of this user in the same moment waits until this transaction ends. */
-export async function awaitAssignmentsOf(query: Query, userIds: readonly bigint[]): Promise<void> {
-  await query(TURN, [userIds]);
+export function awaitAssignmentsOf(query: TransactionQuery, userIds: readonly bigint[]): void {
+  query.later(TURN, [userIds]);
 }
 
 /**
@@ -90,11 +90,13 @@ export async function awaitAssignmentsOf(query: Query, userIds: readonly bigint[
  * looks at the end of the transaction, so that leaving one team and joining another ends nothing.
  */
 export const endAssignmentsOfLeavers: Finisher = async (query, touched, touch, record, actor = SERVER) => {
-  const organizations = touched.flatMap(({ kind, organizationId }) => (kind === 'team' ? (organizationId ?? []) : []));
+  const organizations = touched.flatMap(({ kind, organizationId, isNew }) =>
+    kind === 'team' && !isNew ? (organizationId ?? []) : [],
+  );
   const users = touched.flatMap(({ kind, id }) => (kind === 'account' ? [id] : []));
   if (organizations.length === 0 || users.length === 0) return;
   const values = [[...new Set(users)], [...new Set(organizations)]] as const;
-  await awaitAssignmentsOf(query, values[0]);
+  awaitAssignmentsOf(query, values[0]);
   const rows = await query<AssignmentRow>(FIND_LEFT, values);
   if (rows.length === 0) return;
   await query(REMOVE_LEFT, values);
