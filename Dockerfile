@@ -42,4 +42,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 3001}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The server handles SIGTERM itself, as process 1 too: it drains and ends within SHUTDOWN_DELAY_MS plus 10 s.
 # Docker waits only 10 s by default, so stop it with: docker stop --time 20
-CMD ["node", "--enable-source-maps", "bin/atrium.mjs", "serve"]
+CMD ["node", "bin/atrium.mjs", "serve"]

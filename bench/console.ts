@@ -20,7 +20,7 @@ const EVENTS = '/api/v1/events';
 /** A page that is not there by then counts with this time. */
 const MAX_WAIT_MS = 10_000;
 const ROOT = join(import.meta.dirname, '..');
-const MARK = join(ROOT, 'scripts', 'console-mark.mjs');
+const MARK = join(ROOT, 'scripts', 'build-marks.mjs');
 const { isConsoleBuilt } = (await import(MARK)) as { isConsoleBuilt: (root: string) => boolean };
 
 interface Row {

@@ -4,8 +4,8 @@ import { cpSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } fro
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { consoleMark } from './build-marks.mjs';
 import { consoleConfig } from './console-config.mjs';
-import { consoleMark } from './console-mark.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'console', 'dist');

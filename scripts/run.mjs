@@ -7,11 +7,12 @@ import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { isConsoleBuilt } from './console-mark.mjs';
+import { bundleOf, isConsoleBuilt } from './build-marks.mjs';
 import { provideDebianPackages } from './debian-packages.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
+const SERVER = 'src/main.ts';
 
 /**
  * By default, glibc gives each thread a heap of its own and keeps what they free: some 40 MiB of an idle server. These
@@ -26,12 +27,14 @@ const isCommandLine = file === 'bin/atrium.mjs';
 // A server may run from this folder. Nothing must be replaced under it, and no command may need the network.
 const isProduction = isCommandLine && isBuiltForProduction();
 // Installing and building take minutes on the first start, so what would make it fail then is checked now.
-if (file === 'src/main.ts') await requireFreePort();
+if (file === SERVER) await requireFreePort();
 if (!isProduction) install(ROOT);
 if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
 if (/^(?:src\/main\.ts|test\/runner\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
 if (file.startsWith('test/runner/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
-handOver(job);
+// Benchmarks measure the server as it is started here.
+if (file.startsWith('bench/')) process.env.BENCH_SERVER = serverFile();
+handOver(file === SERVER ? job.map((part) => (part === file ? serverFile() : part)) : job);
 
 /** The server checks all of its ports and settings itself; this one is what a first start meets. */
 async function requireFreePort() {
@@ -98,6 +101,16 @@ function buildConsole() {
   say('building the web console');
   const { status } = spawnSync(NODE, [join(ROOT, 'scripts', 'console.mjs')], { cwd: ROOT, stdio: ['ignore', 2, 2] });
   if (status !== 0) say('the web console cannot be built; see the output above. Everything else works');
+}
+
+/** The server in a few files, which starts in half of the time; or else its sources, which do the same. */
+function serverFile() {
+  if (!existsSync(join(ROOT, 'node_modules', 'rolldown'))) return SERVER;
+  const built = join(bundleOf(ROOT), 'main.js');
+  if (existsSync(built)) return built;
+  const { status } = spawnSync(NODE, [join(ROOT, 'scripts', 'server.mjs')], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) say('the server cannot be bundled; see the output above. It runs from its sources');
+  return existsSync(built) ? built : SERVER;
 }
 
 /** Passes signals on to the child process, and exits as it does. */

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { endAssignmentsOfLeavers } from './authz/places/end-assignments.store.ts';
+import { collectGarbage } from './base/collect-garbage.ts';
 import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
@@ -8,6 +9,7 @@ import { findRoot } from './base/keys.ts';
 import { countReady, createMetrics } from './base/metrics.ts';
 import { createOutages, type Outages } from './base/outages.ts';
 import { MIGRATIONS, RELEASE_VERSION } from './base/release.ts';
+import { yieldToEventLoop } from './base/slices.ts';
 import { createSpanExporter } from './base/tracing/span-exporter.client.ts';
 import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
@@ -241,10 +243,16 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     return `http://${host}:${port}`;
   }
 
-  /** For a process that stays. The server answers meanwhile, but is not ready before it is over. */
-  function warmUp(): void {
-    warmUpCompilers();
-    warming = Promise.allSettled([revisions.current(), wired.warmUp()]);
+  /**
+   * For a process that stays. The server answers meanwhile, but is not ready before it is over. It does not compete with
+   * what is left of the start.
+   */
+  function warmUp(started: Promise<unknown>): void {
+    const begin = () => {
+      warmUpCompilers();
+      return Promise.allSettled([revisions.current(), wired.warmUp()]);
+    };
+    warming = started.then(yieldToEventLoop).then(begin, begin).then(collectGarbage);
   }
 
   async function pingSoon(): Promise<void> {

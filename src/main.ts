@@ -91,7 +91,6 @@ async function serve(config: Config, log: Logger, demo: Demo | undefined) {
     : await openInstance(config, { log, say, onStopped: stop });
   server = open;
   const address = await open.listen();
-  open.warmUp();
   isListening = true;
   // No other process can open the built-in database, so its server runs commands itself.
   if (open.db.capabilities.isOnlyWriter) {
@@ -106,7 +105,10 @@ async function serve(config: Config, log: Logger, demo: Demo | undefined) {
     });
   }
   // What happens once in a deployment, or is printed once, is for the first worker.
-  if (worker === undefined || worker.number === 1) await prepare(open, config, demo, address);
+  const isFirst = worker === undefined || worker.number === 1;
+  const prepared = isFirst ? prepare(open, config, demo, address) : Promise.resolve();
+  open.warmUp(prepared);
+  await prepared;
   worker?.serve(open, address);
   return { address, listenerPort: open.listenerPort() };
 }

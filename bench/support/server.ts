@@ -22,7 +22,8 @@ export async function startServer(
   const { PATH, NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ } = process.env;
   const launcher = { PATH, NODE_COMPILE_CACHE, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
   const env = { ...launcher, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: '0', ...settings };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const files = args.map((arg) => (arg === 'src/main.ts' ? (process.env.BENCH_SERVER ?? arg) : arg));
+  const child = spawn(process.execPath, files, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

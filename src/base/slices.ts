@@ -18,11 +18,17 @@ export type Overseer = (usedMs: number) => void;
 
 const SLICE_MS = 10;
 
-const current = new AsyncLocalStorage<Slices | undefined>();
+/** Most requests do no long work, so the slices of one are created when it begins to. */
+interface Overseen {
+  readonly overseer: Overseer;
+  slices: Slices | undefined;
+}
+
+const current = new AsyncLocalStorage<Overseen | undefined>();
 
 /** Runs work whose paces, however deep, are watched by the overseer. */
 export function oversee<T>(overseer: Overseer, work: () => T): T {
-  return current.run(new Slices(overseer), work);
+  return current.run({ overseer, slices: undefined }, work);
 }
 
 /** Runs work that other requests wait for, too. */
@@ -37,7 +43,10 @@ export function createPace(): Pace {
 
 /** The same for work that cannot wait where it is, and rests afterwards. */
 export function createSlices(): Pick<Slices, 'isOver' | 'rest' | 'pace'> {
-  return current.getStore() ?? new Slices();
+  const overseen = current.getStore();
+  if (overseen === undefined) return new Slices();
+  overseen.slices ??= new Slices(overseen.overseer);
+  return overseen.slices;
 }
 
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T, place: number) => R): Promise<R[]> {

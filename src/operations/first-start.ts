@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
+import { ROOT } from '../base/release.ts';
 import type { Instance } from '../instance.ts';
 
 /** The token is in the log from then on, and logs are kept. Its owner sets a password long before it expires. */
 const TOKEN_DAYS = 30;
 
 /** A package has no scripts for npm to run. */
-const DEMO = existsSync(new URL('../../scripts/run.mjs', import.meta.url)) ? 'npm run demo' : 'atrium serve --demo';
+const DEMO = existsSync(join(ROOT, 'scripts', 'run.mjs')) ? 'npm run demo' : 'atrium serve --demo';
 
 /** An empty database gets one site administrator, whose token is shown only this once. */
 export async function createFirstAdministrator(

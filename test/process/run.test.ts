@@ -47,7 +47,7 @@ describe('scripts/run.mjs', () => {
   beforeEach(() => {
     clone = temporaryFolder();
     for (const name of ['scripts', 'src']) mkdirSync(path(name));
-    for (const name of ['run.mjs', 'console-mark.mjs', 'debian-packages.mjs']) {
+    for (const name of ['run.mjs', 'build-marks.mjs', 'debian-packages.mjs']) {
       cpSync(join('scripts', name), path(`scripts/${name}`));
     }
     writeFileSync(path('src/main.ts'), MAIN);
@@ -137,6 +137,28 @@ describe('scripts/run.mjs', () => {
     const code = await new Promise((resolve) => child.once('close', resolve));
     assert.equal(said, 'main wait\ngot SIGTERM\n');
     assert.equal(code, 5);
+  });
+
+  it('scripts/run.mjs starts a bundle of the present sources, or the sources if there is none', () => {
+    run(['src/main.ts']);
+    mkdirSync(path('node_modules/rolldown'));
+    // Replaces the bundler: the bundle says what the sources were when it was made.
+    writeFileSync(
+      path('scripts/server.mjs'),
+      `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { bundleOf } from './build-marks.mjs';
+if (process.env.BUNDLER_FAILS) process.exit(1);
+mkdirSync(bundleOf(process.cwd()), { recursive: true });
+writeFileSync(bundleOf(process.cwd()) + '/main.js', 'console.log("bundle of ' + readFileSync('src/main.ts', 'utf8').length + '")');`,
+    );
+    const bundled = (text: string) => `bundle of ${text.length}\n`;
+    assert.equal(run(['src/main.ts']).stdout, bundled(MAIN));
+    assert.equal(run(['src/main.ts'], { BUNDLER_FAILS: '1' }).stdout, bundled(MAIN));
+    writeFileSync(path('src/main.ts'), `${MAIN}\n`);
+    const failed = run(['src/main.ts', '4'], { BUNDLER_FAILS: '1' });
+    assert.deepEqual([failed.status, failed.stdout], [4, 'main 4\n']);
+    assert.match(failed.stderr, /the server cannot be bundled; see the output above\. It runs from its sources/);
+    assert.equal(run(['src/main.ts']).stdout, bundled(`${MAIN}\n`));
   });
 
   describe('With the command line', () => {

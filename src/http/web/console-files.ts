@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** One file of the built console, as `scripts/console.mjs` lists it. */
 interface Listed {
@@ -20,7 +21,7 @@ export interface ConsoleFile {
 const SUFFIX: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Undefined if the console has not been built: everything else works without it. */
-export function openConsoleFiles(folder: URL) {
+export function openConsoleFiles(folder: string) {
   const built = readBuilt(folder);
   if (built === undefined) return undefined;
   const files = new Map(built.files.map((file) => [file.path, file]));
@@ -33,7 +34,7 @@ export function openConsoleFiles(folder: URL) {
     if (file === undefined) return undefined;
     const encoding = file.encodings.find((one) => accepts(accepted, one));
     const name = path.slice(1) + (encoding === undefined ? '' : SUFFIX[encoding]);
-    const content = loaded.get(name) ?? readFile(new URL(name, folder));
+    const content = loaded.get(name) ?? readFile(join(folder, name));
     loaded.set(name, content);
     return { type: file.type, encoding, content: await content };
   }
@@ -41,10 +42,10 @@ export function openConsoleFiles(folder: URL) {
 
 export type ConsoleFiles = NonNullable<ReturnType<typeof openConsoleFiles>>;
 
-function readBuilt(folder: URL): { page: string; files: readonly Listed[] } | undefined {
+function readBuilt(folder: string): { page: string; files: readonly Listed[] } | undefined {
   try {
-    const files = JSON.parse(readFileSync(new URL('files.json', folder), 'utf8')) as readonly Listed[];
-    return { page: readFileSync(new URL('index.html', folder), 'utf8'), files };
+    const files = JSON.parse(readFileSync(join(folder, 'files.json'), 'utf8')) as readonly Listed[];
+    return { page: readFileSync(join(folder, 'index.html'), 'utf8'), files };
   } catch {
     return undefined;
   }

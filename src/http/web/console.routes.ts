@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
+import { ROOT } from '../../base/release.ts';
 import { anyone } from '../admission/access.ts';
 import { SESSION_COOKIE } from '../admission/credential.ts';
 import type { Scope } from '../server.ts';
@@ -38,7 +40,7 @@ export interface ConsoleOptions {
 
 /** The web console: one document for all pages, and the files that it loads. */
 export function consoleRoutes(scope: Scope, { data, paths }: ConsoleOptions): void {
-  const files = openConsoleFiles(new URL('../../../console/dist/', import.meta.url));
+  const files = openConsoleFiles(join(ROOT, 'console', 'dist'));
   const sendPage = files === undefined ? plainPage() : builtPage(files.page, data);
   const hidden = { config: { access: anyone, takesNul: true }, schema: { hide: true } };
 
@@ -94,7 +96,7 @@ interface Page {
 
 /** Without a build there is still a page, which says so. */
 function plainPage(): SendPage {
-  const page = readFileSync(new URL('../../../console/plain.html', import.meta.url), 'utf8');
+  const page = readFileSync(join(ROOT, 'console', 'plain.html'), 'utf8');
   return async (_request, reply) =>
     reply.header('Content-Security-Policy', PLAIN_POLICY).type('text/html; charset=utf-8').send(page);
 }

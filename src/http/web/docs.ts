@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
-import { API_DOCUMENTS } from '../../base/release.ts';
+import { API_DOCUMENTS, ROOT } from '../../base/release.ts';
 import { anyone } from '../admission/access.ts';
 import type { Scope } from '../server.ts';
 
@@ -21,7 +20,7 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '/api/v1/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: 'none', persistAuthorization: false });`;
 
 /** Swagger UI, copied by the build of the console, so that its packages are not needed in production. */
-const ASSETS = fileURLToPath(new URL('../../../console/dist/docs/', import.meta.url));
+const ASSETS = join(ROOT, 'console', 'dist', 'docs');
 
 const ALWAYS_ASK = 'no-cache';
 const FOR_A_DAY = 'public, max-age=86400';

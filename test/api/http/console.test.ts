@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PAGE_ROOTS } from '../../../src/http/web/console.routes.ts';
 import { openConsoleFiles } from '../../../src/http/web/console-files.ts';
@@ -99,7 +98,7 @@ describe('The files of the console', () => {
   });
 
   it('Without a build there are no files, so that the server can serve the plain page', () => {
-    assert.equal(openConsoleFiles(pathToFileURL(`${temporaryFolder()}/`)), undefined);
+    assert.equal(openConsoleFiles(temporaryFolder()), undefined);
   });
 });
 
