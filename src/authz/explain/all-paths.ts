@@ -43,7 +43,7 @@ export function* allPaths(
   isOwnQuestion: boolean,
 ): Generator<void, Paths, void> {
   const found = explainAll(graph, query(asked.user, asked.relation, true), MAX_WAYS);
-  const distinct = [...new Map(found.ways.map((way) => keyed(withoutRoleParts(way)))).values()];
+  const distinct = [...new Map(found.ways.map((way) => keyed(withoutRoleParts(way, graph)))).values()];
   const hasMore = found.hasMore || distinct.length > MAX_PATHS;
   const ways = distinct.slice(0, MAX_PATHS);
   const objects = [...new Set(ways.flatMap((steps) => steps.flatMap(objectsIn)))];

@@ -51,7 +51,7 @@ export function* explainedReasons(
   }
   yield;
   const proof = explainRelation(viewpoint.graph, viewpoint.query(user, relation));
-  const found = { ...proof, steps: withoutRoleParts(proof.steps) };
+  const found = { ...proof, steps: withoutRoleParts(proof.steps, viewpoint.graph) };
   yield;
   const isMissed = isSeen && !viewpoint.existed;
   const missing = isSeen && viewpoint.existed ? found.missing : undefined;

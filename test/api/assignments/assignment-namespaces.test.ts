@@ -204,6 +204,15 @@ describe('Assignments in namespaces', () => {
           `${name} is in the team crew`,
         ],
       ]);
+      const stored = yes.paths.map(([first]: { tuple: object }[]) => first?.tuple);
+      for (const [one, object] of [
+        [mine, `cluster:${place.prod.id}`],
+        [onSet, 'cluster_set:'],
+      ]) {
+        const tuple = stored.find(({ user }: { user: string }) => user === `assignment:${one.id}`);
+        assert.equal(tuple.relation, 'namespaced_assignment');
+        assert.ok(tuple.object.startsWith(object), tuple.object);
+      }
       const view = await get(why('can_view', '&namespace=shop-eu'), who);
       assert.equal(
         view.sentence,
