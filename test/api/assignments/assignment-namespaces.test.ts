@@ -334,6 +334,9 @@ describe('Assignments in namespaces', () => {
     const entries = (await auditOf(atrium.instance.db, place.org.id)).filter(
       (one) => one.object_id === BigInt(mine.id),
     );
+    const { items } = await get(`/orgs/${place.org.name}/audit?action=assignment.delete`);
+    const removed = /removed the role worker from \S+ on prod in the namespaces web, shop-\*$/;
+    assert.match(items[0].summary, removed);
     const states = entries.map(({ before: had, after: has }) => JSON.parse(has ?? had ?? '').namespaces);
     assert.deepEqual(states, [
       ['web', 'shop-*'],
