@@ -23,6 +23,8 @@ export type AccessCheckInput = {
   /** A relation such as can_connect. The prefix can be left out. */
   readonly relation: string;
   readonly object: CheckedObjectInput;
+  /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
+  readonly namespace?: string | undefined;
 };
 
 /** The answer to one question. */
@@ -211,9 +213,11 @@ export type Assignment = {
   readonly role: AssignmentRole;
   readonly to: AssignmentPrincipal;
   readonly on: AssignmentPlace;
-  /** The permissions of the role that concern the object. */
+  /** Of a cluster or cluster_set: the only namespaces in which it counts. Absent: it counts in all of it. */
+  readonly namespaces?: readonly string[];
+  /** The permissions of the role that concern the object, or namespaces of it. */
   readonly effective: readonly Permission[];
-  /** The other permissions of the role, which mean nothing on the object. */
+  /** The other permissions of the role, which mean nothing there. */
   readonly without_effect: readonly Permission[];
   /** Why it is there. */
   readonly reason: string;
@@ -1069,6 +1073,8 @@ export type EditAssignmentInput = {
   readonly role?: AssignedRoleInputInput | undefined;
   readonly to?: AssignedToInputInput | undefined;
   readonly on?: AssignedOnInputInput | undefined;
+  /** Of a cluster or cluster_set: the only namespaces in which it counts, at most 50; names, or prefixes that end in *. If it is left out, it counts in all of it. */
+  readonly namespaces?: readonly string[] | undefined;
   /** At most 1000 characters. */
   readonly reason?: string | undefined;
   /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
@@ -1321,6 +1327,8 @@ export type Explanation = {
   readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
   /** ID of the object. */
   readonly objectID: bigint;
+  /** Only if the question is about one: the namespace. */
+  readonly namespace?: string;
   /** The relation that was asked about. */
   readonly relation: string;
   /** ID of the user that was asked about. */
@@ -2211,6 +2219,8 @@ export type NewAssignmentInput = {
   readonly role: AssignedRoleInputInput;
   readonly to: AssignedToInputInput;
   readonly on?: AssignedOnInputInput | undefined;
+  /** Of a cluster or cluster_set: the only namespaces in which it counts, at most 50; names, or prefixes that end in *. If it is left out, it counts in all of it. */
+  readonly namespaces?: readonly string[] | undefined;
   /** At most 1000 characters. */
   readonly reason?: string | undefined;
   /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
@@ -2559,6 +2569,8 @@ export type ObjectReferenceInput = {
   readonly objectType: string;
   /** ID of the object. */
   readonly objectID: bigint | number;
+  /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
+  readonly namespace?: string | undefined;
 };
 
 /** An order to deploy charts, without the charts. */
@@ -3340,6 +3352,8 @@ export type RolePrincipal = {
   /** When it ends by itself. Absent if it does not. */
   readonly expires_at?: string;
   readonly on?: AssignmentPlace;
+  /** Only if it counts in these namespaces, and not in all of it. */
+  readonly namespaces?: readonly string[];
 };
 
 /** When one team loses a role. */
@@ -4623,6 +4637,8 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
+        /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
+        namespace?: Text | undefined;
       };
     };
     answer: ObjectPermissions;
@@ -4647,6 +4663,8 @@ export interface Operations {
         paths?: 'all' | undefined;
         /** Also return ways to get from no to yes. */
         remedies?: Text | undefined;
+        /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
+        namespace?: Text | undefined;
         /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
         at?: Text | undefined;
       };
@@ -4675,6 +4693,8 @@ export interface Operations {
         also?: Text | undefined;
         /** Also return through what each user holds the relation. */
         reason?: Text | undefined;
+        /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
+        namespace?: Text | undefined;
         /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
         at?: Text | undefined;
       };

@@ -8,6 +8,7 @@ export const OBJECT_KINDS = {
   team: { word: 'team', plural: 'teams', isAddressed: true, isResource: false },
   role: { word: 'role', plural: 'roles', isAddressed: false, isResource: false },
   assignment: { word: 'assignment', plural: 'assignments', isAddressed: false, isResource: false },
+  namespace: { word: 'namespace', plural: 'namespaces', isAddressed: false, isResource: false },
   cluster_set: { word: 'cluster_set', plural: 'cluster_sets', title: 'cluster set', isAddressed: false, isResource: false },
   cluster: { word: 'cluster', plural: 'clusters', isAddressed: true, isResource: true },
   contract: { word: 'contract', plural: 'contracts', isAddressed: true, isResource: true },

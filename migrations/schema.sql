@@ -111,6 +111,8 @@ CASE
     ELSE 'organization'::text
 END) stored,
   on_id bigint generated always as (COALESCE(on_cluster_id, on_set_id, on_contract_id, on_robot_id, on_team_id, (0)::bigint)) stored,
+  namespaces text[],
+  namespaces_key text not null default ''::text,
   constraint assignment_pkey PRIMARY KEY (id),
   constraint assignment_on_cluster_id_fkey FOREIGN KEY (on_cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
   constraint assignment_on_contract_id_fkey FOREIGN KEY (on_contract_id) REFERENCES contract(id) ON DELETE CASCADE,
@@ -123,6 +125,8 @@ END) stored,
   constraint assignment_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint role_team_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE,
   constraint role_team_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE,
+  constraint assignment_namespaces CHECK (((namespaces IS NULL) OR (on_type = ANY (ARRAY['cluster'::text, 'cluster_set'::text])))),
+  constraint assignment_namespaces_key CHECK (((namespaces IS NULL) = (namespaces_key = ''::text))),
   constraint assignment_on CHECK ((num_nonnulls(on_cluster_id, on_set_id, on_contract_id, on_robot_id, on_team_id) <= 1)),
   constraint assignment_owner CHECK ((organization_id IS NOT NULL)),
   constraint assignment_team_on CHECK ((((on_type = 'organization'::text) OR (team_id IS NULL)) AND ((on_type <> 'organization'::text) OR (to_team_id IS NULL)))),
@@ -130,13 +134,13 @@ END) stored,
 );
 
 CREATE INDEX assignment_expires ON assignment USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX assignment_key ON assignment USING btree (role_id, to_type, to_id, on_type, on_id) WHERE (team_id IS NULL);
 CREATE INDEX assignment_on_cluster ON assignment USING btree (on_cluster_id) WHERE (on_cluster_id IS NOT NULL);
 CREATE INDEX assignment_on_contract ON assignment USING btree (on_contract_id) WHERE (on_contract_id IS NOT NULL);
 CREATE INDEX assignment_on_robot ON assignment USING btree (on_robot_id) WHERE (on_robot_id IS NOT NULL);
 CREATE INDEX assignment_on_set ON assignment USING btree (on_set_id) WHERE (on_set_id IS NOT NULL);
 CREATE INDEX assignment_on_team ON assignment USING btree (on_team_id) WHERE (on_team_id IS NOT NULL);
 CREATE INDEX assignment_organization ON assignment USING btree (organization_id, id);
+CREATE UNIQUE INDEX assignment_place_key ON assignment USING btree (role_id, to_type, to_id, on_type, on_id, namespaces_key) WHERE (team_id IS NULL);
 CREATE INDEX assignment_robot ON assignment USING btree (robot_id) WHERE (robot_id IS NOT NULL);
 CREATE UNIQUE INDEX assignment_role_team ON assignment USING btree (role_id, team_id);
 CREATE INDEX assignment_team ON assignment USING btree (team_id);
@@ -1554,9 +1558,24 @@ UNION ALL
   WHERE s.on_type <> 'organization'::text
 UNION ALL
  SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+        CASE
+            WHEN n.name ~~ '%*'::text THEN 'namespace_prefix'::text
+            ELSE 'namespace'::text
+        END AS relation,
+    'namespace:'::text || rtrim(n.name, '*'::text) AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+     CROSS JOIN LATERAL unnest(s.namespaces) n(name)
+  WHERE s.namespaces IS NOT NULL
+UNION ALL
+ SELECT s.organization_id AS store,
     s.on_type AS object_type,
     s.on_id::text AS object_id,
         CASE
+            WHEN s.namespaces IS NOT NULL THEN 'namespaced_assignment'::text
             WHEN s.on_team_id IS NOT NULL AND (( SELECT t.permission
                FROM team t
               WHERE t.id = s.on_team_id)) = 'owner'::text THEN 'view_assignment'::text

@@ -75,8 +75,14 @@ union all
   select s.organization_id, 'assignment', s.id::text, 'role', 'role:' || s.role_id, 'assignment', s.id
     from assignment s where s.on_type <> 'organization'
 union all
+  select s.organization_id, 'assignment', s.id::text,
+         case when n.name like '%*' then 'namespace_prefix' else 'namespace' end, 'namespace:' || rtrim(n.name, '*'),
+         'assignment', s.id
+    from assignment s cross join lateral unnest(s.namespaces) as n (name) where s.namespaces is not null
+union all
   select s.organization_id, s.on_type, s.on_id::text,
-         case when s.on_team_id is not null and (select t.permission from team t where t.id = s.on_team_id) = 'owner'
+         case when s.namespaces is not null then 'namespaced_assignment'
+              when s.on_team_id is not null and (select t.permission from team t where t.id = s.on_team_id) = 'owner'
               then 'view_assignment' else 'assignment' end,
          'assignment:' || s.id, 'assignment', s.id
     from assignment s where s.on_type <> 'organization'

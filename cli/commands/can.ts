@@ -3,6 +3,7 @@ import { command } from '../command.ts';
 import { EXIT, refused } from '../failure.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findObject } from '../names.ts';
+import { NAMESPACE } from '../namespace.ts';
 import type { Shown, Style } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 import { plain } from '../text.ts';
@@ -23,6 +24,7 @@ export const can = command({
   options: {
     why: { about: 'explain the answer in a sentence; if it is no, say what would make it a yes' },
     paths: { about: 'if the answer is yes, show all the ways' },
+    ...NAMESPACE,
     ...AT,
   },
   examples: [
@@ -30,6 +32,7 @@ export const can = command({
     'atrium can dan connect cluster:prod --paths',
     'atrium can me edit org:acme',
     'atrium can robot:deploy edit cluster:prod',
+    'atrium can dan connect cluster:prod --namespace web',
     'atrium can bob connect cluster:prod --watch',
     'atrium can bob connect cluster:prod --at 7d --why',
     'atrium can dan view_orchestratorconfig cluster:prod --json',
@@ -47,6 +50,7 @@ export const can = command({
         relation,
         user,
         at,
+        namespace: options.namespace,
         ...(options.why && { remedies: true }),
         ...(options.paths && { paths: 'all' as const }),
       },
@@ -56,7 +60,8 @@ export const can = command({
     if (answer.found === false && object.name === String(object.id)) {
       throw refused(`${object.type} does not exist, or you may not see it: ${object.id}`);
     }
-    const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
+    const where = options.namespace === undefined ? '' : ` in the namespace ${options.namespace}`;
+    const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}${where}`;
     return {
       data: answer,
       exit: answer.allowed ? 0 : EXIT.refused,

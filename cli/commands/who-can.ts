@@ -3,6 +3,7 @@ import { command } from '../command.ts';
 import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { all, findObject } from '../names.ts';
+import { NAMESPACE } from '../namespace.ts';
 import { type Columns, list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 
@@ -12,10 +13,11 @@ export const whoCan = command({
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { reason: { about: 'show the teams and roles through which they can' }, ...AT },
+  options: { reason: { about: 'show the teams and roles through which they can' }, ...NAMESPACE, ...AT },
   examples: [
     'atrium who-can connect cluster:prod',
     'atrium who-can connect cluster:prod --reason',
+    'atrium who-can connect cluster:prod --namespace web',
     'atrium who-can delete org:acme --json',
     'atrium who-can connect cluster:prod --at yesterday',
   ],
@@ -26,7 +28,7 @@ export const whoCan = command({
     const at = pastMoment(options.at, session.isWatching);
     const people = session.client().each('GET /authz/objects/{objectType}/{objID}/principals', {
       path: { objectType: object.type, objID: object.id },
-      query: { org: object.org, relation, at, ...(options.reason && { reason: true }) },
+      query: { org: object.org, relation, at, namespace: options.namespace, ...(options.reason && { reason: true }) },
     });
     const found = await orRelationHint(all(people), relation, object);
     const columns: Columns<(typeof found)[number]> = {

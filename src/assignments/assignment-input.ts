@@ -1,9 +1,11 @@
+import { isNamespacePattern } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { PLACE_TYPES, type PlaceType, PRINCIPAL_TYPES, type PrincipalType } from '../changes/object-kinds.ts';
 import type { Assignment, AssignmentChange, AssignmentInput, Reference } from './assignment.ts';
 
 const MAX_REASON = 1000;
 const MAX_SET_NAME = 255;
+const MAX_NAMESPACES = 50;
 const MAX_ID = 2n ** 63n - 1n;
 
 /** What is wrong with an assignment, whatever there is in the organization. */
@@ -12,6 +14,7 @@ export function checkAssignmentInput(input: AssignmentInput): AssignmentInput {
     role: readRole(input.role),
     to: readTo(input.to),
     on: input.on && readOn(input.on),
+    namespaces: readNamespaces(input.namespaces, input.on?.type),
     reason: readReason(input.reason),
     expiresAt: input.expiresAt,
   };
@@ -39,6 +42,22 @@ function readOn(reference: Reference<string>): Reference<string> {
   }
   requireNamed('on', reference);
   return type ? { ...reference, type } : reference;
+}
+
+/** Each once, in the order in which they were given. What counts everywhere is an assignment without namespaces. */
+function readNamespaces(given: readonly string[] | undefined, type = 'organization'): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  if (type !== 'cluster' && type !== 'cluster_set') {
+    throw invalidField('namespaces', 'namespaces are for assignments on a cluster or a cluster_set');
+  }
+  if (given.length < 1 || given.length > MAX_NAMESPACES) {
+    throw invalidField('namespaces', `namespaces must have 1 to ${MAX_NAMESPACES} entries: leave it out for all of it`);
+  }
+  if (!given.every(isNamespacePattern)) {
+    const message = 'namespaces must be names of Kubernetes namespaces, or prefixes of such names that end in *';
+    throw invalidField('namespaces', message);
+  }
+  return [...new Set(given)];
 }
 
 function requireNamed(
@@ -76,9 +95,15 @@ export function requireAgreement(
 export function requireSame({ role, to, on }: Assignment, change: AssignmentChange): void {
   if (change.role && !matches(change.role, role)) throw fixed('role');
   if (change.to && !(typeOf(change.to.type, PRINCIPAL_TYPES) === to.type && matches(change.to, to))) throw fixed('to');
+  if (change.namespaces && !isSameList(change.namespaces, on.namespaces ?? [])) throw fixed('namespaces');
   if (!change.on) return;
   const place = on.type === 'cluster_set' ? { id: undefined, name: on.name } : on;
   if (!(typeOf(change.on.type, PLACE_TYPES) === on.type && matches(change.on, place))) throw fixed('on');
+}
+
+/** In any order. An empty list is none. */
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length > 0 && new Set(one).symmetricDifference(new Set(other)).size === 0;
 }
 
 function matches(

@@ -49,6 +49,8 @@ export interface AssignmentInput {
   readonly to: Reference<string>;
   /** Undefined means the organization. */
   readonly on?: Reference<string> | undefined;
+  /** Of a cluster or a set of clusters. Undefined means all of it. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly reason?: string | undefined;
   readonly expiresAt: Date | null;
 }
@@ -61,6 +63,7 @@ export interface AssignmentChange {
   readonly role?: AssignmentInput['role'] | undefined;
   readonly to?: AssignmentInput['to'] | undefined;
   readonly on?: AssignmentInput['on'] | undefined;
+  readonly namespaces?: AssignmentInput['namespaces'] | undefined;
 }
 
 export interface AssignmentFilter {

@@ -34,8 +34,14 @@ export const AssignmentResponse = named(
     role: Named,
     to: To,
     on: PlaceResponse,
-    effective: Type.Array(Pair, says('The permissions of the role that concern the object.')),
-    without_effect: Type.Array(Pair, says('The other permissions of the role, which mean nothing on the object.')),
+    namespaces: Type.Optional(
+      Type.Array(
+        Type.String(),
+        says('Of a cluster or cluster_set: the only namespaces in which it counts. Absent: it counts in all of it.'),
+      ),
+    ),
+    effective: Type.Array(Pair, says('The permissions of the role that concern the object, or namespaces of it.')),
+    without_effect: Type.Array(Pair, says('The other permissions of the role, which mean nothing there.')),
     reason: Type.String(says('Why it is there.')),
     expires_at: Type.Unsafe<string | null>({ ...orNull(Moment), ...says('When it ends by itself. Null: never.') }),
     request_id: Type.Unsafe<string | null>({
@@ -86,6 +92,15 @@ export const EditAssignment = named(
     role: Type.Optional(RoleInput),
     to: Type.Optional(ToInput),
     on: Type.Optional(OnInput),
+    namespaces: Type.Optional(
+      Type.Array(
+        Type.String(),
+        says(
+          'Of a cluster or cluster_set: the only namespaces in which it counts, at most 50; names, or prefixes that end ' +
+            'in *. If it is left out, it counts in all of it.',
+        ),
+      ),
+    ),
     reason: Type.Optional(Type.String({ description: 'At most 1000 characters.' })),
     expires_at: NewExpiry,
   }),
@@ -104,6 +119,7 @@ export function presentAssignment({ assignment, seesPlace, seesCreator }: SeenAs
     role: { id: role.id, name: role.name },
     to: { type: to.type, id: to.id, name: to.name },
     on: presentPlace(on, !seesPlace),
+    ...(on.namespaces && { namespaces: [...on.namespaces] }),
     effective: effective.map(pairOf),
     without_effect: withoutEffect.map(pairOf),
     reason: assignment.reason,

@@ -194,16 +194,18 @@ function readInput(body: Static<typeof NewAssignmentBody>): AssignmentInput {
     role: referenceOf(role, 'role ID'),
     to: { type: to.type, ...referenceOf(to, 'ID') },
     on: body.on && { type: body.on.type, ...referenceOf(body.on, 'ID') },
+    namespaces: body.namespaces,
     reason: body.reason,
     expiresAt: readTerm(body.expires_at, new Date()) ?? null,
   });
 }
 
-function readChange({ role, to, on, reason, expires_at }: AssignmentBody): AssignmentChange {
+function readChange({ role, to, on, namespaces, reason, expires_at }: AssignmentBody): AssignmentChange {
   return {
     role: role && referenceOf(role, 'role ID'),
     to: to && { type: to.type, ...referenceOf(to, 'ID') },
     on: on && { type: on.type, ...referenceOf(on, 'ID') },
+    namespaces,
     reason: readReason(reason),
     expiresAt: readTerm(expires_at, new Date()),
   };

@@ -27,12 +27,12 @@ interface FullRow extends AssignmentRow {
   version: number;
   is_owners: boolean;
   clusters: number | null;
-  namespaces: string[];
+  areas: string[];
   actions: string[];
 }
 
 const PERMISSIONS = (role: string) => `
-  array(select p.namespace from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as namespaces,
+  array(select p.namespace from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as areas,
   array(select p.action from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as actions`;
 const COLUMNS = `${ASSIGNMENT}, s.request_id, s.assigned_at, s.created_by_type, s.created_by_id, s.version,
   case s.created_by_type when 'robot_ac' then (select b.name from robot b where b.id = s.created_by_id)
@@ -112,8 +112,11 @@ const IS_MEMBER = sql(
 const INSERT = sql(
   'assignments.insert',
   `insert into assignment (organization_id, role_id, team_id, to_team_id, user_id, robot_id, on_cluster_id, on_set_id,
-                           on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id`,
+                           on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id,
+                           namespaces, namespaces_key)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::text[],
+           coalesce((select md5(string_agg(n.name, ',' order by n.name)) from unnest($16::text[]) as n (name)), ''))
+   returning id`,
 );
 const UPDATE = sql(
   'assignments.update',
@@ -185,7 +188,7 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
 
   async function role(organizationId: bigint, reference: AssignmentInput['role']): Promise<AssignedRole | undefined> {
     const byId = reference.id !== undefined;
-    const [row] = await db.query<{ id: bigint; name: string; namespaces: string[]; actions: string[] }>(ROLE, [
+    const [row] = await db.query<{ id: bigint; name: string; areas: string[]; actions: string[] }>(ROLE, [
       organizationId,
       reference.id,
       byId ? null : reference.name,
@@ -247,7 +250,8 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
         return assignment;
       }, once);
     } catch (error) {
-      const isTwice = isUniqueViolation(error, 'assignment_key') || isUniqueViolation(error, 'assignment_role_team');
+      const isTwice =
+        isUniqueViolation(error, 'assignment_place_key') || isUniqueViolation(error, 'assignment_role_team');
       if (isTwice) return 'already assigned';
       throw error;
     }
@@ -332,7 +336,7 @@ function valuesOf(
       whom('robot_ac'),
     ],
     ...[where('cluster'), where('cluster_set'), where('contract'), where('robot_ac'), where('team')],
-    ...[reason, expiresAt, creator.type, creator.id],
+    ...[reason, expiresAt, creator.type, creator.id, on.namespaces ?? null],
   ];
 }
 
@@ -354,8 +358,8 @@ function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-function permissionsOf({ namespaces, actions }: Pick<FullRow, 'namespaces' | 'actions'>) {
-  const pairs = namespaces.map((namespace, place) => ({ namespace, action: actions[place] ?? '' }));
+function permissionsOf({ areas, actions }: Pick<FullRow, 'areas' | 'actions'>) {
+  const pairs = areas.map((namespace, place) => ({ namespace, action: actions[place] ?? '' }));
   return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
 }
 
@@ -369,6 +373,7 @@ function toAssignment(row: FullRow): Assignment {
     on: {
       ...{ type: row.on_type, id: row.on_type === 'organization' ? row.organization_id : row.on_id },
       ...{ name: row.on_name, isOwners: row.is_owners, clusters: row.clusters ?? undefined },
+      namespaces: row.namespaces,
     },
     ...{ reason: row.reason, expiresAt: row.expires_at, requestId: row.request_id },
     createdAt: row.assigned_at,

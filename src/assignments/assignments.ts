@@ -119,11 +119,12 @@ export function createAssignments(
     if (!role) throw new AppError('notFound', 'role not found', { reason: 'role_not_found' });
     const to = await store.principal(organizationId, input.to);
     if (!to && input.to.type !== 'user') throw notFound(input.to.type);
-    const on = await placeOf(organizationId, actor, input.on);
+    const place = await placeOf(organizationId, actor, input.on);
+    const on = input.namespaces ? { ...place, namespaces: input.namespaces } : place;
     if (!to) throw notAMember();
     const { effective } = effectiveOn(on, role.permissions);
     if (effective.length === 0) {
-      const message = `the role ${role.name} has no permission that concerns this ${on.type}`;
+      const message = `the role ${role.name} has no permission that concerns ${on.namespaces ? 'namespaces of ' : ''}this ${on.type}`;
       throw new AppError('malformed', message, { reason: 'no_effect', errors: [{ field: 'role', message }] });
     }
     await held.rejectGiving(actor.id, organizationId, [giftOf(on, role, input.expiresAt)]);

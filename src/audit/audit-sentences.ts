@@ -6,8 +6,8 @@ import { robotIn } from './robot-actor.ts';
 
 /**
  * Every entry in words. `%actor` made the change, `%object` is what it is about, `%user` whom it is about, `%until` when it
- * ends, `%changed` what differs, and `%x` any other field of the states. All of it is in the entry that the reader sees, or
- * is a name that the reader may know, so a sentence tells nothing else.
+ * ends, `%namespaces` where it counts, `%changed` what differs, and `%x` any other field of the states. All of it is in the
+ * entry that the reader sees, or is a name that the reader may know, so a sentence tells nothing else.
  */
 const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'user.create': '%actor created the user %object',
@@ -49,11 +49,11 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'role.update': '%actor changed the role %object%changed',
   'role.expire': 'the role %object ended for some teams%changed',
   'role.delete': '%actor deleted the role %object',
-  'assignment.create': '%actor assigned the role %role to %to on %on%until',
-  'assignment.update': '%actor changed the assignment of the role %role to %to on %on%changed',
-  'assignment.delete': '%actor removed the role %role from %to on %on',
-  'assignment.expire': 'the assignment of the role %role to %to on %on ended',
-  'assignment.end': 'the assignment of the role %role to %to on %on ended with %because',
+  'assignment.create': '%actor assigned the role %role to %to on %on%namespaces%until',
+  'assignment.update': '%actor changed the assignment of the role %role to %to on %on%namespaces%changed',
+  'assignment.delete': '%actor removed the role %role from %to on %on%namespaces',
+  'assignment.expire': 'the assignment of the role %role to %to on %on%namespaces ended',
+  'assignment.end': 'the assignment of the role %role to %to on %on%namespaces ended with %because',
   'guardrail.create': '%actor created the guardrail %name',
   'guardrail.update': '%actor changed the guardrail %name%changed',
   'guardrail.delete': '%actor deleted the guardrail %name',
@@ -127,6 +127,8 @@ export function auditSentence(row: AuditRow, nameOf: NameOf): string {
         return user;
       case 'until':
         return after.expiresAt ? ` until ${text(after.expiresAt)}` : '';
+      case 'namespaces':
+        return inNamespaces(asList(said('namespaces')));
       case 'end':
         return after.expiresAt ? text(after.expiresAt) : 'never';
       case 'changed':
@@ -135,6 +137,13 @@ export function auditSentence(row: AuditRow, nameOf: NameOf): string {
         return text(said(word));
     }
   });
+}
+
+function inNamespaces(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const shown = names.slice(0, MAX_LISTED);
+  if (names.length > shown.length) shown.push(`${names.length - shown.length} more`);
+  return ` in the ${names.length === 1 && !names[0]?.endsWith('*') ? 'namespace' : 'namespaces'} ${shown.join(', ')}`;
 }
 
 function suppressed({ action }: AuditRow, { suppressed: count }: Fields): string | undefined {

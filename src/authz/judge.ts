@@ -7,8 +7,9 @@ import { possibleObjects } from '../rebac/list-objects.ts';
 import { type Ask, createObjectAnswers } from './alike-answers.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';
-import { nameOf, type ObjectRef } from './object-ref.ts';
+import { type AskedObject, nameOf, type ObjectRef } from './object-ref.ts';
 import { inOneMoment } from './one-moment.ts';
+import { allowedIn, holdsIn } from './places/namespaces.ts';
 
 /** A value that is known already, or a promise of it. */
 export type Soon<T> = T | Promise<T>;
@@ -23,8 +24,8 @@ export interface Judge {
    * The relations that a user holds on each object, in the order of the model; for the whole batch at one moment. What
    * is not in the organization may be the user's own. Returns without a promise if the answer is at hand.
    */
-  allowed(personId: bigint, organizationId: bigint, objects: readonly ObjectRef[]): Soon<(readonly string[])[]>;
-  holds(personId: bigint, accountId: bigint, relation: string, object: ObjectRef): Promise<boolean>;
+  allowed(personId: bigint, organizationId: bigint, objects: readonly AskedObject[]): Soon<(readonly string[])[]>;
+  holds(personId: bigint, accountId: bigint, relation: string, object: AskedObject): Promise<boolean>;
   /**
    * The IDs of all objects of an account that have this type and on which a user holds the relation. There can be tens
    * of thousands, so others are served in between. Each answer is exact as of a moment after the call.
@@ -44,7 +45,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   function allowedOn(
     personId: bigint,
     organizationId: bigint,
-    objects: readonly ObjectRef[],
+    objects: readonly AskedObject[],
   ): Soon<(readonly string[])[]> {
     if (!objects.some(mayBeOwn)) {
       const graph = graphs.now(organizationId);
@@ -69,14 +70,17 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
       const answer = createObjectAnswers(user, (on, object) => allowed(on, user, object, SHOWN));
       const found: (readonly string[])[] = [];
       for (const object of objects) {
-        found.push(object.type === 'user' ? ask(graph, own, object) : answered(answer, graph, own, object));
+        const isPlain = object.type !== 'user' && object.namespace === undefined;
+        found.push(isPlain ? answered(answer, graph, own, object) : ask(graph, own, object));
         yield;
       }
       return found;
     }
 
-    function ask(graph: Graph, own: Graph, object: ObjectRef): readonly string[] {
-      return answered((on) => memory.ask(on, personId, object), graph, own, object);
+    function ask(graph: Graph, own: Graph, object: AskedObject): readonly string[] {
+      if (object.namespace === undefined) return answered((on) => memory.ask(on, personId, object), graph, own, object);
+      const user = subjectOfPrincipal(personId);
+      return answered((on) => allowedIn(on, user, object, memory.ask(on, personId, object)), graph, own, object);
     }
   }
 
@@ -86,9 +90,11 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     return found.length === 0 && own !== graph && mayBeOwn(object) ? answer(own, nameOf(object)) : found;
   }
 
-  async function holds(personId: bigint, accountId: bigint, relation: string, object: ObjectRef): Promise<boolean> {
+  async function holds(personId: bigint, accountId: bigint, relation: string, asked: AskedObject): Promise<boolean> {
     const graph = await graphs.of(accountId);
-    return check(graph, { user: subjectOfPrincipal(personId), relation, object: nameOf(object) });
+    const { namespace } = asked;
+    const question = { user: subjectOfPrincipal(personId), relation, object: nameOf(asked) };
+    return namespace === undefined ? check(graph, question) : holdsIn(graph, question, namespace);
   }
 
   async function objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']) {

@@ -1,8 +1,14 @@
 import type { ModelType } from '../changes/object-kinds.ts';
 
 export interface ObjectRef {
-  readonly type: Exclude<ModelType, 'platform'>;
+  readonly type: Exclude<ModelType, 'platform' | 'namespace'>;
   readonly id: bigint;
+}
+
+/** An object that a question is about. */
+export interface AskedObject extends ObjectRef {
+  /** Of a cluster: the question is about what can be done there. */
+  readonly namespace?: string | undefined;
 }
 
 export function nameOf({ type, id }: ObjectRef): string {

@@ -6,6 +6,8 @@ import { Int64, Int64Input, named, OrgQuery, PathId, readId, readIdNumber, shown
 import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';
+import { NamespaceQuery } from './places/namespace.view.ts';
+import { readNamespace } from './places/namespaces.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const MAX_OBJECTS = 1000;
@@ -19,6 +21,11 @@ export const ObjectPermissions = named(
   }),
 );
 
+const ObjectReference = named(
+  'ObjectReference',
+  Type.Object({ objectType: Type.String(), objectID: Int64Input, ...NamespaceQuery }),
+);
+
 export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
@@ -28,14 +35,15 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
         params: Type.Object({ objectType: ObjectTypeName, objID: PathId }),
-        querystring: OrgQuery,
+        querystring: Type.Object({ ...OrgQuery.properties, ...NamespaceQuery }),
         response: { 200: ObjectPermissions },
       },
     },
     (request, reply) => {
       const { person, organization, limits } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, [object]);
+      const asked = readNamespace(object, request.query.namespace);
+      const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, [asked]);
       return whenKnown(found, ([relations = []]) => sendText(reply, write(object, relations)));
     },
   );
@@ -51,18 +59,15 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         summary: 'List the permissions that the caller holds on many objects, all as of one moment',
         tags: ['authorization'],
         querystring: OrgQuery,
-        body: Type.Array(named('ObjectReference', Type.Object({ objectType: Type.String(), objectID: Int64Input })), {
-          maxItems: MAX_OBJECTS,
-        }),
+        body: Type.Array(ObjectReference, { maxItems: MAX_OBJECTS }),
         response: { 200: Type.Array(ObjectPermissions) },
       },
     },
     (request, reply) => {
       const { person, organization, limits } = callerIn(request);
-      const asked = request.body.map(({ objectType, objectID }) => ({
-        type: readObjectType(objectType),
-        id: readIdNumber(objectID, 'object ID'),
-      }));
+      const asked = request.body.map(({ objectType, objectID, namespace }) =>
+        readNamespace({ type: readObjectType(objectType), id: readIdNumber(objectID, 'object ID') }, namespace),
+      );
       const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, asked);
       return whenKnown(found, (relations) => {
         sendText(reply, `[${asked.map((object, place) => write(object, relations[place] ?? [])).join()}]`);

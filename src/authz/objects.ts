@@ -3,7 +3,7 @@ import { createPace } from '../base/slices.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type Judge, mayBeOwn, type Soon } from './judge.ts';
-import type { ObjectRef } from './object-ref.ts';
+import type { AskedObject, ObjectRef } from './object-ref.ts';
 
 export type Objects = ReturnType<typeof createObjects>;
 
@@ -19,7 +19,7 @@ export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
   return { allowed };
 
   /** Returns without a promise if everything that the answer depends on is known. */
-  function allowed(caller: CallerRef, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
+  function allowed(caller: CallerRef, objects: readonly AskedObject[]): Soon<(readonly string[])[]> {
     refuseOtherPeople(caller.personId, objects);
     const held = judge.allowed(caller.personId, caller.organizationId, objects);
     return caller.limits === undefined ? held : within(caller, objects, held);

@@ -1522,7 +1522,7 @@ export const PLATFORM_MODEL: ModelJson = {
         "allows_manage_team_members": {
           "this": {}
         },
-        "view_clusters": {
+        "view_in_namespaces": {
           "union": {
             "child": [
               {
@@ -1543,6 +1543,17 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "computedUserset": {
                   "relation": "connect_clusters"
+                }
+              }
+            ]
+          }
+        },
+        "view_clusters": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "view_in_namespaces"
                 }
               },
               {
@@ -1897,6 +1908,9 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "view_in_namespaces": {
+            "directly_related_user_types": []
+          },
           "view_clusters": {
             "directly_related_user_types": []
           },
@@ -1957,9 +1971,36 @@ export const PLATFORM_MODEL: ModelJson = {
         "assignee": {
           "this": {}
         },
+        "namespace": {
+          "this": {}
+        },
+        "namespace_prefix": {
+          "this": {}
+        },
         "can_view": {
           "computedUserset": {
             "relation": "assignee"
+          }
+        },
+        "view_in_namespaces": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
           }
         },
         "view_clusters": {
@@ -2322,7 +2363,24 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "namespace": {
+            "directly_related_user_types": [
+              {
+                "type": "namespace"
+              }
+            ]
+          },
+          "namespace_prefix": {
+            "directly_related_user_types": [
+              {
+                "type": "namespace"
+              }
+            ]
+          },
           "can_view": {
+            "directly_related_user_types": []
+          },
+          "view_in_namespaces": {
             "directly_related_user_types": []
           },
           "view_clusters": {
@@ -2377,10 +2435,48 @@ export const PLATFORM_MODEL: ModelJson = {
       }
     },
     {
+      "type": "namespace",
+      "relations": {},
+      "metadata": null
+    },
+    {
       "type": "cluster_set",
       "relations": {
         "assignment": {
           "this": {}
+        },
+        "namespaced_assignment": {
+          "this": {}
+        },
+        "view_in_namespaces": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "view_in_namespaces"
+            },
+            "tupleset": {
+              "relation": "namespaced_assignment"
+            }
+          }
+        },
+        "edit_in_namespaces": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "edit_clusters"
+            },
+            "tupleset": {
+              "relation": "namespaced_assignment"
+            }
+          }
+        },
+        "connect_in_namespaces": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "connect_clusters"
+            },
+            "tupleset": {
+              "relation": "namespaced_assignment"
+            }
+          }
         },
         "view_clusters": {
           "tupleToUserset": {
@@ -2442,6 +2538,22 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "namespaced_assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "view_in_namespaces": {
+            "directly_related_user_types": []
+          },
+          "edit_in_namespaces": {
+            "directly_related_user_types": []
+          },
+          "connect_in_namespaces": {
+            "directly_related_user_types": []
+          },
           "view_clusters": {
             "directly_related_user_types": []
           },
@@ -2474,6 +2586,115 @@ export const PLATFORM_MODEL: ModelJson = {
         },
         "assignment": {
           "this": {}
+        },
+        "namespaced_assignment": {
+          "this": {}
+        },
+        "namespace_assignment": {
+          "this": {}
+        },
+        "edit_in_namespaces": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespaced_assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "connect_in_namespaces": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespaced_assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "viewer": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "owner"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "namespace_assignment"
+                  }
+                }
+              }
+            ]
+          }
         },
         "can_view": {
           "union": {
@@ -2510,6 +2731,26 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "namespaced_assignment"
                   }
                 }
               }
@@ -2551,6 +2792,16 @@ export const PLATFORM_MODEL: ModelJson = {
                   },
                   "tupleset": {
                     "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "edit_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespace_assignment"
                   }
                 }
               }
@@ -2635,6 +2886,16 @@ export const PLATFORM_MODEL: ModelJson = {
                     "relation": "assignment"
                   }
                 }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "connect_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespace_assignment"
+                  }
+                }
               }
             ]
           }
@@ -2710,6 +2971,29 @@ export const PLATFORM_MODEL: ModelJson = {
                 "type": "assignment"
               }
             ]
+          },
+          "namespaced_assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "namespace_assignment": {
+            "directly_related_user_types": [
+              {
+                "type": "assignment"
+              }
+            ]
+          },
+          "edit_in_namespaces": {
+            "directly_related_user_types": []
+          },
+          "connect_in_namespaces": {
+            "directly_related_user_types": []
+          },
+          "viewer": {
+            "directly_related_user_types": []
           },
           "can_view": {
             "directly_related_user_types": []

@@ -1,16 +1,17 @@
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { NowGraphs } from '../history/past.ts';
-import type { QueryContext } from '../rebac/contextual.ts';
-import { check } from '../rebac/engine.ts';
+import { type CheckQuery, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
+import { possibleUsers } from '../rebac/list-users.ts';
 import { mayBeOwn } from './judge.ts';
-import { nameOf, type ObjectRef } from './object-ref.ts';
+import { type AskedObject, nameOf } from './object-ref.ts';
+import { assignmentsIn, everywhere, holdingIn, holdsIn, IN_NAMESPACES } from './places/namespaces.ts';
 
 /** Who asks, in which organization, and about which object. */
 export interface ViewpointQuery {
   readonly organizationId: bigint;
   readonly callerId: bigint;
-  readonly object: ObjectRef;
+  readonly object: AskedObject;
 }
 
 /** The graph that contains an object for the caller, and what the caller may see of it. */
@@ -18,8 +19,12 @@ export interface Viewpoint {
   readonly graph: Graph;
   /** Whether the object is the caller's own, and belongs to no organization. */
   readonly isOwn: boolean;
-  /** Facts that are in no graph. */
-  readonly facts: QueryContext;
+  /** The question whether a user holds a relation on the object, in one way or in all, with facts that are in no graph. */
+  query(asked: string, relation: string, inAllWays?: boolean): CheckQuery;
+  /** Whether a user holds a relation on the object. */
+  holds(asked: string, relation: string): boolean;
+  /** Whoever may hold a relation on the object: all users, or all robots. */
+  possible(relation: string, filter: string): readonly string[];
   /** Whether the caller may know of an object such as `team:4`. */
   sees(object: string): boolean;
   /** If this is the viewpoint of a past moment: that of the present. */
@@ -44,11 +49,44 @@ export function viewpointOf(
   const user = subjectOfPrincipal(callerId);
   const isOwn = mayBeOwn(object) && check(own, { user, relation: 'owner', object: nameOf(object) });
   const graph = isOwn ? own : organization;
-  // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
-  const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
+  const { namespace } = object;
+  const name = nameOf(object);
   const now = present && viewpointOf({ organizationId, callerId, object }, present.first, present.second);
   const existed = !present || isOwn || object.type === 'user' || existsIn(organization, ours(), nameOf(object));
-  return { graph, isOwn, facts, sees, now, existed };
+  return { graph, isOwn, query, holds: holdsOn, possible, sees, now, existed };
+
+  /** Only with facts that matter: contextual tuples make the cache forget the answers for the graph. */
+  function query(asked: string, relation: string, inAllWays = false): CheckQuery {
+    const question = { user: asked, relation, object: name };
+    if (object.type === 'user') {
+      return { ...question, contextualTuples: [{ user, relation: 'identity', object: user }] };
+    }
+    if (namespace === undefined) return question;
+    const pointer = { relation: 'namespace_assignment', object: name };
+    const assignments = holdingIn(graph, question, namespace);
+    return {
+      ...question,
+      relation: everywhere(relation),
+      // One is enough for a yes: what is assigned on the cluster comes before what is assigned on its set.
+      contextualTuples: (inAllWays ? assignments : assignments.slice(0, 1)).map((one) => ({ user: one, ...pointer })),
+    };
+  }
+
+  function holdsOn(asked: string, relation: string): boolean {
+    if (namespace !== undefined) return holdsIn(graph, { user: asked, relation, object: name }, namespace);
+    return check(graph, query(asked, relation));
+  }
+
+  function possible(relation: string, filter: string): readonly string[] {
+    const { user: _, ...question } = query(user, relation);
+    const given = IN_NAMESPACES.get(relation)?.given;
+    if (namespace === undefined || given === undefined) return possibleUsers(graph, { ...question, filter });
+    const whole = possibleUsers(graph, { object: name, relation: everywhere(relation), filter });
+    const some = assignmentsIn(graph, name, namespace).flatMap((assignment) =>
+      possibleUsers(graph, { object: assignment, relation: given, filter }),
+    );
+    return [...new Set([...whole, ...some])];
+  }
 
   function sees(thing: string): boolean {
     if (thing === user) return true;
@@ -69,7 +107,8 @@ export function viewpointOf(
   function seesPart(where: Graph, thing: string): boolean {
     const isSet = thing.startsWith('cluster_set:');
     if (holds(where, isSet ? 'can_view_clusters' : 'can_view_roles', ours())) return true;
-    return holds(where, isSet ? 'view_clusters' : 'can_view', thing);
+    const shown = isSet ? ['view_clusters', 'view_in_namespaces'] : ['can_view'];
+    return shown.some((relation) => holds(where, relation, thing));
   }
 
   function ours(): string {

@@ -92,9 +92,12 @@ export interface DerivingAssignment {
   readonly on: string | undefined;
   /** The object is a team that only owners touch. */
   readonly isOnOwners: boolean;
+  /** Names, and prefixes that end in `*`. Undefined means that it counts for the whole object. */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
-export function assignmentTuplesOf({ id, roleId, to, on, isOnOwners }: DerivingAssignment): DerivedTuple[] {
+export function assignmentTuplesOf(made: DerivingAssignment): DerivedTuple[] {
+  const { id, roleId, to, on, isOnOwners, namespaces } = made;
   const [assignment, role] = [`assignment:${id}`, `role:${roleId}`];
   const user = to.startsWith('team:') ? `${to}#member` : to;
   const assignee = { object: assignment, relation: 'assignee', user };
@@ -102,6 +105,17 @@ export function assignmentTuplesOf({ id, roleId, to, on, isOnOwners }: DerivingA
   return [
     assignee,
     { object: assignment, relation: 'role', user: role },
-    { object: on, relation: isOnOwners ? 'view_assignment' : 'assignment', user: assignment },
+    { object: on, relation: pointerTo(isOnOwners, namespaces), user: assignment },
+    ...(namespaces ?? []).map((name) => ({
+      object: assignment,
+      relation: name.endsWith('*') ? 'namespace_prefix' : 'namespace',
+      user: `namespace:${name.replace(/\*$/, '')}`,
+    })),
   ];
+}
+
+/** How an object points to an assignment. */
+function pointerTo(isOnOwners: boolean, namespaces: readonly string[] | undefined): string {
+  if (namespaces) return 'namespaced_assignment';
+  return isOnOwners ? 'view_assignment' : 'assignment';
 }

@@ -27,7 +27,7 @@ export function createMovingGuard(judge: Pick<Judge, 'holds'>, held: Pick<HeldPl
     await held.rejectGiving(
       actor.id,
       organizationId,
-      gifts.map((gift) => ({ ...gift, place: place as typeof gift.place })),
+      gifts.map((gift) => ({ ...gift, place: { ...place, namespaces: gift.place.namespaces } as typeof gift.place })),
     );
   };
 }

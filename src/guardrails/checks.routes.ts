@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { NamespaceQuery } from '../authz/places/namespace.view.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { documentedSchema, Int64Input, named, OrgQuery, readIdNumber } from '../http/wire/schemas.ts';
@@ -24,6 +25,7 @@ const Check = named(
       user: Type.Optional(Type.String({ description: 'Login name; by default, the caller.' })),
       relation: Type.String({ description: 'A relation such as can_connect. The prefix can be left out.' }),
       object: CheckedObject,
+      ...NamespaceQuery,
     },
     { description: 'A question: does the user hold the relation on the object?' },
   ),
@@ -73,9 +75,10 @@ export function checkRoutes(scope: Scope, checks: Checks): void {
     },
     async (request) => {
       const { organization, person } = callerIn(request);
-      const inputs = request.body.checks.map(({ user, relation, object: { type, id, name } }) => ({
+      const inputs = request.body.checks.map(({ user, relation, namespace, object: { type, id, name } }) => ({
         user,
         relation,
+        namespace,
         object: { type, name, id: id === undefined ? undefined : readIdNumber(id, 'object ID') },
       }));
       return { results: await checks(organization.id, { id: person.id, name: person.login }, inputs) };

@@ -2,6 +2,7 @@ import { createObjectAnswers } from '../authz/alike-answers.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { inOneMoment } from '../authz/one-moment.ts';
+import { holdsIn, isNamespace, NOT_A_NAMESPACE, ONLY_CLUSTERS } from '../authz/places/namespaces.ts';
 import { missingRelation } from '../base/errors.ts';
 import { principalOfRobot, robotNamedIn, subjectOfPrincipal } from '../changes/principal.ts';
 import { check } from '../rebac/engine.ts';
@@ -15,6 +16,8 @@ export interface CheckInput {
   readonly user?: string | undefined;
   readonly relation: string;
   readonly object: { readonly type: string; readonly id?: bigint | undefined; readonly name?: string | undefined };
+  /** Of a cluster: the question is about what can be done there. */
+  readonly namespace?: string | undefined;
 }
 
 /** The answer, or why there is none: a typo must not pass for a no. */
@@ -83,6 +86,9 @@ export function createChecks(
     }
     const object = objectOf(input, organizationId, lookups);
     if (typeof object !== 'string') return no(object.fault);
+    const { namespace } = input;
+    if (namespace !== undefined && input.object.type !== 'cluster') return no(ONLY_CLUSTERS);
+    if (namespace !== undefined && !isNamespace(namespace)) return no(NOT_A_NAMESPACE);
     const relation = relationOf(input);
     if (relation === undefined) return no(`${input.object.type} has no relation ${quote(input.relation)}`);
     return { input, user: subjectOfPrincipal(user), relation, object };
@@ -170,7 +176,9 @@ function* answers(
     for (const { place, question } of list) {
       const holds = byRelation.get(question.relation) ?? holdsOn(user, question.relation);
       byRelation.set(question.relation, holds);
-      results[place] = { allowed: holds(graph, question.object) };
+      const { namespace } = question.input;
+      const isHeld = namespace === undefined ? holds(graph, question.object) : holdsIn(graph, question, namespace);
+      results[place] = { allowed: isHeld };
       yield;
     }
   }

@@ -1,3 +1,4 @@
+import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { createPace, type Pace } from '../base/slices.ts';
 import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import type { PeopleClass } from '../simulation/people-classes.ts';
@@ -27,7 +28,16 @@ async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRu
   const { kind, relation, objectType: type, objectId } = rule;
   // Who can do something through the organization is counted without the site administrators, who can do anything.
   const asAdministrators = kind === 'never' || kind === 'always';
-  const isHeld = (object: string) => copy.answers.relationsOn(one, object, asAdministrators).includes(relation);
+  const holdsOn = (name: string, object: string) => copy.answers.holds(one, name, object, asAdministrators);
+  const inNamespaces = type === 'cluster' && copy.objects.hasNamespaces ? IN_NAMESPACES.get(relation) : undefined;
+  const isHeld = (object: string) => {
+    const isShown = copy.answers.relationsOn(one, object, asAdministrators).includes(relation);
+    if (inNamespaces === undefined) return isShown;
+    // What is held in some namespaces only counts as held if nobody may hold it, and not if somebody has to.
+    return kind === 'never' || kind === 'at_most'
+      ? isShown || holdsOn(inNamespaces.somewhere, object)
+      : isShown && holdsOn(inNamespaces.everywhere, object);
+  };
   if (objectId !== undefined) return isHeld(`${type}:${objectId}`);
   for (const object of await copy.samplesFor(one, type, pace)) {
     if (isHeld(object)) return true;

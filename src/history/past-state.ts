@@ -37,6 +37,8 @@ export interface AssignmentState {
   /** Such as `cluster:1`. Undefined means the organization. */
   readonly on: string | undefined;
   readonly isOnOwners: boolean;
+  /** Names, and prefixes that end in `*`. Undefined means that it counts for the whole object. */
+  readonly namespaces: readonly string[] | undefined;
 }
 
 /** The relation between a resource and its owner, which tells whether the owner is a user. */
@@ -103,14 +105,20 @@ export function stateOf(
 
 function assignmentOf(tuples: readonly GraphTuple[]): AssignmentState {
   const role = tuples.find(({ relation, object }) => relation === 'role' || object.startsWith('role:'));
-  const on = tuples.find(({ relation }) => relation === 'assignment' || relation === 'view_assignment');
+  const on = tuples.find(({ user }) => user.startsWith('assignment:'));
   const assignee = tuples.find(({ relation, object }) => relation === 'assignee' && object.startsWith('assignment:'));
   return {
     roleId: idOf((role?.relation === 'role' ? role.user : role?.object) ?? ''),
     to: assignee?.user.split('#')[0] ?? '',
     on: on?.object,
     isOnOwners: on?.relation === 'view_assignment',
+    namespaces: on?.relation === 'namespaced_assignment' ? tuples.flatMap(namespaceIn) : undefined,
   };
+}
+
+function namespaceIn({ relation, user }: GraphTuple): string[] {
+  if (relation === 'namespace') return [idOf(user)];
+  return relation === 'namespace_prefix' ? [`${idOf(user)}*`] : [];
 }
 
 function teamOf(tuples: readonly GraphTuple[]): TeamState {

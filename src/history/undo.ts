@@ -275,13 +275,14 @@ interface AssignmentFields {
   readonly roleId: string;
   readonly to: { readonly type: string; readonly id: string };
   readonly on: { readonly type: string; readonly id?: string; readonly name: string };
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /** Entries about an assignment tell all of it: what was made, or what ended. */
 function assignmentIn(change: LoggedChange): AssignmentFields {
   const fields = change.action === 'assignment.create' ? change.after : change.before;
-  const { roleId, to, on } = fields as unknown as AssignmentFields;
-  if (typeof roleId === 'string' && to !== undefined && on !== undefined) return { roleId, to, on };
+  const { roleId, to, on, namespaces } = fields as unknown as AssignmentFields;
+  if (typeof roleId === 'string' && to !== undefined && on !== undefined) return { roleId, to, on, namespaces };
   throw unknownBefore(change, `the entry ${change.action} does not tell what was assigned`);
 }
 
@@ -296,7 +297,7 @@ function undoAssign({ roles, assigned, ends }: PastState, change: LoggedChange):
 
 function undoUnassign(state: PastState, change: LoggedChange): void {
   const fields = assignmentIn(change);
-  const { roleId, to, on } = fields;
+  const { roleId, to, on, namespaces } = fields;
   if (isOfRole(fields)) {
     const role = state.roles.get(roleId);
     if (role === undefined || role.teams.has(to.id)) throw doesNotFit(change);
@@ -313,6 +314,7 @@ function undoUnassign(state: PastState, change: LoggedChange): void {
     on: on.type === 'organization' ? undefined : `${on.type}:${place}`,
     // No other team can have the name of a built-in one.
     isOnOwners: on.type === 'team' && on.name === OWNERS,
+    namespaces,
   });
   noteEnd(state.ends, `assignment:${change.objectId}`, change.before.expiresAt);
 }

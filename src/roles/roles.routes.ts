@@ -79,6 +79,9 @@ const PrincipalEntry = named(
     assigned_at: Timestamp,
     expires_at: Expiry,
     on: Type.Optional(PlaceResponse),
+    namespaces: Type.Optional(
+      Type.Array(Type.String(), { description: 'Only if it counts in these namespaces, and not in all of it.' }),
+    ),
   }),
 );
 
@@ -260,5 +263,6 @@ function show(reply: FastifyReply, role: Role) {
 function presentPrincipal({ type, id, name, on, isPlaceHidden, assignedAt, expiresAt }: ShownPrincipal) {
   const times = { assigned_at: timestamp(assignedAt), ...presentExpiry(expiresAt) };
   const place = on && { on: presentPlace(on, isPlaceHidden) };
-  return { type, id, name: name.toLowerCase(), display_name: name, ...times, ...place };
+  const within = on?.namespaces && { namespaces: [...on.namespaces] };
+  return { type, id, name: name.toLowerCase(), display_name: name, ...times, ...place, ...within };
 }

@@ -33,6 +33,7 @@ interface PrincipalRow {
   on_type: PlaceType;
   on_id: bigint;
   on_name: string;
+  namespaces: string[] | null;
   assigned_at: Date;
   expires_at: Date | null;
 }
@@ -108,9 +109,11 @@ const TEAMS = sql(
 // Teams, then users, then robots; for each the organization first.
 const PRINCIPALS = sql(
   'roles.principals',
-  `select s.to_type, s.to_id, ${TO_NAME} as to_name, s.on_type, s.on_id, ${ON_NAME} as on_name, s.assigned_at, s.expires_at
+  `select s.to_type, s.to_id, ${TO_NAME} as to_name, s.on_type, s.on_id, ${ON_NAME} as on_name, s.namespaces, s.assigned_at,
+          s.expires_at
      from assignment s where s.organization_id = $1 and s.role_id = $2
-    order by s.to_type <> 'team', s.to_type <> 'user', s.to_id, s.on_type <> 'organization', s.on_type, s.on_id`,
+    order by s.to_type <> 'team', s.to_type <> 'user', s.to_id, s.on_type <> 'organization', s.on_type, s.on_id,
+          s.namespaces is not null, s.id`,
 );
 
 export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
@@ -126,7 +129,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
     const rows = await db.query<PrincipalRow>(PRINCIPALS, [organizationId, id]);
     return rows.map((row) => ({
       ...{ type: row.to_type, id: row.to_id, name: row.to_name },
-      on: row.on_type === 'organization' ? undefined : { type: row.on_type, id: row.on_id, name: row.on_name },
+      on: row.on_type === 'organization' ? undefined : placeIn(row),
       ...{ assignedAt: row.assigned_at, expiresAt: row.expires_at },
     }));
   }
@@ -280,6 +283,10 @@ function toRole(row: RoleRow): Role {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+function placeIn({ on_type: type, on_id: id, on_name: name, namespaces }: PrincipalRow) {
+  return { type, id, name, namespaces };
 }
 
 function expiriesOf({ team_ids, team_ends }: RoleRow): TeamExpiries {

@@ -60,8 +60,9 @@ export class ClassAnswers {
   }
 
   /** Whether they hold a relation, shown or not. */
-  holds(people: PeopleClass, relation: string, object: string): boolean {
-    return check(this.graph, { user: this.enter(people), relation, object: this.#inGraph(people, object) });
+  holds(people: PeopleClass, relation: string, object: string, asAdministrators = true): boolean {
+    const user = this.enter(people, asAdministrators);
+    return check(this.graph, { user, relation, object: this.#inGraph(people, object) });
   }
 
   /** Enters many classes in one go, which is faster than one by one. */

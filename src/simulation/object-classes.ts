@@ -25,6 +25,8 @@ export class ObjectClasses {
   readonly #places = new Map<string, Tuple>();
   /** The same by object, and by assignment. */
   readonly #placed = new Map<string, Map<string, Tuple>>();
+  /** Assignments that count in some namespaces only. */
+  readonly #namespaced = new Set<string>();
   /** By type and facts. */
   readonly #classes = new Map<string, ObjectClass>();
   readonly #samples = new Map<string, ObjectClass>();
@@ -33,6 +35,11 @@ export class ObjectClasses {
 
   get count(): number {
     return this.#facts.size;
+  }
+
+  /** Whether any assignment counts in some namespaces only. */
+  get hasNamespaces(): boolean {
+    return this.#namespaced.size > 0;
   }
 
   get facts(): ReadonlyMap<string, string> {
@@ -69,6 +76,7 @@ export class ObjectClasses {
     const objects = [known?.object, place?.object];
     if (known) this.#placed.get(known.object)?.delete(assignment);
     this.#places.delete(assignment);
+    this.#namespaced.delete(assignment);
     if (place) this.#enterPlace(place);
     for (const object of new Set(objects)) {
       const facts = object === undefined ? undefined : this.#facts.get(object);
@@ -78,6 +86,7 @@ export class ObjectClasses {
 
   #enterPlace(place: Tuple): void {
     this.#places.set(place.user, place);
+    if (place.relation === 'namespaced_assignment') this.#namespaced.add(place.user);
     const placed = this.#placed.get(place.object) ?? new Map<string, Tuple>();
     this.#placed.set(place.object, placed.set(place.user, place));
   }

@@ -5,7 +5,7 @@
  */
 export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /authz/check':
-    '?org .checks[].user .checks[].relation .checks[].object.type:objectType .checks[].object.id:cluster .checks[].object.name:clusterName',
+    '?org .checks[].user .checks[].relation .checks[].object.type:objectType .checks[].object.id:cluster .checks[].object.name:clusterName .checks[].namespace:text',
   'GET /authz/assignments': '?org PAGE ?role ?to:text ?on:text ?expires_before:text',
   'POST /authz/assignments': '?org ASSIGNMENT',
   'GET /authz/assignments/:id': 'id:assignment ?org',
@@ -16,10 +16,12 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/guardrails/:id': 'id:guardrail ?org',
   'PUT /authz/guardrails/:id': 'id:guardrail ?org ?dry_run GUARDRAIL',
   'DELETE /authz/guardrails/:id': 'id:guardrail ?org',
-  'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org',
-  'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID',
-  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user ?paths ?remedies ?at',
-  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation ?reason ?at',
+  'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org ?namespace:text',
+  'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID [].namespace:text',
+  'GET /authz/objects/:objectType/:objID/explain':
+    'objectType objID ?org ?relation ?user ?paths ?remedies ?namespace:text ?at',
+  'GET /authz/objects/:objectType/:objID/principals':
+    'objectType objID ?org PAGE ?relation ?also:relation ?reason ?namespace:text ?at',
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
   'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE ?at',
   'POST /authz/matrix':
@@ -261,7 +263,7 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     ROLE: '.name .description .permissions[].namespace .permissions[].action .teamIDs[]',
     ASSIGNMENT: [
       '.role.id:role .role.name .to.type:text .to.id:team .to.name:teamName .on.type:objectType .on.id:cluster',
-      '.on.name:clusterName .reason .expires_at',
+      '.on.name:clusterName .namespaces[]:text .reason .expires_at',
     ].join(' '),
     GUARDRAIL: [
       '.name .description .enforce',

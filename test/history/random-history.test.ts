@@ -6,22 +6,24 @@ import { createAnswerCache } from '../../src/authz/answer-cache.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
 import { mayBeOwn } from '../../src/authz/judge.ts';
-import type { ObjectRef } from '../../src/authz/object-ref.ts';
+import type { AskedObject } from '../../src/authz/object-ref.ts';
+import { allowedIn } from '../../src/authz/places/namespaces.ts';
 import type { AppError } from '../../src/base/errors.ts';
+import { subjectOfPrincipal } from '../../src/changes/principal.ts';
 import { sql } from '../../src/db/db.ts';
 import { createPastStore } from '../../src/history/past.store.ts';
 import { createPast, type Past } from '../../src/history/past.ts';
 import { readModel } from '../../src/rebac/model.ts';
 import { findPermission } from '../../src/roles/catalog.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
-import { openRandomWorld } from '../long/random-world.ts';
+import { ASKED_NAMESPACES, openRandomWorld } from '../long/random-world.ts';
 import { ANY_DRIVER, DRIVERS } from '../support/db.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 type World = Awaited<ReturnType<typeof openRandomWorld>>;
 
-type OwnedRef = ObjectRef & { readonly owner: string };
+type OwnedRef = AskedObject & { readonly owner: string };
 
 const END_MEMBER = sql(
   'test.endOneMember',
@@ -107,8 +109,17 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
         { type: 'organization', id: BigInt(organization.id), owner: '' },
         ...[...organization.teams.keys()].map((id) => ({ type: 'team', id: BigInt(id), owner: '' }) as const),
         ...world.things.map(({ type, id, owner }) => ({ type: type as 'cluster', id: BigInt(id), owner })),
+        ...world.things
+          .filter(({ type, owner }) => type === 'cluster' && owner === organization.name)
+          .map(({ id, owner }, place) => {
+            const namespace = ASKED_NAMESPACES[place % ASKED_NAMESPACES.length];
+            return { type: 'cluster', id: BigInt(id), owner, namespace } as const;
+          }),
       ];
-      const body = objects.map(({ type, id }) => ({ objectType: type, objectID: Number(id) }));
+      const body = objects.map(({ type, id, namespace }) => ({
+        ...{ objectType: type, objectID: Number(id) },
+        ...(namespace !== undefined && { namespace }),
+      }));
       const path = `/authz/objects/allowed-permissions?org=${organization.name}`;
       const answers = new Map<bigint, string>();
       for (const { id, name, isActive } of world.people.values()) {
@@ -134,8 +145,10 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
         const objects = step.objects.filter(isAsked);
         const found = await then.together(organizationId, isPresent ? personId : organizationId, (graph, own) =>
           objects.map((object) => {
-            const held = memory.ask(graph, personId, object);
-            const allowedPermissions = held.length === 0 && mayBeOwn(object) ? memory.ask(own, personId, object) : held;
+            const whole = memory.ask(graph, personId, object);
+            const held = allowedIn(graph, subjectOfPrincipal(personId), object, whole);
+            const isOwn = held.length === 0 && object.namespace === undefined && mayBeOwn(object);
+            const allowedPermissions = isOwn ? memory.ask(own, personId, object) : held;
             return { objectType: object.type, objectID: Number(object.id), allowedPermissions };
           }),
         );
@@ -156,7 +169,7 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
       const { status, body, text } = await atrium.as('root')('POST', path, { type: 'cluster' });
       assert.equal(status, 200, text);
       const place = (list: readonly { id: number }[], id: bigint) => list.findIndex((one) => BigInt(one.id) === id);
-      const clusters = objects.filter(({ type, owner }) => type === 'cluster' && owner === organization);
+      const clusters = objects.filter((object) => isWholeCluster(object, organization));
       assert.equal(body.objects.length, clusters.length, `${organization} after ${change}`);
       for (const [personId, given] of answers) {
         const row = body.cells[place(body.users, personId)];
@@ -183,7 +196,7 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
       const relations = body.permissions.map((one: { relation: string }) => one.relation);
       assert.deepEqual(relations, held[0]?.allowedPermissions, told);
       const isHeld = (object: OwnedRef, index: number) =>
-        object.type === 'cluster' && object.owner === organization && held[index]?.allowedPermissions.length !== 0;
+        isWholeCluster(object, organization) && held[index]?.allowedPermissions.length !== 0;
       const clusters = body.types.find((one: { type: string }) => one.type === 'cluster');
       assert.equal(clusters.total, objects.filter(isHeld).length, told);
     }
@@ -270,3 +283,8 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
       return `deletion of ${person.name}`;
     }
   });
+
+/** Not a question about one namespace of it. */
+function isWholeCluster({ type, owner, namespace }: OwnedRef, organization: string): boolean {
+  return type === 'cluster' && owner === organization && namespace === undefined;
+}

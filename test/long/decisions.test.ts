@@ -13,7 +13,7 @@ import {
   type PlainPerson,
   relationsOf,
 } from './plain-rules.ts';
-import { openRandomWorld } from './random-world.ts';
+import { ASKED_NAMESPACES, openRandomWorld } from './random-world.ts';
 
 const ABSENT = 999_999_999;
 const ASKERS = 3;
@@ -52,6 +52,7 @@ for (const [place, driver] of DRIVERS.entries()) {
           const [who, where] = [person(), organization()];
           await askBatch(who, where, last);
           await askOne(who, where, last);
+          await askNamespace(who, where, last);
           await askGates(who, where, last);
         }
         last = await change();
@@ -112,6 +113,46 @@ for (const [place, driver] of DRIVERS.entries()) {
         if (single.body.allowedPermissions.join() !== expected.join()) wrong.push(`${about}, asked alone`);
         if (explained.body.allowed !== expected.includes(relation)) wrong.push(`${about}, explain ${relation}`);
         allowed += expected.includes(relation) ? 2 : 0;
+      }
+
+      /** All clusters in one namespace, in each way in which that can be asked. */
+      async function askNamespace(who: PlainPerson, where: PlainOrganization, last: string): Promise<void> {
+        if (!who.isActive) return;
+        const namespace = random.pick(ASKED_NAMESPACES);
+        const clusters = world.things.filter(({ type }) => type === 'cluster');
+        if (clusters.length === 0) return;
+        const call = atrium.as(who.name);
+        const batch = clusters.map(({ id }) => ({ objectType: 'cluster', objectID: id, namespace }));
+        const answer = await call('POST', `/authz/objects/allowed-permissions?org=${where.name}`, batch);
+        assert.equal(answer.status, 200, answer.text);
+        for (const [index, { id }] of clusters.entries()) {
+          const expected = allowedPlainly(world, who, where, 'cluster', id, namespace);
+          const given: string[] = answer.body[index].allowedPermissions;
+          decisions += relationsOf('cluster').length;
+          allowed += expected.length;
+          if (given.join() === expected.join()) continue;
+          const about = `${who.name} on cluster:${id} in ${namespace} of ${where.name} after ${last}`;
+          wrong.push(`${about}: the server says [${given}], the rules say [${expected}]`);
+        }
+        const { id } = random.pick(clusters);
+        const relation = random.pick(relationsOf('cluster'));
+        const query = `org=${where.name}&relation=${relation}&namespace=${namespace}`;
+        const explained = await call('GET', `/authz/objects/cluster/${id}/explain?${query}`);
+        const isExpected = allowedPlainly(world, who, where, 'cluster', id, namespace).includes(relation);
+        if (explained.body.allowed !== isExpected)
+          wrong.push(`${who.name}, explain ${relation} in ${namespace} after ${last}`);
+        const people = await call('GET', `/authz/objects/cluster/${id}/principals?${query}&limit=50`);
+        if (people.status !== 200) return;
+        const sees = allowedPlainly(world, who, where, 'cluster', id).includes('can_view');
+        const isOurs = clusters.some((one) => one.id === id && one.owner === where.name);
+        for (const one of isOurs ? world.people.values() : []) {
+          const isListed = people.body.some(
+            (entry: { id: number; type: string }) => entry.type === 'user' && entry.id === one.id,
+          );
+          const holdsIt = sees && allowedPlainly(world, one, where, 'cluster', id, namespace).includes(relation);
+          decisions += 1;
+          if (isListed !== holdsIt) wrong.push(`${one.name} among who can ${relation} in ${namespace} after ${last}`);
+        }
       }
 
       /** What the routes themselves let through. */

@@ -26,6 +26,8 @@ export interface PlainGrant {
   readonly to: { readonly person: string } | { readonly team: number };
   /** As `cluster:5`, `team:3` or `set:eu`; empty for the whole organization. */
   readonly on: string;
+  /** Of a cluster or a set: names, and prefixes that end in `*`. Undefined means all of it. */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 export interface PlainOrganization {
@@ -174,13 +176,14 @@ export function relationsOf(type: AskedType): readonly string[] {
   return type === 'team' ? TEAM_RELATIONS : Object.keys(THING_RULES[type]);
 }
 
-/** What a person may do with an object when they ask in the name of an organization. */
+/** What a person may do with an object, or in a namespace of it, when they ask in the name of an organization. */
 export function allowedPlainly(
   world: PlainWorld,
   person: PlainPerson,
   organization: PlainOrganization,
   type: AskedType,
   id: number,
+  namespace?: string,
 ): string[] {
   return relationsOf(type).filter((relation) => {
     if (type === 'user') return id === person.id;
@@ -196,8 +199,34 @@ export function allowedPlainly(
     if (thing.owner !== organization.name) return false;
     if (holds(person, organization, wanted)) return true;
     const places = [`${type}:${id}`, ...(thing.set ? [`set:${thing.set}`] : [])];
-    return holdsAt(person, organization, places, wanted, Object.values(THING_RULES[type]));
+    if (holdsAt(person, organization, places, wanted, Object.values(THING_RULES[type]))) return true;
+    return type === 'cluster' && holdsInNamespace(person, organization, places, wanted, namespace);
   });
+}
+
+const IN_NAMESPACES = ['can_view_clusters', 'can_edit_clusters', 'can_connect_clusters'];
+
+/** What counts in some namespaces: there, and nowhere else, except that it shows the cluster. */
+function holdsInNamespace(
+  person: PlainPerson,
+  organization: PlainOrganization,
+  places: readonly string[],
+  relation: string,
+  namespace: string | undefined,
+): boolean {
+  if (!(namespace === undefined ? ['can_view_clusters'] : IN_NAMESPACES).includes(relation)) return false;
+  const isThere = (names: readonly string[]) =>
+    namespace === undefined ||
+    names.some((name) => (name.endsWith('*') ? namespace.startsWith(name.slice(0, -1)) : name === namespace));
+  const roles = rolesOf(
+    person,
+    organization,
+    places,
+    ({ namespaces }) => namespaces !== undefined && isThere(namespaces),
+  );
+  const enough = relation === 'can_view_clusters' ? IN_NAMESPACES : [relation];
+  const permissions = enough.map((one) => ORGANIZATION_RULES[one]?.permission ?? '');
+  return roles.some((role) => permissions.some((permission) => role.permissions.has(permission)));
 }
 
 /** Whether a person may do something in an organization. */
@@ -228,10 +257,15 @@ function holdsAt(
 }
 
 /** The roles that are assigned there to the person or to a team of theirs. An empty text means the organization. */
-function rolesOf(person: PlainPerson, organization: PlainOrganization, places: readonly string[]): PlainRole[] {
+function rolesOf(
+  person: PlainPerson,
+  organization: PlainOrganization,
+  places: readonly string[],
+  counts = ({ namespaces }: PlainGrant) => namespaces === undefined,
+): PlainRole[] {
   const own = new Set(teamsOf(person, organization).map((team) => team.id));
   const isTheirs = ({ to }: PlainGrant) => ('person' in to ? to.person === person.name : own.has(to.team));
-  const found = organization.grants.filter((grant) => places.includes(grant.on) && isTheirs(grant));
+  const found = organization.grants.filter((grant) => places.includes(grant.on) && isTheirs(grant) && counts(grant));
   return found.flatMap(({ role }) => organization.roles.get(role) ?? []);
 }
 

@@ -19,6 +19,9 @@ const MAX_ROLES = 8;
 const MAX_THINGS = 14;
 const CUSTOM_LEVELS: readonly Level[] = ['none', 'none', 'none', 'read', 'write', 'admin'];
 const BUILT_IN: Readonly<Record<string, Level>> = { Owners: 'owner', Editors: 'write', Viewers: 'read' };
+/** What roles are assigned in, and the namespaces that questions are about. */
+const NAMESPACES: readonly (readonly string[])[] = [['web'], ['shop-*'], ['web', 'data'], ['shop-eu', 'd*']];
+export const ASKED_NAMESPACES: readonly string[] = ['web', 'shop-eu', 'shop-us', 'data', 'shop', 'other'];
 
 /**
  * A world that changes through the API, one acknowledged request at a time, together with plain records of what those
@@ -233,11 +236,13 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const person = random.pick(members);
     const team = random.pick([...teams.keys()]);
     const to = isToTeam ? { type: 'team', id: team } : { type: 'user', name: person };
-    const body = { role: { id: role.id }, to, ...(on && { on }) };
+    const isOnClusters = text.startsWith('cluster:') || text.startsWith('set:');
+    const namespaces = isOnClusters ? NAMESPACES[grants.length % (2 * NAMESPACES.length)] : undefined;
+    const body = { role: { id: role.id }, to, ...(on && { on }), ...(namespaces && { namespaces }) };
     const answer = await root('POST', `/authz/assignments?org=${name}`, body);
     if (answer.body?.reason === 'no_effect' || answer.body?.reason === 'already_assigned') return;
     const { id } = ok(answer).body;
-    grants.push({ id, role: role.id, to: isToTeam ? { team } : { person }, on: text });
+    grants.push({ id, role: role.id, to: isToTeam ? { team } : { person }, on: text, namespaces });
   }
 
   async function withdraw({ name, grants }: PlainOrganization): Promise<void> {

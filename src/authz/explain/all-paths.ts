@@ -5,6 +5,8 @@ import { isNamed, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import { withoutRoleParts } from './role-parts.ts';
 
 const MAX_PATHS = 10;
+/** What a role contains often allows the same in several ways, which are one path. */
+const MAX_WAYS = 30;
 /** A user who holds something through more teams and roles than this is listed with these. */
 const MAX_REASONS = 30;
 
@@ -36,12 +38,14 @@ export interface Reason {
  * nothing about it.
  */
 export function* allPaths(
-  { graph, facts, sees }: Viewpoint,
+  { graph, query, sees }: Viewpoint,
   asked: Asked,
   isOwnQuestion: boolean,
 ): Generator<void, Paths, void> {
-  const { ways: whole, hasMore } = explainAll(graph, { ...asked, ...facts }, MAX_PATHS);
-  const ways = whole.map(withoutRoleParts);
+  const found = explainAll(graph, query(asked.user, asked.relation, true), MAX_WAYS);
+  const distinct = [...new Map(found.ways.map((way) => keyed(withoutRoleParts(way, graph)))).values()];
+  const hasMore = found.hasMore || distinct.length > MAX_PATHS;
+  const ways = distinct.slice(0, MAX_PATHS);
   const objects = [...new Set(ways.flatMap((steps) => steps.flatMap(objectsIn)))];
   yield;
   if (isOwnQuestion) return { paths: ways, hasMore, objects };
@@ -50,15 +54,19 @@ export function* allPaths(
   const shown = new Map<string, readonly Step[]>();
   for (const way of ways) {
     const { steps } = withoutNumbers(way, undefined, (one) => !hidden.has(one));
-    const key = JSON.stringify(steps);
+    const [key] = keyed(steps);
     if (!shown.has(key)) shown.set(key, steps);
   }
   return { paths: [...shown.values()], hasMore: false, objects };
 }
 
+function keyed(steps: readonly Step[]): [key: string, steps: readonly Step[]] {
+  return [JSON.stringify(steps), steps];
+}
+
 /** The teams and roles through which a user holds a relation, or that they own the object or run the deployment. */
-export function reasonsFor({ graph, facts, sees }: Viewpoint, asked: Asked): Reason[] {
-  const { ways } = explainAll(graph, { ...asked, ...facts }, MAX_REASONS);
+export function reasonsFor({ graph, query, sees }: Viewpoint, asked: Asked): Reason[] {
+  const { ways } = explainAll(graph, query(asked.user, asked.relation, true), MAX_REASONS);
   const reasons = new Map<string, Reason>();
   for (const { tuple } of ways.flat()) {
     // The role of an assignment.

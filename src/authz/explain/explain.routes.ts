@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../../changes/principal.ts';
@@ -8,7 +8,10 @@ import type { Scope } from '../../http/server.ts';
 import { PageQuery, readPage, showPage } from '../../http/wire/paging.ts';
 import { documentedSchema, Int64, named, OrgQuery, PathId, readId, shownAs } from '../../http/wire/schemas.ts';
 import { namesThemselves } from '../asked-principal.ts';
+import type { AskedObject } from '../object-ref.ts';
 import { readObjectType } from '../objects.ts';
+import { NamespaceQuery } from '../places/namespace.view.ts';
+import { readNamespace } from '../places/namespaces.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
 import { REASON_KINDS } from './all-paths.ts';
@@ -96,6 +99,7 @@ const Explanation = named(
   Type.Object({
     objectType: Type.String({ enum: OBJECT_TYPES }),
     objectID: Int64,
+    namespace: Type.Optional(Type.String({ description: 'Only if the question is about one: the namespace.' })),
     relation: Type.String(),
     userID: Int64,
     userType: Type.Optional(
@@ -196,6 +200,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
             Type.String({ enum: ['all'], description: 'Also return every way to a yes, not only the first.' }),
           ),
           remedies: Type.Optional(Type.Boolean({ description: 'Also return ways to get from no to yes.' })),
+          ...NamespaceQuery,
           ...AtQuery,
         }),
         response: { 200: Explanation },
@@ -203,7 +208,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
     },
     async (request, reply) => {
       const { person, organization, limits } = callerIn(request);
-      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const object = askedIn(request.params, request.query.namespace);
       const { relation, user, paths: which, remedies: wantsRemedies } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const at = readAt(request.query.at);
@@ -227,8 +232,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
       const forbidden = isNo && standing === 'seen' && !isRobot ? await forbidding(about) : [];
       const isForbidden = forbidden.length > 0 && !searched?.sentence;
       return {
-        objectType: object.type,
-        objectID: object.id,
+        ...shownObject(object),
         relation,
         ...askedOf(personId),
         allowed,
@@ -312,13 +316,14 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
           reason: Type.Optional(
             Type.Boolean({ description: 'Also return through what each user holds the relation.' }),
           ),
+          ...NamespaceQuery,
           ...AtQuery,
         }),
         response: { 200: Type.Array(Principal) },
       },
     },
     async (request, reply) => {
-      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const object = askedIn(request.params, request.query.namespace);
       const { relation, also: further, reason } = request.query;
       const { person, organization, limits } = callerIn(request);
       const page = readPage(request.query);
@@ -340,8 +345,16 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
   );
 }
 
+function askedIn({ objectType, objID }: Static<typeof ObjectPath>, namespace: string | undefined): AskedObject {
+  return readNamespace({ type: readObjectType(objectType), id: readId(objID, 'object ID') }, namespace);
+}
+
 const NOT_PAST = 'Remedies are for the present, not for a past moment.';
 const NOT_ROBOTS = 'Robots are in no team, so there are no remedies that add one to a team.';
+
+function shownObject({ type, id, namespace }: AskedObject) {
+  return { objectType: type, objectID: id, ...(namespace !== undefined && { namespace }) };
+}
 
 /** About whom the answer is. */
 function askedOf(principalId: bigint) {
@@ -355,7 +368,7 @@ function presentLimited({ object, callerId, relation }: Question, allowed: boole
   const sentence = allowed
     ? 'the owner of this token may do that, for reasons that are outside the limits of the token'
     : outsideLimits(object);
-  const about = { objectType: object.type, objectID: object.id, relation, ...askedOf(callerId) };
+  const about = { ...shownObject(object), relation, ...askedOf(callerId) };
   return { ...about, allowed, token_limit: true, sentence, ...nothing };
 }
 

@@ -5,9 +5,12 @@ import { nameKey } from '../../identity/account-names.ts';
 import { ON_NAME } from '../places/assignment-row.rows.ts';
 import type { ExplainStore, Names } from './explain.ts';
 
-// The role, on what, and until when.
+// The role, on what, in which namespaces, and until when.
+const IN_NAMESPACES = `case when s.namespaces is null then ''
+      when cardinality(s.namespaces) = 1 and s.namespaces[1] not like '%*' then ' in the namespace ' || s.namespaces[1]
+      else ' in the namespaces ' || array_to_string(s.namespaces, ', ') end`;
 const ASSIGNMENTS = `select 'assignment:' || s.id as object, (select r.name from role r where r.id = s.role_id) || ' on ' ||
-    ${ON_NAME} || case when s.expires_at is null then '' else ' until ' ||
+    ${ON_NAME} || ${IN_NAMESPACES} || case when s.expires_at is null then '' else ' until ' ||
       to_char(s.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') end as name
   from assignment s where s.id = any($${NAMED_TYPES.length + 1}::bigint[])`;
 const NAMES = sql(

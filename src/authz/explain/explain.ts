@@ -4,12 +4,10 @@ import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
-import type { QueryContext } from '../../rebac/contextual.ts';
 import { check } from '../../rebac/engine.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
-import { possibleUsers } from '../../rebac/list-users.ts';
 import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
 import {
   type AskedPrincipalStore,
@@ -144,7 +142,7 @@ export function createExplain(
     const { allowed, steps, standing } = found;
     const isFound = standing !== 'hidden' || allowed;
     const object = nameOfObject(question.object);
-    const asked = { user, relation: question.relation, object };
+    const asked = { user, relation: question.relation, object, namespace: question.object.namespace };
     const shownStep = (step: Step): ExplainedStep => ({
       depth: step.depth,
       object: step.object,
@@ -192,26 +190,30 @@ export function createExplain(
     if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
     for (const one of further) await seen({ ...question, relation: one }, () => undefined);
     const object = nameOfObject(question.object);
-    const possible = await seen(question, ({ graph, facts, sees }) => {
+    const possible = await seen(question, ({ possible: all, sees }) => {
       if (!sees(object)) return [];
-      const all = (filter: string) => possibleUsers(graph, { object, relation, filter, ...facts });
-      return [...all('user'), ...all('robot_ac').filter((robot) => isSingle(robot) && sees(robot))];
+      const robots = all(relation, 'robot_ac').filter((robot) => isSingle(robot) && sees(robot));
+      return [...all(relation, 'user'), ...robots];
     });
     const ids: bigint[] = [];
-    const holds = createUserAnswers((graph, user) => check(graph, { user, relation, object }));
-    await eachSeen(question, possible, ({ graph, facts }, user) => {
-      // A fact of one question is no fact of the graph.
-      const isHeld = isEmpty(facts) ? holds(graph, user) : check(graph, { user, relation, object, ...facts });
+    let eyes: Viewpoint | undefined;
+    const holds = createUserAnswers((_, user) => eyes?.holds(user, relation) ?? false);
+    await eachSeen(question, possible, (viewpoint, user) => {
+      eyes = viewpoint;
+      // What is asked about an account depends on more than the graph.
+      const isHeld = question.object.type === 'user' ? viewpoint.holds(user, relation) : holds(viewpoint.graph, user);
       if (isHeld) ids.push(principalOfSubject(user));
     });
     const named = await people(organizationId, inPrincipalOrder(ids).slice(offset, offset + limit));
     const shown = wantsReasons ? await withReasons(question, named) : named;
     if (further.length === 0) return { items: shown, total: ids.length };
     const also = new Map<PersonRef, string[]>();
-    await eachSeen(question, shown, ({ graph, facts }, person) => {
+    await eachSeen(question, shown, (viewpoint, person) => {
       const user = subjectOfPrincipal(person.id);
-      const isHeld = (one: string) => check(graph, { user, relation: one, object, ...facts });
-      also.set(person, further.filter(isHeld));
+      also.set(
+        person,
+        further.filter((one) => viewpoint.holds(user, one)),
+      );
     });
     return { items: shown.map((person) => ({ ...person, also: also.get(person) ?? [] })), total: ids.length };
   }
@@ -248,10 +250,8 @@ export function createExplain(
     await eachSeen(question, persons, (viewpoint, person) => {
       const user = subjectOfPrincipal(person.id);
       eyes = viewpoint;
-      found.set(
-        person,
-        isEmpty(viewpoint.facts) ? reasons(viewpoint.graph, user) : reasonsFor(viewpoint, { user, relation, object }),
-      );
+      const isPlain = question.object.type !== 'user';
+      found.set(person, isPlain ? reasons(viewpoint.graph, user) : reasonsFor(viewpoint, { user, relation, object }));
     });
     const objects = new Set([...found.values()].flatMap((list) => list.flatMap((reason) => reason.object ?? [])));
     const names = await store.names([...objects].filter(isNamed));
@@ -331,8 +331,9 @@ export function createExplain(
   async function reasonsOf(question: Question, personId: bigint, wantsAllPaths: boolean): Promise<Reasons> {
     const { organizationId, callerId, object, relation } = question;
     const work = (viewpoint: Viewpoint) => explainedReasons(viewpoint, question, personId, wantsAllPaths);
-    // Its facts are in no graph, and to ask with them counts as a change of the graph.
-    if (object.type === 'user') return await seen(question, (viewpoint) => finished(work(viewpoint)));
+    // Some facts are in no graph, and to ask with them counts as a change of the graph.
+    const hasFacts = object.type === 'user' || object.namespace !== undefined;
+    if (hasFacts) return await seen(question, (viewpoint) => finished(work(viewpoint)));
     return await inOneMoment(graphs, organizationId, callerId, (organization, own, now) => {
       requireRelationOf(organization, object, relation);
       return work(viewpointOf(question, organization, own, now));
@@ -371,10 +372,6 @@ export function createExplain(
     const former = await past.names(organizationId);
     return new Map(objects.map((object) => [object, names.get(object) ?? former.get(object) ?? object]));
   }
-}
-
-function isEmpty(facts: QueryContext): boolean {
-  return facts.contextualTuples === undefined;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

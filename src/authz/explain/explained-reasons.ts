@@ -1,5 +1,4 @@
 import { subjectOfPrincipal } from '../../changes/principal.ts';
-import { check } from '../../rebac/engine.ts';
 import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import { explain as explainRelation } from '../../rebac/explanation.ts';
@@ -45,15 +44,14 @@ export function* explainedReasons(
   const isOwnQuestion = personId === callerId;
   const isSeen = viewpoint.sees(name);
   const { now } = viewpoint;
-  const allowedNow =
-    now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
+  const allowedNow = now && (isOwnQuestion || now.sees(name)) && now.holds(user, relation);
   if (!isSeen && !isOwnQuestion) {
     const nothing = { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
     return { ...nothing, paths: NO_PATHS, standing: 'hidden' };
   }
   yield;
-  const proof = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
-  const found = { ...proof, steps: withoutRoleParts(proof.steps) };
+  const proof = explainRelation(viewpoint.graph, viewpoint.query(user, relation));
+  const found = { ...proof, steps: withoutRoleParts(proof.steps, viewpoint.graph) };
   yield;
   const isMissed = isSeen && !viewpoint.existed;
   const missing = isSeen && viewpoint.existed ? found.missing : undefined;

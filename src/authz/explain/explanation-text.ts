@@ -1,7 +1,7 @@
-import { ON_OBJECTS } from '../../changes/derived-tuples.ts';
 import type { MissingLink } from '../../rebac/explain-missing.ts';
 import type { Step } from '../../rebac/explain-proof.ts';
 import { HIDDEN } from './hidden-objects.ts';
+import { PARTS } from './role-parts.ts';
 
 /** What an object is called, if the caller may know its name; else `team:4`. */
 export type NameOf = (object: string) => string;
@@ -82,11 +82,9 @@ const PHRASES: Readonly<Record<string, string>> = {
   remover: 'delete %',
   manager: 'manage the members of %',
   connect_clusters: 'connect to the clusters of %',
+  view_in_namespaces: 'view namespaces of the clusters of %',
   view_cluster_config: 'view the orchestrator configuration of the clusters of %',
 };
-
-/** What an assignment and a set of clusters give, by the names that the model has for it there. */
-const ON_PLACES: ReadonlySet<string> = new Set([...ON_OBJECTS.keys()].map((relation) => relation.slice('can_'.length)));
 
 /** `can_edit_clusters` of acme: "edit the clusters of acme". */
 export function doing(relation: string, object: string): string {
@@ -173,13 +171,19 @@ export function missingTexts(
  * acme can connect to its clusters".
  */
 export function sentenceFor(
-  question: { readonly user: string; readonly relation: string; readonly object: string },
+  question: {
+    readonly user: string;
+    readonly relation: string;
+    readonly object: string;
+    readonly namespace?: string | undefined;
+  },
   answer: { readonly allowed: boolean; readonly steps: readonly Step[]; readonly missing: readonly string[] },
   nameOf: NameOf,
   tense = PRESENT,
 ): string {
-  const { user } = question;
-  const action = doing(question.relation, nameOf(question.object));
+  const { user, namespace } = question;
+  const where = namespace === undefined ? '' : ` in the namespace ${namespace}`;
+  const action = `${doing(question.relation, nameOf(question.object))}${where}`;
   if (!answer.allowed) {
     return `${user} ${tense.cannot} ${action}${answer.missing.length > 0 ? `: ${answer.missing.join(', and ')}` : ''}`;
   }
@@ -289,7 +293,7 @@ function holding(relation: string, name: string, verb: 'is' | 'are', tense: Tens
 }
 
 function isAction(relation: string): boolean {
-  return relation.startsWith('can_') || relation === 'remover' || relation === 'manager' || ON_PLACES.has(relation);
+  return relation.startsWith('can_') || relation === 'remover' || relation === 'manager' || PARTS.has(relation);
 }
 
 function enumerated(parts: readonly string[]): string {

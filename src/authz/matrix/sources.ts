@@ -14,8 +14,8 @@ export interface Source {
   readonly teams: readonly string[];
   /** Everybody in one of these holds what comes from this source. */
   readonly subjects: readonly string[];
-  /** A role: the single objects and sets of clusters on which the user has it, and how they point to the assignment. */
-  readonly places?: ReadonlyMap<string, string>;
+  /** A role: the single objects and sets of clusters on which the user has it, and how they point to the assignments. */
+  readonly places?: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -29,7 +29,7 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   const teams = stated.filter(({ relation, object }) => relation === 'member' && object.startsWith('team:'));
   const found: Source[] = [];
   const roles = new Map<string, string[]>();
-  const places = new Map<string, Map<string, string>>();
+  const places = new Map<string, Map<string, Set<string>>>();
   const note = (given: readonly Stated[], team?: string) => {
     for (const { relation, object } of given) {
       const role = isRole(relation, object) ? object : roleAt(graph, relation, object, places);
@@ -68,13 +68,15 @@ function roleAt(
   graph: Graph,
   relation: string,
   assignment: string,
-  places: Map<string, Map<string, string>>,
+  places: Map<string, Map<string, Set<string>>>,
 ): string | undefined {
   if (relation !== 'assignee' || !assignment.startsWith('assignment:')) return undefined;
   const [role] = statedAbout(graph, assignment, 'role');
   if (role === undefined) return undefined;
-  const known = places.get(role) ?? new Map<string, string>();
-  for (const { relation: points, object } of statedTo(graph, assignment)) known.set(object, points);
+  const known = places.get(role) ?? new Map<string, Set<string>>();
+  for (const { relation: points, object } of statedTo(graph, assignment)) {
+    known.set(object, (known.get(object) ?? new Set()).add(points));
+  }
   // On the whole organization, the role itself tells everything.
   if (known.size > 0) places.set(role, known);
   return known.size > 0 ? role : undefined;
@@ -88,8 +90,8 @@ function givenThere(graph: Graph, { object: role, places }: Source, object: stri
     (place.startsWith('cluster_set:') &&
       object.startsWith('cluster:') &&
       check(graph, { user: place, relation: 'set', object }));
-  const points = [...places].find(([place]) => isIn(place))?.[1];
-  if (points === undefined) return [];
+  const points = new Set([...places].flatMap(([place, pointers]) => (isIn(place) ? [...pointers] : [])));
+  if (points.size === 0) return [];
   const [user, assignment, platform] = ['user:0', 'assignment:0', 'platform:atrium'];
   const contains = [...ON_OBJECTS.values()].filter((relation) =>
     check(graph, { user: platform, relation, object: role }),
@@ -99,7 +101,7 @@ function givenThere(graph: Graph, { object: role, places }: Source, object: stri
     ...contains.map((relation) => ({ user: platform, relation, object: role })),
     { user: role, relation: 'role', object: assignment },
     { user, relation: 'assignee', object: assignment },
-    { user: assignment, relation: points, object },
+    ...[...points].map((relation) => ({ user: assignment, relation, object })),
   ]);
   return allowed(alone, user, object, SHOWN);
 }

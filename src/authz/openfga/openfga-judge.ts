@@ -20,7 +20,8 @@ import { possibleObjects } from '../../rebac/list-objects.ts';
 import type { Model } from '../../rebac/model.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
-import { nameOf, type ObjectRef } from '../object-ref.ts';
+import { type AskedObject, idOf, nameOf, type ObjectRef } from '../object-ref.ts';
+import { assignmentsIn, everywhere, IN_NAMESPACES } from '../places/namespaces.ts';
 import {
   fenceTuple,
   MAX_CHECKS,
@@ -69,26 +70,56 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
   const batchSlots = createSlots(BATCH_CALLS_AT_ONCE);
   return { allowed, holds, objects };
 
-  async function allowed(personId: bigint, organizationId: bigint, objects: readonly ObjectRef[]) {
+  async function allowed(personId: bigint, organizationId: bigint, objects: readonly AskedObject[]) {
     const asked = objects.flatMap((object) => {
       const accounts = mayBeOwn(object) && personId !== organizationId ? [organizationId, personId] : [organizationId];
       return accounts.flatMap((accountId) =>
-        shownRelations(object.type).map((relation) => ({ accountId, object, relation })),
+        shownRelations(object.type).map((relation) => ({ accountId, object, relation: decisive(object, relation) })),
       );
     });
-    const answers = (await ask(personId, asked)).values();
-    return objects.map((object) => {
+    const inNamespaces = await Promise.all(
+      objects.map((object) => questionsIn(organizationId, object, [...IN_NAMESPACES.keys()])),
+    );
+    const further = inNamespaces.flat();
+    const all = await ask(personId, [...asked, ...further.map(({ question }) => question)]);
+    const answers = all.slice(0, asked.length).values();
+    const isGiven = new Map(further.map((one, place) => [one, all[asked.length + place] === true]));
+    return objects.map((object, place) => {
       const relations = shownRelations(object.type);
       const here = relations.filter(() => answers.next().value);
-      if (!mayBeOwn(object) || personId === organizationId) return here;
+      const added = (inNamespaces[place] ?? []).flatMap((one) => (isGiven.get(one) ? [one.relation] : []));
+      const held = added.length === 0 ? here : relations.filter((one) => here.includes(one) || added.includes(one));
+      if (!mayBeOwn(object) || personId === organizationId) return held;
       const own = relations.filter(() => answers.next().value);
-      return here.length === 0 ? own : here;
+      return held.length === 0 ? own : held;
     });
   }
 
-  async function holds(personId: bigint, accountId: bigint, relation: string, object: ObjectRef): Promise<boolean> {
-    const [answer] = await ask(personId, [{ accountId, object, relation }]);
-    return answer === true;
+  async function holds(personId: bigint, accountId: bigint, relation: string, object: AskedObject): Promise<boolean> {
+    const further = await questionsIn(accountId, object, [relation]);
+    const answers = await ask(personId, [
+      { accountId, object, relation: decisive(object, relation) },
+      ...further.map(({ question }) => question),
+    ]);
+    return answers.includes(true);
+  }
+
+  /**
+   * The engine in this process names the assignments that count in a namespace. Whether one of them gives something is
+   * the server's decision.
+   */
+  async function questionsIn(accountId: bigint, object: AskedObject, relations: readonly string[]) {
+    const { namespace } = object;
+    if (namespace === undefined) return [];
+    const found = assignmentsIn(await graphs.of(accountId), nameOf(object), namespace);
+    return relations.flatMap((relation) => {
+      const given = IN_NAMESPACES.get(relation)?.given;
+      if (given === undefined) return [];
+      return found.map((assignment): { readonly relation: string; readonly question: Asked } => ({
+        relation,
+        question: { accountId, object: { type: 'assignment', id: idOf(assignment) }, relation: given },
+      }));
+    });
   }
 
   /**
@@ -226,6 +257,11 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
 }
 
 const LATE = 'late';
+
+/** A namespace is decided by what is held in all of them, and by what assignments give in this one. */
+function decisive({ namespace }: AskedObject, relation: string): string {
+  return namespace === undefined ? relation : everywhere(relation);
+}
 
 function checkOf(personId: bigint, { accountId, object, relation }: Asked): ServerCheck {
   const user = subjectOfPrincipal(personId);

@@ -15,6 +15,8 @@ export interface AssignmentRow {
   on_name: string;
   /** Set if the role is one that a team has in the whole organization, so that it is a part of the role. */
   team_id: bigint | null;
+  /** Names, and prefixes that end in `*`. Null: it counts for the whole object. */
+  namespaces: string[] | null;
   reason: string;
   expires_at: Date | null;
 }
@@ -30,7 +32,8 @@ export const ON_NAME = `case s.on_type when 'organization' then (select a.name f
      else (select t.name from team t where t.id = s.on_team_id) end`;
 /** The columns of `assignment s`. */
 export const ASSIGNMENT = `s.id, s.organization_id, s.role_id, (select r.name from role r where r.id = s.role_id) as role_name,
-  s.to_type, s.to_id, ${TO_NAME} as to_name, s.on_type, s.on_id, ${ON_NAME} as on_name, s.team_id, s.reason, s.expires_at`;
+  s.to_type, s.to_id, ${TO_NAME} as to_name, s.on_type, s.on_id, ${ON_NAME} as on_name, s.team_id, s.namespaces,
+  s.reason, s.expires_at`;
 
 /** An assignment as the audit log shows it. A set of clusters has a name and no ID. */
 export function assignmentState(row: Omit<AssignmentRow, 'id' | 'organization_id' | 'team_id'>): object {
@@ -40,6 +43,7 @@ export function assignmentState(row: Omit<AssignmentRow, 'id' | 'organization_id
     role: row.role_name,
     to: { type: row.to_type, id: row.to_id, name: row.to_name },
     on: { type: row.on_type, ...onId, name: row.on_name },
+    ...(row.namespaces && { namespaces: row.namespaces }),
     ...(row.reason !== '' && { reason: row.reason }),
     ...(row.expires_at && { expiresAt: row.expires_at }),
   };

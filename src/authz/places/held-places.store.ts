@@ -18,9 +18,9 @@ const ENDING = sql(
     where s.organization_id = $1 and s.expires_at < $3
       and (s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select team_id from joined) or s.to_team_id in (select team_id from joined))`,
 );
-const GIFT = `select s.id, s.on_type, s.on_id, s.expires_at,
+const GIFT = `select s.id, s.on_type, s.on_id, s.expires_at, s.namespaces,
      coalesce((select t.permission = 'owner' from team t where t.id = s.on_team_id), false) as is_owners,
-     array(select p.namespace from role_permission p where p.role_id = s.role_id order by p.namespace, p.action) as namespaces,
+     array(select p.namespace from role_permission p where p.role_id = s.role_id order by p.namespace, p.action) as areas,
      array(select p.action from role_permission p where p.role_id = s.role_id order by p.namespace, p.action) as actions,
      array(select p.relation from role_permission p where p.role_id = s.role_id order by p.namespace, p.action) as relations
      from assignment s`;
@@ -35,7 +35,8 @@ interface GiftRow {
   on_id: bigint;
   expires_at: Date | null;
   is_owners: boolean;
-  namespaces: string[];
+  namespaces: string[] | null;
+  areas: string[];
   actions: string[];
   relations: string[];
 }
@@ -73,10 +74,10 @@ function toGift(row: GiftRow): Gift {
   const grants = row.relations.map(
     (relation, place): RoleGrant => ({
       relation,
-      namespace: row.namespaces[place] ?? '',
+      namespace: row.areas[place] ?? '',
       action: row.actions[place] ?? '',
     }),
   );
-  const place = { type: row.on_type, id: row.on_id, isOwners: row.is_owners };
+  const place = { type: row.on_type, id: row.on_id, isOwners: row.is_owners, namespaces: row.namespaces };
   return { id: row.id, place, grants, until: row.expires_at };
 }

@@ -8,6 +8,8 @@ import type { Model } from '../../rebac/model.ts';
 import { describePermission, heldBy, type Joining, type RoleGrant } from '../escalation.ts';
 import type { Graphs, GraphTuple } from '../graphs.ts';
 import type { Judge } from '../judge.ts';
+import { idOf, type ObjectRef } from '../object-ref.ts';
+import { assignmentsIn } from './namespaces.ts';
 import { type Place, relationOn } from './places.ts';
 
 /** What an assignment gives on a place. */
@@ -51,7 +53,7 @@ export type HeldPlaces = ReturnType<typeof createHeldPlaces>;
  */
 export function createHeldPlaces(
   judge: Pick<Judge, 'allowed' | 'holds'>,
-  graphs: Pick<Graphs, 'eachTuple'>,
+  graphs: Pick<Graphs, 'eachTuple' | 'of'>,
   store: HeldPlaceStore,
   model: Model,
 ) {
@@ -112,7 +114,29 @@ export function createHeldPlaces(
       if (held.has(relation)) return true;
     }
     if (place.type === 'organization' || place.id === undefined || there === undefined) return false;
-    return await judge.holds(personId, organizationId, there, { type: place.type, id: place.id });
+    const object = { type: place.type, id: place.id };
+    if (await judge.holds(personId, organizationId, there, object)) return true;
+    return await holdsInNamespaces(personId, organizationId, object, relation, place.namespaces ?? []);
+  }
+
+  /** In each of them, which may be a prefix, through an assignment that has at least these namespaces. */
+  async function holdsInNamespaces(
+    personId: bigint,
+    organizationId: bigint,
+    object: ObjectRef,
+    relation: string,
+    namespaces: readonly string[],
+  ): Promise<boolean> {
+    for (const namespace of namespaces) {
+      const assignments = assignmentsIn(await graphs.of(organizationId), `${object.type}:${object.id}`, namespace);
+      let isHeld = false;
+      for (const assignment of assignments) {
+        const there = { type: 'assignment', id: idOf(assignment) } as const;
+        isHeld ||= await judge.holds(personId, organizationId, inAssignment(relation), there);
+      }
+      if (!isHeld) return false;
+    }
+    return namespaces.length > 0;
   }
 
   /** The organization without these tuples. */
@@ -140,9 +164,20 @@ export function createHeldPlaces(
       const isOnAll = place.type === 'organization' || place.type === 'cluster_set';
       if (isOnAll && holds(relation, `organization:${organizationId}`)) return false;
       if (place.type === 'organization' || place.id === undefined || there === undefined) return true;
-      return !holds(there, `${place.type}:${place.id}`);
+      const object = `${place.type}:${place.id}`;
+      if (holds(there, object)) return false;
+      const { namespaces } = place;
+      if (!namespaces) return true;
+      const isHeldIn = (namespace: string) =>
+        assignmentsIn(graph, object, namespace).some((assignment) => holds(inAssignment(relation), assignment));
+      return !namespaces.every(isHeldIn);
     });
   }
+}
+
+/** What an assignment calls a relation of the organization. In namespaces, `view clusters` is what is about them. */
+function inAssignment(relation: string): string {
+  return relation === 'can_view_clusters' ? 'view_in_namespaces' : relation.slice('can_'.length);
 }
 
 function keyOf({ object, relation, user }: Pick<GraphTuple, 'object' | 'relation' | 'user'>): string {

@@ -7,10 +7,15 @@ export interface Place {
   readonly id: bigint | undefined;
   /** A team that only owners touch: whatever a role says, nobody else gets more than a view of it. */
   readonly isOwners?: boolean;
+  /** Of a cluster or a set: the namespaces that it counts in, names and prefixes that end in `*`. Null: in all of it. */
+  readonly namespaces?: readonly string[] | null;
 }
 
+type Scope = Pick<Place, 'type' | 'isOwners' | 'namespaces'>;
+
+// To see a cluster, it is enough to have a role in a namespace of it.
 const CLUSTERS: ReadonlyMap<string, string> = new Map([
-  ['can_view_clusters', 'can_view'],
+  ['can_view_clusters', 'viewer'],
   ['can_edit_clusters', 'can_edit'],
   ['can_connect_clusters', 'can_connect'],
   ['can_view_cluster_config', 'can_view_orchestratorconfig'],
@@ -40,16 +45,19 @@ const RELATIONS: Readonly<Record<Exclude<PlaceType, 'organization'>, ReadonlyMap
   ]),
 };
 const OWNERS: ReadonlyMap<string, string> = new Map([['can_view_teams', 'can_view']]);
+/** What is about a namespace. The configuration of a cluster, and whether it is there at all, is not. */
+const IN_NAMESPACES: ReadonlySet<string> = new Set(['can_view_clusters', 'can_edit_clusters', 'can_connect_clusters']);
 
 /** What a relation of the organization is called on a place. Undefined if it does not concern the place. */
-export function relationOn({ type, isOwners = false }: Pick<Place, 'type' | 'isOwners'>, relation: string) {
+export function relationOn({ type, isOwners = false, namespaces }: Scope, relation: string): string | undefined {
   if (type === 'organization') return relation;
+  if (namespaces && !IN_NAMESPACES.has(relation)) return undefined;
   return (isOwners ? OWNERS : RELATIONS[type]).get(relation);
 }
 
 /** Splits the permissions of a role into those that count on a place, and the others. */
 export function effectiveOn<Permission extends Pick<RoleGrant, 'relation'>>(
-  place: Pick<Place, 'type' | 'isOwners'>,
+  place: Scope,
   permissions: readonly Permission[],
 ): { readonly effective: readonly Permission[]; readonly withoutEffect: readonly Permission[] } {
   const counts = ({ relation }: Permission) => relationOn(place, relation) !== undefined;

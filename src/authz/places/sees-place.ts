@@ -11,6 +11,8 @@ export function createSeesPlace(judge: Pick<Judge, 'holds'>) {
     const isSet = type === 'cluster_set';
     if (isSet && (await judge.holds(readerId, organizationId, 'can_view_clusters', organization))) return true;
     if (id === undefined) return false;
-    return await judge.holds(readerId, organizationId, isSet ? 'view_clusters' : 'can_view', { type, id });
+    const holds = (relation: string) => judge.holds(readerId, organizationId, relation, { type, id });
+    if (!isSet) return await holds('can_view');
+    return (await holds('view_clusters')) || (await holds('view_in_namespaces'));
   };
 }

@@ -48,6 +48,41 @@ describe('Batches of questions to an OpenFGA server', () => {
     ];
   };
 
+  it('The server decides about namespaces, alone and among other questions', async () => {
+    const prod = Number(atrium.world.clusters.prod?.id);
+    const made = await atrium.as('ann')('POST', '/authz/assignments?org=acme', {
+      role: { name: 'cluster-operator' },
+      to: { type: 'user', name: 'dan' },
+      on: { type: 'cluster', id: prod },
+      namespaces: ['web', 'shop-*'],
+    });
+    assert.equal(made.status, 201, made.text);
+    const teams = await atrium.as('ann')('GET', '/authz/roles?org=acme');
+    const operator = teams.body.find(({ name }: { name: string }) => name === 'cluster-operator');
+    const { name, permissions } = operator;
+    const without = { name, permissions, teamIDs: [] };
+    assert.equal((await atrium.as('ann')('PUT', `/authz/roles/${operator.id}?org=acme`, without)).status, 200);
+    const namespaces = [undefined, 'web', 'shop-eu', 'other'];
+    const expected = [['can_view'], ['can_view', 'can_connect'], ['can_view', 'can_connect'], []];
+    const objects = namespaces.map((namespace) => ({
+      ...{ objectType: 'cluster', objectID: prod },
+      ...(namespace && { namespace }),
+    }));
+    const held = (await batch('dan', objects)).body;
+    assert.deepEqual(
+      held.map(({ allowedPermissions }: { allowedPermissions: string[] }) => allowedPermissions),
+      expected,
+    );
+    for (const [place, namespace] of namespaces.entries()) {
+      const query = `org=acme${namespace === undefined ? '' : `&namespace=${namespace}`}`;
+      const path = `/authz/objects/cluster/${prod}/allowed-permissions?${query}`;
+      assert.deepEqual((await atrium.as('dan')('GET', path)).body.allowedPermissions, expected[place], namespace);
+    }
+    const back = { ...without, teamIDs: operator.teamIDs };
+    assert.equal((await atrium.as('ann')('PUT', `/authz/roles/${operator.id}?org=acme`, back)).status, 200);
+    assert.equal((await atrium.as('ann')('DELETE', `/authz/assignments/${made.body.id}?org=acme`)).status, 204);
+  });
+
   it(`${OBJECTS} clusters of an organization take one call, and each has its own answer`, async () => {
     const ownerId = atrium.world.orgs.acme?.id ?? 0n;
     const ids: bigint[] = [];
