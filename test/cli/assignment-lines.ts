@@ -1,4 +1,14 @@
-import type { Line } from './story-lines.ts';
+import { type Line, ROLES } from './story-lines.ts';
+
+const ENTRIES = `assignments:
+  - role: cluster-operator
+    to: {user: cat}
+    on: {cluster: prod}
+    expires_at: "2036-01-31T00:00:00Z"
+    reason: on call
+  - role: auditor
+    to: {robot: ci}
+`;
 
 /** Roles on single objects, and what questions say about them. */
 export const ASSIGNMENT_LINES: readonly Line[] = [
@@ -72,4 +82,10 @@ export const ASSIGNMENT_LINES: readonly Line[] = [
   ['ann', 'assignments delete 6 --yes'],
   ['ann', 'role unassign cluster-operator --to team:operators'],
   ['eve', 'assignments'],
+  ['ann', 'role apply -f - --dry-run', `${ROLES}${ENTRIES}`],
+  ['ann', 'role apply -f -', `${ROLES}${ENTRIES}`],
+  ['ann', 'role apply -f - --dry-run --exit-code', `${ROLES}${ENTRIES}`],
+  ['ann', 'role export'],
+  ['ann', 'role apply -f - --dry-run --exit-code --prune', `${ROLES}assignments: []\n`],
+  ['ann', 'role apply -f -', `${ROLES}assignments: [{role: auditor, to: {team: operators}}]\n`],
 ];
