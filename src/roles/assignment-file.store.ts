@@ -124,10 +124,11 @@ export async function readAssignmentsNow(
   wanted: readonly WantedAssignment[] | undefined,
   locks: boolean,
 ): Promise<AssignmentsNow> {
+  // Objects before their assignments, and users who may be leaving before both, as in every change that ends assignments.
+  const found = wanted ? await find(query, organizationId, wanted, locks) : new Map<string, Where[]>();
   if (locks) await query(LOCK, [organizationId]);
   const stored = (await query<StoredRow>(STORED, [organizationId])).map(toStored);
-  if (!wanted) return { stored, found: new Map(), total: 0, byPrincipal: new Map() };
-  const found = await find(query, organizationId, wanted, locks);
+  if (!wanted) return { stored, found, total: 0, byPrincipal: new Map() };
   const counts = await query<{ to_type: string; to_id: bigint; count: number }>(COUNTS, [organizationId]);
   return {
     ...{ stored, found },

@@ -211,6 +211,35 @@ for (const driver of API_DRIVERS) {
       assert.equal(again.body.assignments.unchanged, 2, again.text);
     });
 
+    it(`Files and single calls in the same moment leave each assignment once, and fail in no other way on ${driver}`, async () => {
+      const { fileOf, bring, call, dan, path, listed, prod, crew, org } = await fresh();
+      const body = { role: { name: 'cluster-operator' }, to: { type: 'user', name: dan.name } };
+      const entry = { role: 'cluster-operator', to: { user: dan.name } };
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, place) => [
+          bring(
+            call,
+            fileOf([
+              { ...entry, on: { cluster: 'prod' } },
+              { ...entry, on: { cluster_set: `set ${place}` } },
+            ]),
+          ),
+          bring(call, fileOf([{ ...entry, on: { cluster: 'prod' }, reason: `${place}` }]), '&prune=true'),
+          call('POST', path, { ...body, on: { type: 'cluster', id: prod.id } }),
+          call('POST', path, { ...body, on: { type: 'cluster_set', name: `set ${place}` } }),
+          call(place % 2 ? 'PUT' : 'DELETE', `/teams/${crew}/members/${dan.name}`),
+          call('PATCH', `/clusters/${prod.id}`, { clusterSetName: `set ${place}` }),
+        ]).flat(),
+      );
+      for (const { status, text } of answers)
+        assert.ok([200, 201, 204, 404, 409, 412, 422].includes(status), `${status} ${text}`);
+      const now = await listed();
+      assert.equal(new Set(now.map((line) => line.split(' never')[0])).size, now.length, now.join('\n'));
+      const members = await call('GET', `/orgs/${org.name}/members`);
+      const isMember = members.body.some(({ login }: { login: string }) => login === dan.name);
+      if (!isMember) assert.deepEqual(now, []);
+    });
+
     it(`The version of the file is another one after an assignment, and an old one is rejected on ${driver}`, async () => {
       const { fileOf, bring, call, dan, operator, exported } = await fresh();
       const etag = (await exported()).headers.get('etag') ?? '';
