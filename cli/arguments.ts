@@ -1,7 +1,10 @@
 import type { NamedWord } from '../client/object-kinds.ts';
 
 /** What can complete a word: a fixed list, files, or the names of resources on the server. */
-export type Kind = NamedWord | 'file' | 'context' | 'org' | 'user' | 'object' | 'relation' | 'credential' | 'command';
+export type Kind =
+  | NamedWord
+  | ('file' | 'context' | 'org' | 'user' | 'object' | 'relation' | 'credential' | 'command')
+  | ('principal' | 'place');
 
 export interface Arg {
   readonly about: string;

@@ -41,22 +41,22 @@ const COMMANDS = {
   ),
   can: entry(
     'access',
-    'check whether a user can do something, and why',
+    'check whether a user or a robot can do something, and why',
     async () => (await import('./commands/can.ts')).can,
   ),
   'who-can': entry(
     'access',
-    'list the users who can do something',
+    'list the users and robots that can do something',
     async () => (await import('./commands/who-can.ts')).whoCan,
   ),
   'list-objects': entry(
     'access',
-    'list what a user can reach',
+    'list what a user or a robot can reach',
     async () => (await import('./commands/list-objects.ts')).listObjects,
   ),
   access: entry(
     'access',
-    'show everything that a user holds, and why',
+    'show everything that a user or a robot holds, and why',
     async () => (await import('./commands/access.ts')).access,
   ),
   matrix: entry(
@@ -65,6 +65,11 @@ const COMMANDS = {
     async () => (await import('./commands/matrix.ts')).matrix,
   ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
+  assignments: entry(
+    'access',
+    'list who has which role, on what and until when',
+    async () => (await import('./commands/assignments.ts')).assignments,
+  ),
   guardrail: entry(
     'access',
     'manage statements about access that must stay true',

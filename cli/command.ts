@@ -46,6 +46,8 @@ export interface ServerCommand extends Omit<ServerCommandText, 'name'> {
 
 export interface Group {
   readonly summary: string;
+  /** The command that runs if the words name none. */
+  readonly byDefault?: string;
   readonly commands: Readonly<Record<string, Command | Group | ServerCommand>>;
 }
 

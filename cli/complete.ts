@@ -9,7 +9,7 @@ import {
   optionsOf,
   type ServerCommand,
 } from './command.ts';
-import { leadingOptions, readValues } from './parse.ts';
+import { defaultIn, leadingOptions, readValues } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';
 import { plain } from './text.ts';
@@ -41,7 +41,11 @@ async function candidates(
   const [leading, [first, ...rest]] = leadingOptions(before);
   if (first === undefined) return Object.entries(CATALOGUE).map(([name, { about }]) => [name, about]);
   let node: Node | undefined = await CATALOGUE[first]?.load();
-  while (node && isGroup(node) && rest.length > 0) node = node.commands[verbIn(node.commands, rest.shift() ?? '')];
+  while (node && isGroup(node) && rest.length > 0) {
+    const usual: Node | undefined = defaultIn(node, rest[0] ?? '');
+    node = usual ?? node.commands[verbIn(node.commands, rest.shift() ?? '')];
+  }
+  if (node && isGroup(node) && last.startsWith('-')) node = defaultIn(node, last) ?? node;
   if (!node) return [];
   if (isOnServer(node)) return onServer(node, rest.length === 0, last);
   if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);

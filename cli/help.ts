@@ -57,6 +57,7 @@ function groupHelp(path: readonly string[], group: Group, style: Style): string[
   const here = ['atrium', ...path].join(' ');
   return [
     `${here}: ${group.summary}`,
+    ...(group.byDefault === undefined ? [] : [`Without a command, it is ${here} ${group.byDefault}.`]),
     '',
     style.bold('Commands'),
     ...columns(rows),

@@ -1,5 +1,5 @@
 import { type Args, GLOBAL, type GlobalValues, type Option, type Options, WATCHING } from './arguments.ts';
-import { type Command, globalOptionsOf, isGroup, isOnServer, type Node, optionsOf } from './command.ts';
+import { type Command, type Group, globalOptionsOf, isGroup, isOnServer, type Node, optionsOf } from './command.ts';
 import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 import { verbHint, verbIn } from './verbs.ts';
@@ -54,13 +54,24 @@ async function findNode(argv: readonly string[], names: readonly string[], load:
   while (isGroup(node)) {
     const [options, [word = '']] = leadingOptions(rest);
     const verb = verbIn(node.commands, word);
-    if (!Object.hasOwn(node.commands, verb)) break;
+    if (!Object.hasOwn(node.commands, verb)) {
+      const usual: Node | undefined = [...leading, ...options].some(isHelp)
+        ? undefined
+        : defaultIn(node, rest[0] ?? '');
+      node = usual ?? node;
+      break;
+    }
     node = node.commands[verb] as Node;
     path.push(verb);
     leading.push(...options);
     rest.splice(0, options.length + 1);
   }
   return { path, node, rest: [...leading, ...rest], leading };
+}
+
+/** The command of a group that a line without a further word, or with options only, runs. */
+export function defaultIn({ byDefault, commands }: Group, word: string): Node | undefined {
+  return byDefault === undefined || (word !== '' && !word.startsWith('-')) ? undefined : commands[byDefault];
 }
 
 const EVERYWHERE: ReadonlyMap<string, Option> = new Map(

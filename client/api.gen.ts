@@ -238,6 +238,26 @@ export type Assignment = {
   } | null;
 };
 
+/** What the import does to one assignment. */
+export type AssignmentImportChange = {
+  /** Role, to whom and on what, in words. */
+  readonly assignment: string;
+  /** What happened to it. */
+  readonly kind: 'create' | 'update' | 'delete';
+  /** The change in words, one line for each part. */
+  readonly words: readonly string[];
+};
+
+/** What an import changed about assignments, if the document has them. */
+export type AssignmentImportReport = {
+  /** One entry for each assignment that changed. */
+  readonly changes: readonly AssignmentImportChange[];
+  /** Number of assignments that are already as in the document. */
+  readonly unchanged: number;
+  /** Assignments that are not in the document and are kept. */
+  readonly unmanaged: readonly string[];
+};
+
 /** On what the role is assigned. A cluster set has a name and no ID. */
 export type AssignmentPlace = {
   /** What it is. */
@@ -3308,6 +3328,7 @@ export type RoleImportReport = {
   readonly unmanaged: readonly string[];
   /** If true, nothing was changed. */
   readonly dry_run: boolean;
+  readonly assignments?: AssignmentImportReport;
   readonly guardrails?: GuardrailImportReport;
 };
 
@@ -4767,7 +4788,7 @@ export interface Operations {
         org: Text;
         /** Change nothing, only return what would change. What the import would be rejected for is rejected in the same way, also by guardrails, including those in the document. */
         dry_run?: Text | undefined;
-        /** Delete the roles, and if it has guardrails, the guardrails that are not in the document. */
+        /** Delete the roles that are not in the document and, if it has them, the assignments and guardrails that are not. */
         prune?: Text | undefined;
       };
       body: unknown | RawBody;

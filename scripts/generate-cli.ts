@@ -1,6 +1,14 @@
 import { GLOBAL, WITH_CSV } from '../cli/arguments.ts';
 import { CATALOGUE, type Entry, HEADINGS } from '../cli/catalogue.ts';
-import { type Command, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from '../cli/command.ts';
+import {
+  type Command,
+  type Group,
+  isGroup,
+  isOnServer,
+  type Node,
+  optionsOf,
+  type ServerCommand,
+} from '../cli/command.ts';
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
 import { MARKETPLACE_NAMES, shortNameOf } from '../src/marketplace/marketplaces.ts';
 import { SERVER_COMMANDS } from '../src/operations/server-commands.ts';
@@ -121,7 +129,12 @@ function describeNode(path: readonly string[], node: Node): string {
   const parts = Object.entries(node.commands).map(([name, inner]) => describeNode([...path, name], inner));
   return path.length > 1
     ? parts.join('\n')
-    : `### atrium ${path.join(' ')}\n\n${capital(node.summary)}.\n\n${parts.join('\n')}`;
+    : `### atrium ${path.join(' ')}\n\n${wrapped(`${capital(node.summary)}.${usual(path, node)}`)}\n\n${parts.join('\n')}`;
+}
+
+function usual(path: readonly string[], { byDefault }: Group): string {
+  const here = `atrium ${path.join(' ')}`;
+  return byDefault === undefined ? '' : ` Without a further word, \`${here}\` is \`${here} ${byDefault}\`.`;
 }
 
 function onServer(path: readonly string[], { summary, usage, options = [], examples = [] }: ServerCommand): string {

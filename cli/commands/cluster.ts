@@ -55,6 +55,7 @@ const fields: Columns<Cluster> = {
   owner: (row) => row.ownerName,
   provider: (row) => row.provider,
   location: (row) => row.location,
+  'cluster set': (row) => row.clusterSetName,
   version: (row) => row.orchestratorVersion,
   nodes: (row) => row.nodeCount,
   endpoint: (row) => row.endpoint,

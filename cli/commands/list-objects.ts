@@ -6,15 +6,20 @@ import { list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 
 export const listObjects = command({
-  summary: 'list what a user can reach',
+  summary: 'list what a user or a robot can reach',
   details:
-    'Lists the objects of one type in the organization on which a user may do something, as far as you may see them.',
+    'Lists the objects of one type in the organization on which a user or a robot may do something, as far as you may ' +
+    'see them.',
   args: {
-    who: { about: 'a user, or me', kind: 'user' },
+    who: { about: 'a user, a robot such as robot:deploy, or me', kind: 'user' },
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     type: { about: `type of object: ${OBJECT_WORDS.join(', ')}` },
   },
-  examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
+  examples: [
+    'atrium list-objects bob connect cluster',
+    'atrium list-objects me edit team -o name',
+    'atrium list-objects robot:deploy edit cluster',
+  ],
   watch: {},
   async run(session, { args }) {
     if (args.type.includes(':'))

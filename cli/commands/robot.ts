@@ -101,8 +101,8 @@ export const robot: Group = {
     create: command({
       summary: 'create a robot account',
       details:
-        'A robot reports for clusters, provisions people over SCIM, and shows and rotates its own token. All other ' +
-        'routes reject robots.',
+        'A robot may do what roles are assigned to it for (see atrium role assign), reports for clusters, and ' +
+        'provisions people over SCIM. It cannot call what is about the own account of a user.',
       args: { name: { about: 'name of the robot account' } },
       options: { description },
       examples: ['atrium robot create agent --description "Reports for the clusters"'],

@@ -13,7 +13,7 @@ import { plain } from '../text.ts';
 type Report = Answer<'PUT /authz/roles/import'>;
 
 export const roleExport = command({
-  summary: 'print all roles of the organization as one document, for example to keep in git',
+  summary: 'print all roles and assignments of the organization as one document, for example to keep in git',
   options: { ...AT },
   examples: [
     'atrium role export --org acme > roles.yaml',
@@ -31,18 +31,18 @@ export const roleExport = command({
 });
 
 export const roleApply = command({
-  summary: 'make the roles of the organization match a document',
+  summary: 'make the roles and assignments of the organization match a document',
   details:
     'Applies all changes or none. On a terminal, shows the changes first and asks for confirmation; ' +
     'if another user changes a role in the meantime, nothing is applied. With --dry-run, shows the plan: what ' +
-    'changes, who gains and loses what, and which guardrails are in the way, also those of the document. Exits 1 if ' +
-    'the server would reject it; with --exit-code, exits 2 if anything differs from the document.',
+    'changes, who gains and loses what unless the document has assignments, and which guardrails are in the way, also ' +
+    'those of the document. Exits 1 if the server would reject it; with --exit-code, exits 2 if anything differs from the document.',
   options: {
     file: { about: 'the document, YAML or JSON; - for standard input', value: 'FILE', short: 'f', kind: 'file' },
     'dry-run': { about: 'change nothing; show the plan, and exit 1 if it would be rejected' },
     preview: { about: 'the same as --dry-run' },
     'exit-code': { about: 'with --dry-run: exit 2 if anything would change, to find drift in CI' },
-    prune: { about: 'delete the roles that are not in the document' },
+    prune: { about: 'delete what is not in the document: roles, and assignments and guardrails if it has them' },
   },
   examples: [
     'atrium role apply --file roles.yaml --dry-run',
@@ -81,15 +81,18 @@ export const roleApply = command({
 async function planned(dryRun: () => Promise<Report>, preview: () => Promise<Impact>, tells: boolean): Promise<Shown> {
   try {
     const report = await dryRun();
-    const impact = await preview();
     const plan = shown(report);
+    const differs = tells && changesOf(report).length > 0 ? EXIT.differs : 0;
+    // A preview does not know the assignments of a document.
+    if (report.assignments) return { ...plan, exit: differs };
+    const impact = await preview();
     return {
       data: { ...report, impact },
       lay: (style) => [...plan.lay(style), ...linesOf(impact, style)],
-      exit: impact.refusals.length > 0 ? EXIT.refused : tells && changesOf(report).length > 0 ? EXIT.differs : 0,
+      exit: impact.refusals.length > 0 ? EXIT.refused : differs,
     };
   } catch (error) {
-    const impact = isRejection(error) ? await preview() : undefined;
+    const impact = isRejection(error) ? await preview().catch(() => undefined) : undefined;
     if (!impact || impact.refusals.length === 0) throw error;
     return { data: { impact }, lay: (style) => linesOf(impact, style), exit: EXIT.refused };
   }
@@ -118,10 +121,13 @@ function shown(report: Report): Shown {
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const;
 
-/** Of roles and of guardrails. */
-function changesOf({ changes, guardrails }: Report) {
+/** Of roles, assignments and guardrails. */
+function changesOf({ changes, assignments, guardrails }: Report) {
   return [
     ...changes.map(({ role, kind, words }) => ({ name: role, kind, words })),
+    ...(assignments?.changes ?? []).map(({ assignment, kind, words }) => {
+      return { name: `assignment ${assignment}`, kind, words };
+    }),
     ...(guardrails?.changes ?? []).map(({ guardrail, kind, words }) => {
       return { name: `guardrail ${guardrail}`, kind, words };
     }),
@@ -139,17 +145,19 @@ function difference(report: Report, style: Style): string[] {
 function summary(report: Report): string {
   const { dry_run } = report;
   const changes = changesOf(report);
-  const unchanged = report.unchanged + (report.guardrails?.unchanged ?? 0);
-  if (changes.length === 0 && report.guardrails) return `nothing to change: ${unchanged} match the document`;
+  const parts = [report.assignments, report.guardrails].flatMap((part) => part ?? []);
+  const unchanged = parts.reduce((sum, part) => sum + part.unchanged, report.unchanged);
+  if (changes.length === 0 && parts.length > 0) return `nothing to change: ${unchanged} match the document`;
   const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
   if (changes.length === 0)
     return `nothing to change: ${unchanged === 1 ? '1 role matches' : `${unchanged} roles match`} the document`;
-  const parts = [`${count('create')} to create`, `${count('update')} to change`, `${count('delete')} to delete`];
+  const planned = [`${count('create')} to create`, `${count('update')} to change`, `${count('delete')} to delete`];
   const done = [`${count('create')} created`, `${count('update')} changed`, `${count('delete')} deleted`];
-  return `${(dry_run ? parts : done).join(', ')}, ${unchanged} unchanged`;
+  return `${(dry_run ? planned : done).join(', ')}, ${unchanged} unchanged`;
 }
 
-function unmanaged({ unmanaged: roles, guardrails }: Report, style: Style): string[] {
-  const names = [...roles, ...(guardrails?.unmanaged ?? []).map((name) => `guardrail ${name}`)];
+function unmanaged({ unmanaged: roles, assignments, guardrails }: Report, style: Style): string[] {
+  const assigned = (assignments?.unmanaged ?? []).map((name) => `assignment ${name}`);
+  const names = [...roles, ...assigned, ...(guardrails?.unmanaged ?? []).map((name) => `guardrail ${name}`)];
   return names.length === 0 ? [] : [style.dim(`not in the document, left unchanged: ${plain(names.join(', '))}`)];
 }

@@ -1,4 +1,6 @@
 import type { Answer } from '../../client/client.ts';
+import { wordOf } from '../../client/object-kinds.ts';
+import { ORGANIZATION, placeText } from '../assignment-text.ts';
 import { command, type Group } from '../command.ts';
 import { expiryColumn } from '../expiry.ts';
 import { misuse } from '../failure.ts';
@@ -9,6 +11,7 @@ import { type Columns, list, one, type Shown, said } from '../output.ts';
 import { permissionName, readPermissions } from '../permissions.ts';
 import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
+import { roleAssign, roleUnassign } from './role-assign.ts';
 import { roleApply, roleExport } from './role-code.ts';
 
 type Role = Answer<'GET /authz/roles/{id}'>;
@@ -84,7 +87,7 @@ export const role: Group = {
       },
     }),
     who: command({
-      summary: 'list the teams and users that have a role',
+      summary: 'list the teams, users and robots that have a role, and on what',
       args: { role: role_ },
       examples: ['atrium role who cluster-operator'],
       watch: {},
@@ -93,8 +96,11 @@ export const role: Group = {
         const query = { org: session.org() };
         const found = await session.client().call('GET /authz/roles/{id}/principals', { path, query });
         const columns: Columns<(typeof found)[number]> = {
-          type: (row) => row.type,
+          type: (row) => wordOf(row.type),
           name: (row) => row.display_name,
+          ...(found.some(({ on }) => on) && {
+            on: ({ on }: (typeof found)[number]) => (on ? placeText(on) : ORGANIZATION),
+          }),
           since: (row) => shortTime(row.assigned_at),
           ...expiryColumn(found),
         };
@@ -184,6 +190,8 @@ export const role: Group = {
         return said(`deleted the role ${name}`);
       },
     }),
+    assign: roleAssign,
+    unassign: roleUnassign,
     export: roleExport,
     apply: roleApply,
   },

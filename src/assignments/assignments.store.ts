@@ -103,6 +103,7 @@ const ADD_SET = sql(
   `insert into cluster_set (organization_id, name) values ($1, $2)
    on conflict (organization_id, name) do update set name = excluded.name returning id`,
 );
+const JOIN = sql('assignments.join', 'select id from account where id = $1 for key share');
 const LOCK_ROLE = sql('assignments.lockRole', 'select id from role where id = $1 for key share');
 const IS_MEMBER = sql(
   'assignments.isMember',
@@ -233,6 +234,8 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
     try {
       return await write<Assignment | 'not a member', Assignment>(async (query, touch, record, keep) => {
         const { organizationId, actor } = setting;
+        // As an import of roles does: the organization, then the role.
+        query.later(JOIN, [organizationId]);
         query.later(LOCK_ROLE, [made.role.id]);
         if (made.to.type === 'user' && !(await isStillMember(query, organizationId, made.to.id))) return 'not a member';
         const onId = made.on.type === 'cluster_set' ? await setId(query, organizationId, made.on.name) : made.on.id;

@@ -87,6 +87,8 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
   async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
     return await unlessTaken(() =>
       write(async (query, touch, record) => {
+        // A new set refers to the owner, which an import of roles locks before clusters.
+        query.later(LOCK_OWNER, [ownerId]);
         query.later(LOCK, [ownerId, id]);
         const current = await get(query, ownerId, id);
         if (!current) return undefined;

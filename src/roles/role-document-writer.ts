@@ -1,9 +1,15 @@
 import { createPace, mapInSlices } from '../base/slices.ts';
 import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
+import { type AssignmentEntry, writtenEntry } from './assignment-entry.ts';
 import { API_VERSION, KIND, type TeamEntry, type WrittenDocument } from './role-document.ts';
 
 /** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
-export async function writeYaml({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
+export async function writeYaml({
+  organization,
+  roles,
+  assignments = [],
+  guardrails = [],
+}: WrittenDocument): Promise<string> {
   const inList = remembered(writeInList);
   const listOf = (items: readonly string[]) => `[${items.map(inList).join(', ')}]`;
   const teamOf = (team: TeamEntry) =>
@@ -18,8 +24,29 @@ export async function writeYaml({ organization, roles, guardrails = [] }: Writte
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
     lines.push(`    teams: [${role.teams.map(teamOf).join(', ')}]`);
   }
+  if (assignments.length > 0) lines.push('assignments:');
+  for (const entry of assignments) {
+    await pace();
+    lines.push(...assignmentLines(entry, inList));
+  }
   if (guardrails.length > 0) lines.push('guardrails:', ...guardrails.flatMap(guardrailLines));
   return `${lines.join('\n')}\n`;
+}
+
+function assignmentLines(entry: AssignmentEntry, inList: (text: string) => string): string[] {
+  const { role, to, on, expires_at: end, reason } = writtenEntry(entry);
+  const mapping = (one: Readonly<Record<string, string | number>>) => {
+    const fields = Object.entries(one).map(([key, value]) => {
+      return `${key}: ${typeof value === 'number' ? value : inList(value)}`;
+    });
+    return `{${fields.join(', ')}}`;
+  };
+  return [
+    ...[`  - role: ${onLine(role)}`, `    to: ${mapping(to)}`],
+    ...(on ? [`    on: ${mapping(on)}`] : []),
+    ...(end ? [`    expires_at: "${end}"`] : []),
+    ...(reason ? [`    reason: ${onLine(reason)}`] : []),
+  ];
 }
 
 function guardrailLines({ name, description, enforce, kind, statement }: GuardrailEntry): string[] {
@@ -39,7 +66,8 @@ function guardrailLines({ name, description, enforce, kind, statement }: Guardra
 }
 
 /** As `JSON.stringify` with an indent of two would write it. */
-export async function writeJsonDocument({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
+export async function writeJsonDocument(document: WrittenDocument): Promise<string> {
+  const { organization, roles, assignments = [], guardrails = [] } = document;
   const entries = await mapInSlices(roles, (role) => {
     const text = JSON.stringify({ ...role, permissions: Object.fromEntries(role.permissions) }, null, 2);
     return `    ${text.replaceAll('\n', '\n    ')}`;
@@ -48,8 +76,12 @@ export async function writeJsonDocument({ organization, roles, guardrails = [] }
   const rules = guardrails.map(({ name, description, enforce, kind, statement }) => {
     return { name, description, enforce, [kind]: statement };
   });
+  const assigned = await mapInSlices(assignments, (entry) => {
+    return `    ${JSON.stringify(writtenEntry(entry), null, 2).replaceAll('\n', '\n    ')}`;
+  });
+  const middle = assigned.length === 0 ? '' : `,\n  "assignments": [\n${assigned.join(',\n')}\n  ]`;
   const tail = rules.length === 0 ? '' : `,\n  "guardrails": ${indented(rules)}`;
-  return `${head},\n  "roles": ${entries.length === 0 ? '[]' : `[\n${entries.join(',\n')}\n  ]`}${tail}\n}\n`;
+  return `${head},\n  "roles": ${entries.length === 0 ? '[]' : `[\n${entries.join(',\n')}\n  ]`}${middle}${tail}\n}\n`;
 }
 
 function indented(value: unknown): string {

@@ -2,6 +2,7 @@ import { AppError, type FieldFault } from '../base/errors.ts';
 import { mapInSlices } from '../base/slices.ts';
 import { type GuardrailEntry, readGuardrail } from '../guardrails/guardrail-file.ts';
 import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
+import { type AssignmentEntry, isDateTime, readAssignmentEntry } from './assignment-entry.ts';
 import { CATALOG } from './catalog.ts';
 import type { RoleDraft } from './roles.ts';
 
@@ -9,6 +10,8 @@ import type { RoleDraft } from './roles.ts';
 export interface RoleDocument {
   readonly organization: string;
   readonly roles: readonly RoleEntry[];
+  /** Besides the teams of roles. Without it, the file says nothing about them. */
+  readonly assignments?: readonly AssignmentEntry[] | undefined;
   /** Without it, the file says nothing about guardrails. */
   readonly guardrails?: readonly (GuardrailInput & { readonly name: string })[] | undefined;
 }
@@ -34,10 +37,9 @@ export const KIND = 'Roles';
 
 const MAX_FAULTS = 20;
 const MAX_ITEMS = 1000;
-const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'guardrails'];
+const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'assignments', 'guardrails'];
 const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
 const TEAM_KEYS = ['name', 'expires_at'];
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -58,12 +60,20 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
   const roles = list(document, '', 'roles');
   if (!roles) fault('roles', 'is required');
   const entries = await mapInSlices(roles ?? [], (role, place) => readRole(role, `roles[${place}]`));
+  const assignments = list(document, '', 'assignments');
+  const assigned = await mapInSlices(assignments ?? [], (entry, place) =>
+    readAssignmentEntry(entry, `assignments[${place}]`, organization, fault),
+  );
   const guardrails = list(document, '', 'guardrails');
   if (guardrails && guardrails.length > MAX_ITEMS) fault('guardrails', `must have at most ${MAX_ITEMS} items`);
   const rules = guardrails
     ?.slice(0, MAX_ITEMS)
     .map((guardrail, place) => readGuardrail(guardrail, `guardrails[${place}]`, fault));
-  const read = { organization, roles: entries, ...(rules && { guardrails: rules }) };
+  const read = {
+    ...{ organization, roles: entries },
+    ...(assignments && { assignments: assigned.flatMap((entry) => entry ?? []) }),
+    ...(rules && { guardrails: rules }),
+  };
   if (faults.length > 0) throw rejection(faults.slice(0, MAX_FAULTS));
   return read;
 
@@ -96,7 +106,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
     }
     rejectUnknownKeys(team, `${path}.`, TEAM_KEYS);
     const { name, expires_at: end = null } = team;
-    const isEnd = end === null || (typeof end === 'string' && DATE_TIME.test(end) && !Number.isNaN(Date.parse(end)));
+    const isEnd = end === null || isDateTime(end);
     if (typeof name !== 'string') fault(`${path}.name`, 'must be a string');
     if (!isEnd) fault(`${path}.expires_at`, 'must be a date-time or null');
     return typeof name === 'string' && isEnd ? [{ name, expires_at: end as string | null }] : [];
@@ -150,6 +160,7 @@ export function documentOf(
   organization: string,
   roles: readonly NamedRole[],
   guardrails: readonly GuardrailEntry[] = [],
+  assignments: readonly AssignmentEntry[] = [],
 ): WrittenDocument {
   const inOrder = sorterOf(roles.flatMap((role) => role.teamNames));
   const entries = roles.map((role) => ({
@@ -162,9 +173,22 @@ export function documentOf(
     }),
   }));
   const sorted = entries.sort((a, b) => byName(a.name, b.name));
-  // Without guardrails, the document is the same as before there were any.
-  if (guardrails.length === 0) return { organization, roles: sorted };
-  return { organization, roles: sorted, guardrails: guardrails.toSorted((a, b) => byName(a.name, b.name)) };
+  // Without any, the document is the same as before there were assignments and guardrails.
+  return {
+    ...{ organization, roles: sorted },
+    ...(assignments.length > 0 && { assignments: sortedAssignments(assignments) }),
+    ...(guardrails.length > 0 && { guardrails: guardrails.toSorted((a, b) => byName(a.name, b.name)) }),
+  };
+}
+
+function sortedAssignments(assignments: readonly AssignmentEntry[]): AssignmentEntry[] {
+  const wordsOf = ({ role, to, on }: AssignmentEntry) =>
+    [role, to.type, to.name, on?.type ?? '', on?.name ?? '', String(on?.id ?? '')] as const;
+  return assignments.toSorted((a, b) => {
+    const [one, other] = [wordsOf(a), wordsOf(b)];
+    const differs = one.findIndex((word, place) => word !== other[place]);
+    return differs === -1 ? 0 : byName(one[differs] ?? '', other[differs] ?? '');
+  });
 }
 
 /** Compares without case first, then with case, independent of the locale of the machine. */

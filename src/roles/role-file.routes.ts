@@ -34,7 +34,8 @@ const ImportQuery = Type.Object({
   ),
   prune: Type.Optional(
     Type.Boolean({
-      description: 'Delete the roles, and if it has guardrails, the guardrails that are not in the document.',
+      description:
+        'Delete the roles that are not in the document and, if it has them, the assignments and guardrails that are not.',
     }),
   ),
 });
@@ -42,7 +43,8 @@ const ImportQuery = Type.Object({
 const Document = Type.Unsafe<unknown>({
   description:
     'A document as the export returns it, in JSON or YAML. Omitted fields of a role count as empty. ' +
-    'A team is a name, or a name and expires_at: then the assignment ends at that time, and is none after it.',
+    'A team is a name, or a name and expires_at: then the assignment ends at that time, and is none after it. ' +
+    'Assignments to users and robots, and on single objects, are in assignments; what is not mentioned there stays.',
   examples: [
     {
       apiVersion: 'atrium/v1',
@@ -54,6 +56,15 @@ const Document = Type.Unsafe<unknown>({
           description: 'Sees clusters and connects to them.',
           permissions: { cluster_mgmt: ['view clusters', 'connect to clusters'] },
           teams: ['Editors', { name: 'operators', expires_at: '2030-01-31T12:00:00Z' }],
+        },
+      ],
+      assignments: [
+        {
+          role: 'Cluster operators',
+          to: { user: 'dan' },
+          on: { cluster: 'prod' },
+          expires_at: '2030-01-31T12:00:00Z',
+          reason: 'on call',
         },
       ],
     },
@@ -72,6 +83,34 @@ const Report = named(
     unchanged: Type.Integer(),
     unmanaged: Type.Array(Type.String(), { description: 'Roles that are not in the document and are kept.' }),
     dry_run: Type.Boolean(),
+    assignments: Type.Optional(
+      named(
+        'AssignmentImportReport',
+        Type.Object(
+          {
+            changes: Type.Array(
+              named(
+                'AssignmentImportChange',
+                Type.Object(
+                  {
+                    assignment: Type.String({ description: 'Role, to whom and on what, in words.' }),
+                    kind: Type.Enum(['create', 'update', 'delete'], { description: 'What happened to it.' }),
+                    words: Type.Array(Type.String(), { description: 'The change in words, one line for each part.' }),
+                  },
+                  { description: 'What the import does to one assignment.' },
+                ),
+              ),
+              { description: 'One entry for each assignment that changed.' },
+            ),
+            unchanged: Type.Integer({ description: 'Number of assignments that are already as in the document.' }),
+            unmanaged: Type.Array(Type.String(), {
+              description: 'Assignments that are not in the document and are kept.',
+            }),
+          },
+          { description: 'What an import changed about assignments, if the document has them.' },
+        ),
+      ),
+    ),
     guardrails: Type.Optional(
       named(
         'GuardrailImportReport',
@@ -186,8 +225,9 @@ export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastR
         });
         // A file may change many roles, each in many ways.
         const changes = await writeListInSlices(report.changes, ({ role, kind, words }) => ({ role, kind, words }));
-        const { unchanged, unmanaged, guardrails } = report;
-        const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun, ...(guardrails && { guardrails }) });
+        const { unchanged, unmanaged, assignments, guardrails } = report;
+        const parts = { ...(assignments && { assignments }), ...(guardrails && { guardrails }) };
+        const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun, ...parts });
         sendText(reply, `{"changes":${changes},${rest.slice(1)}`);
         return reply;
       },

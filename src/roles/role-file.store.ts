@@ -4,9 +4,10 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
 import { applyGuardrails, readGuardrails } from '../guardrails/guardrail-file.store.ts';
-import type { GuardrailPlan } from '../guardrails/guardrail-file.ts';
-import type { RoleFileStore } from './role-file.ts';
-import type { Plan, RolesNow, StoredRole, Team } from './role-plan.ts';
+import { applyAssignments, readAssignmentsNow } from './assignment-file.store.ts';
+import type { WantedAssignment } from './assignment-plan.ts';
+import type { RoleFileDecision, RoleFileNow, RoleFileStore } from './role-file.ts';
+import type { Plan, StoredRole, Team } from './role-plan.ts';
 import { nameKey, readRoles, toState, withoutTeams } from './roles.store.ts';
 import type { RoleDraft } from './roles.ts';
 
@@ -72,18 +73,22 @@ interface Written {
 }
 
 export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
-  return { read: (organizationId) => db.snapshot((query) => read(query, organizationId, TEAMS)), change };
+  return {
+    read: (organizationId, wanted) => db.snapshot((query) => read(query, organizationId, TEAMS, wanted)),
+    change,
+  };
 
-  async function change<T extends { readonly plan: Plan; readonly rules: GuardrailPlan | undefined }>(
+  async function change<T extends RoleFileDecision>(
     organizationId: bigint,
-    decide: (now: RolesNow) => Promise<T>,
+    wanted: readonly WantedAssignment[] | undefined,
+    decide: (now: RoleFileNow) => Promise<T>,
     actor: Actor,
   ): Promise<T | undefined> {
     return await write(async (query, touch, record) => {
       const [organization] = await query(LOCK_ORGANIZATION, [organizationId]);
       if (!organization) return undefined;
       await query(LOCK_ROLES, [organizationId]);
-      const decision = await decide(await read(query, organizationId, LOCK_TEAMS));
+      const decision = await decide(await read(query, organizationId, LOCK_TEAMS, wanted));
       const { deletes } = decision.plan;
       const deletedIds = deletes.map(({ id }) => id);
       const ended = await endAssignments({ query, touch, record }, 'role', deletedIds, actor);
@@ -98,7 +103,10 @@ export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
         const action = before ? 'role.update' : 'role.create';
         record({ ...about, action, objectId: id, before: before && toState(before), after: toState(draft) });
       }
-      const { rules } = decision;
+      const { assignments, rules } = decision;
+      const transaction = { query, touch, record };
+      const created = new Map(written.map(({ id, draft }) => [nameKey(draft), id]));
+      if (assignments) await applyAssignments(transaction, organizationId, assignments, created, actor);
       if (rules) await applyGuardrails([query, touch, record], organizationId, rules, actor);
       return decision;
     });
@@ -171,7 +179,13 @@ function without(ids: readonly bigint[], others: readonly bigint[]): bigint[] {
 }
 
 /** The names of teams are read once, not for each role that has them. */
-async function read(query: Query, organizationId: bigint, statement: typeof TEAMS): Promise<RolesNow> {
+async function read(
+  query: Query,
+  organizationId: bigint,
+  statement: typeof TEAMS,
+  wanted: readonly WantedAssignment[] | undefined,
+): Promise<RoleFileNow> {
+  const locks = statement === LOCK_TEAMS;
   const rows = await query<{ id: bigint; name: string }>(statement, [organizationId]);
   const teams = rows.map(({ id, name }): Team => ({ id, name }));
   const names = new Map(teams.map(({ id, name }) => [id, name]));
@@ -180,5 +194,6 @@ async function read(query: Query, organizationId: bigint, statement: typeof TEAM
     teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
     teamEnds: new Map([...(role.teamExpiries ?? [])].map(([id, end]) => [names.get(id) ?? '', end])),
   }));
-  return { teams, roles, rules: await readGuardrails(query, organizationId, statement === LOCK_TEAMS) };
+  const assignments = await readAssignmentsNow(query, organizationId, wanted, locks);
+  return { teams, roles, assignments, rules: await readGuardrails(query, organizationId, locks) };
 }

@@ -18,6 +18,18 @@ import {
   type WantedGuardrail,
 } from '../guardrails/guardrail-file.ts';
 import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
+import type { AssignmentFile } from './assignment-file.ts';
+import {
+  type AssignmentPlan,
+  type AssignmentsNow,
+  assignmentReport,
+  entryOfStored,
+  planAssignments,
+  readAssignments,
+  requireAssigner,
+  requireRoomForAssignments,
+  type WantedAssignment,
+} from './assignment-plan.ts';
 import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry, type WrittenDocument } from './role-document.ts';
 import { writeYaml } from './role-document-writer.ts';
@@ -25,15 +37,29 @@ import type { RoleFileCheck } from './role-file-check.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
 import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
 
+/** Everything that a file can be about, at one moment. */
+export interface RoleFileNow extends RolesNow {
+  readonly assignments: AssignmentsNow;
+}
+
+/** What is done about a file. Undefined is what the file says nothing about. */
+export interface RoleFileDecision {
+  readonly plan: Plan;
+  readonly assignments: AssignmentPlan | undefined;
+  readonly rules: GuardrailPlan | undefined;
+}
+
 export interface RoleFileStore {
-  read(organizationId: bigint): Promise<RolesNow>;
+  /** What `wanted` names is looked up. */
+  read(organizationId: bigint, wanted?: readonly WantedAssignment[]): Promise<RoleFileNow>;
   /**
    * One transaction, in which nobody else changes a role of the organization. Undefined if the organization no longer
    * exists.
    */
-  change<T extends { readonly plan: Plan; readonly rules: GuardrailPlan | undefined }>(
+  change<T extends RoleFileDecision>(
     organizationId: bigint,
-    decide: (now: RolesNow) => Promise<T>,
+    wanted: readonly WantedAssignment[] | undefined,
+    decide: (now: RoleFileNow) => Promise<T>,
     actor: Actor,
   ): Promise<T | undefined>;
 }
@@ -55,6 +81,7 @@ export interface Report {
   /** Roles that are not in the file, and that stay. */
   readonly unmanaged: readonly string[];
   /** Undefined if the file says nothing about them. */
+  readonly assignments: ReturnType<typeof assignmentReport> | undefined;
   readonly guardrails: GuardrailReport | undefined;
 }
 
@@ -71,6 +98,8 @@ export interface GuardrailReader {
   seesAll(organizationId: bigint, callerId: bigint, objects: readonly string[]): Promise<boolean>;
 }
 
+type FileLimits = RoleLimits &
+  Pick<Limits, 'guardrailsPerOrganization' | 'assignmentsPerOrganization' | 'assignmentsPerPrincipal'>;
 type Inputs = readonly (GuardrailInput & { readonly name: string })[];
 
 export type RoleFile = ReturnType<typeof createRoleFile>;
@@ -86,28 +115,59 @@ const NEEDED = {
 export function createRoleFile(
   store: RoleFileStore,
   judge: Pick<Judge, 'allowed'>,
-  limits: RoleLimits & Pick<Limits, 'guardrailsPerOrganization'>,
+  limits: FileLimits,
   reader: GuardrailReader,
+  assignmentFile: AssignmentFile,
   check: RoleFileCheck,
 ) {
   return { exportRoles, importRoles };
 
+  /** A part with something that the caller may not see could not be imported again. A file without it changes nothing there. */
   async function exportRoles(organizationId: bigint, organizationName: string, callerId: bigint) {
     const now = await store.read(organizationId);
     const whole = documentNow(organizationName, now);
     const version = versionOf(await writeYaml(whole));
-    const seesAll = await reader.seesAll(organizationId, callerId, namedInAll(now.rules.guardrails));
-    // Without names, they could not be imported again. A file without guardrails changes none.
-    const document = seesAll ? whole : documentOf(organizationName, now.roles);
+    const seesRules = await reader.seesAll(organizationId, callerId, namedInAll(now.rules.guardrails));
+    const seesPlaces = await assignmentFile.seesAll(organizationId, callerId, now.assignments.stored);
+    const document = {
+      ...whole,
+      ...(!seesRules && { guardrails: undefined }),
+      ...(!seesPlaces && { assignments: undefined }),
+    };
     return { document, yaml: await writeYaml(document), version };
   }
 
   async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
     const { organizationId, organizationName, actor } = setting;
-    const wanted = await readRoles(document, organizationName, new Date());
+    const today = new Date();
+    const wanted = await readRoles(document, organizationName, today);
+    const assigned = document.assignments && readAssignments(document.assignments, today);
     const held = await heldBy(judge, actor.id, organizationId);
     const guardrails = document.guardrails && (await reader.read(organizationId, actor.id, document.guardrails));
-    const decide = async (now: RolesNow) => {
+    if (options.isDryRun) {
+      const now = await store.read(organizationId, assigned);
+      const decision = await decide(now);
+      const approval = await approve(now, decision);
+      await check(organizationId, actor.id, decision);
+      return reportOn(decision, now, approval?.seen);
+    }
+    // What the caller may see and give cannot be asked within the transaction.
+    const before = assigned && (await store.read(organizationId, assigned));
+    const approval = before && (await approve(before, await decide(before)));
+    const done = await store.change(
+      organizationId,
+      assigned,
+      async (now) => {
+        const decision = await decide(now);
+        if (decision.assignments) approval?.require(decision.assignments);
+        return { ...decision, report: reportOn(decision, now, approval?.seen) };
+      },
+      actor,
+    );
+    if (!done) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
+    return done.report;
+
+    async function decide(now: RoleFileNow): Promise<RoleFileDecision> {
       options.precondition(versionOf(await writeYaml(documentNow(organizationName, now))));
       const rules = guardrails && planGuardrails(now.rules, guardrails, options.prunes);
       if (rules) refuseUnallowedGuardrails(rules, held);
@@ -117,16 +177,18 @@ export function createRoleFile(
       rejectEscalations(plan, held);
       requireRoom(plan, now, limits);
       await yieldToEventLoop();
-      return { plan, rules, report: reportOn(plan, rules, now) };
-    };
-    if (options.isDryRun) {
-      const { plan, rules, report } = await decide(await store.read(organizationId));
-      await check(organizationId, actor.id, plan, rules);
-      return report;
+      const after = { roles: now.roles, plan, organizationId };
+      const assignments = assigned && planAssignments(now.assignments, after, assigned, options.prunes, today);
+      if (assignments) requireAssigner(assignments, held, actor.id);
+      if (assignments) requireRoomForAssignments(assignments, now.assignments, limits);
+      await yieldToEventLoop();
+      return { plan, assignments, rules };
     }
-    const done = await store.change(organizationId, decide, actor);
-    if (!done) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
-    return done.report;
+
+    async function approve({ assignments: { stored } }: RoleFileNow, decision: RoleFileDecision) {
+      const { assignments } = decision;
+      return assignments && (await assignmentFile.approve(organizationId, actor.id, assignments, stored));
+    }
   }
 }
 
@@ -226,18 +288,32 @@ export function requireRoom(
   for (const { current, next } of updates) aboutRole(next.name, 0, () => requireRoomForTeams(limits, next, current));
 }
 
-function reportOn(plan: Plan, rules: GuardrailPlan | undefined, now: RolesNow): Report {
+function reportOn(
+  { plan, assignments, rules }: RoleFileDecision,
+  now: RoleFileNow,
+  seen: ReadonlySet<string> = new Set(),
+): Report {
   const guardrails = rules && {
     changes: guardrailWords(rules, now.rules.names),
     unchanged: rules.unchanged,
     unmanaged: rules.unmanaged,
   };
-  return { changes: wordsFor(plan, now), unchanged: plan.unchanged, unmanaged: plan.unmanaged, guardrails };
+  return {
+    ...{ changes: wordsFor(plan, now), unchanged: plan.unchanged, unmanaged: plan.unmanaged, guardrails },
+    assignments: assignments && assignmentReport(assignments, now.roles, seen),
+  };
 }
 
-function documentNow(organizationName: string, { roles, rules }: RolesNow): WrittenDocument {
+function documentNow(organizationName: string, { roles, assignments, rules }: RoleFileNow): WrittenDocument {
   const entries = rules.guardrails.map((guardrail) => entryOf(guardrail, rules.names));
-  return documentOf(organizationName, roles, entries);
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  const assigned = assignments.stored.filter(({ isRequested }) => !isRequested);
+  return documentOf(
+    organizationName,
+    roles,
+    entries,
+    assigned.map((one) => entryOfStored(one, names.get(one.roleId) ?? '')),
+  );
 }
 
 function quote(text: string): string {

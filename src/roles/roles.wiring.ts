@@ -2,6 +2,7 @@ import type { Authz } from '../authz/authz.wiring.ts';
 import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createAssignmentFile } from './assignment-file.ts';
 import { expireRoles } from './expired-roles.store.ts';
 import { modelWordsRoutes } from './model-words.routes.ts';
 import { describeModel } from './model-words.ts';
@@ -28,7 +29,7 @@ export function wireRoles(
   authz: Authz,
   { guardrails, guardrailChecks }: Guarding,
 ) {
-  const { model, modelText, judge } = authz;
+  const { model, modelText, judge, heldPlaces } = authz;
   const store = createRoleStore(db, revisions.write, room);
   revisions.addExpirer(expireRoles);
   const roles = createRoles(store, judge, room.limits);
@@ -40,8 +41,9 @@ export function wireRoles(
     roleRoutes(scope, roles, rolePeople, pastRoles);
     modelWordsRoutes(scope, modelText, describeModel(model));
     const fileStore = createRoleFileStore(db, revisions.write);
+    const assignmentFile = createAssignmentFile(judge, heldPlaces);
     const check = createRoleFileCheck(guardrailChecks);
-    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, check);
+    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, assignmentFile, check);
     roleFileRoutes(scope, roleFile, pastRoles);
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }

@@ -44,10 +44,32 @@ describe('Shell completion', () => {
     assert.deepEqual(await words('role', 'show', ''), ['cluster-operator']);
     assert.deepEqual(await words('credential', 'show', 'ann-g'), ['ann-gcp']);
     assert.deepEqual(await words('team', 'list', '--org', ''), ['acme']);
+    assert.deepEqual(await words('can', 'robot:'), ['robot:ci']);
     assert.deepEqual(await words('can', 'ann', 'conn'), ['connect', 'connect_clusters']);
     assert.deepEqual(await words('can', 'ann', 'connect', 'cl'), ['cluster:']);
     assert.deepEqual(await words('can', 'ann', 'connect', 'cluster:'), ['cluster:prod', 'cluster:staging']);
     assert.deepEqual(await words('role', 'apply', '--file', ''), [':files']);
+  });
+
+  it('Completion offers whom a role can be assigned to, and on what', async () => {
+    const assign = ['role', 'assign', 'cluster-operator'];
+    assert.deepEqual(await words(...assign, '--to', ''), ['user:', 'team:', 'robot:']);
+    assert.deepEqual(await words(...assign, '--to', 'robot:'), ['robot:ci']);
+    assert.deepEqual(await words(...assign, '--to', 'user:d'), ['user:dan']);
+    assert.deepEqual(await words(...assign, '--on', 'cl'), ['cluster_set:', 'cluster:']);
+    assert.deepEqual(await words(...assign, '--on', 'cluster:p'), ['cluster:prod']);
+    assert.deepEqual(await words(...assign, '--on', 'cluster_set:'), []);
+    const edited = await ann('cluster edit prod --cluster-set eu');
+    assert.equal(edited.code, 0, edited.stderr);
+    assert.deepEqual(await words(...assign, '--on', 'cluster_set:'), ['cluster_set:eu']);
+  });
+
+  it('Completion offers the options of the command that a group runs by default', async () => {
+    assert.deepEqual(await words('assignments', ''), ['list', 'show', 'edit', 'delete']);
+    assert.deepEqual(await words('assignments', '--ex'), ['--expires-before']);
+    assert.deepEqual(await words('assignments', '--role', 'clu'), ['cluster-operator']);
+    assert.deepEqual(await words('assignments', '--to', 'user:ann', '--on', 'cluster:p'), ['cluster:prod']);
+    assert.deepEqual(await words('role', '--f'), []);
   });
 
   it('Completion prints nothing for an unknown command or when nobody is signed in', async () => {

@@ -6,10 +6,11 @@ import { type Cli, cliAs, type Said } from '../support/cli.ts';
 import { matchGolden } from '../support/golden.ts';
 import { itLong } from '../support/long.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
+import { ASSIGNMENT_LINES } from './assignment-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
 
-const STORIES = { ...OTHER_STORIES, 'second factors and providers': SIGN_IN_LINES };
+const STORIES = { ...OTHER_STORIES, assignments: ASSIGNMENT_LINES, 'second factors and providers': SIGN_IN_LINES };
 
 describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {

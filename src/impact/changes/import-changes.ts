@@ -1,4 +1,5 @@
 import { idOf } from '../../authz/object-ref.ts';
+import { invalidField } from '../../base/errors.ts';
 import { createPace } from '../../base/slices.ts';
 import {
   type GuardrailPlan,
@@ -21,6 +22,12 @@ export async function importRoles(changing: Changing, change: ChangeOf<'roles.im
   requireOn(changing, 'can_view_roles', 'view_roles:org');
   const { document, wanted } = await inFieldSoon('document', async () => {
     const read = await readDocument(await readYaml(Buffer.from(text)));
+    if (read.assignments) {
+      throw invalidField(
+        'assignments',
+        'a preview does not show what assignments do: leave them out, or use a dry run',
+      );
+    }
     return { document: read, wanted: await readRoles(read, organizationName, now) };
   });
   const held = simulation.held();
