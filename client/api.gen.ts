@@ -3099,9 +3099,9 @@ export type Remedy = {
   readonly change: RemedyChange;
   /** The changes as one sentence. */
   readonly sentence: string;
-  /** How many further permissions of the organization the user would get, apart from leaving it. */
+  /** How many further permissions the user would get: of the organization, apart from leaving it, or on the object that a role is assigned on. */
   readonly gains: number;
-  /** How many other users would get a permission of the organization. */
+  /** How many other users and robots would get something. */
   readonly others: number;
   /** On how many other objects of the same type the user would get the relation, too, as far as the caller may see them. */
   readonly other_objects: number;
@@ -3127,8 +3127,10 @@ export type RemedyRequired = {
   readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
   /** ID of the object. */
   readonly objectID: bigint;
-  /** The relation on that object. */
+  /** The relation on that object. Instead of can_assign_roles, can_edit_roles is enough. */
   readonly relation: string;
+  /** With assignment.create: what the role gives there. Only callers who hold all of it themselves can assign it. */
+  readonly also?: readonly RequiredRelation[];
 };
 
 /** Email addresses to remove. */
@@ -3141,6 +3143,16 @@ export type RemovedEmailsInput = {
 export type RenamePasskeyInput = {
   /** 1 to 60 characters. */
   readonly name: string;
+};
+
+/** A relation that a caller must hold. */
+export type RequiredRelation = {
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly objectID: bigint;
+  /** The relation on that object. */
+  readonly relation: string;
 };
 
 /** A name that nobody can take, because its account was renamed or deleted. */
@@ -3522,24 +3534,48 @@ export type SubscriptionPage = {
 /** A change that a remedy consists of. */
 export type SuggestedChange = {
   /** What to do. */
-  readonly action: 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
+  readonly action: 'assignment.create' | 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
   /** The role, or the team of team.add_member. */
   readonly id?: bigint;
   /** The team that a role is assigned to. */
   readonly team?: bigint;
   /** The user who joins the team. */
   readonly username?: string;
+  readonly to?: SuggestedChangeTo;
+  readonly on?: SuggestedChangeOn;
   readonly role?: SuggestedChangeRole;
 };
 
-/** The new role, or what changes of the role. */
+/** With assignment.create: on what the role is assigned. */
+export type SuggestedChangeOn = {
+  /** What it is. */
+  readonly type: 'organization' | 'team' | 'cluster_set' | 'cluster' | 'contract' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The new role, what changes of the role, or the role to assign. */
 export type SuggestedChangeRole = {
-  /** A name that no role has that the caller may see. */
+  /** With assignment.create: the role. */
+  readonly id?: bigint;
+  /** Name of the role of assignment.create, or a name for a new role that no role has that the caller may see. */
   readonly name?: string;
   /** All permissions of the role. */
-  readonly permissions: readonly Permission[];
+  readonly permissions?: readonly Permission[];
   /** The teams of the new role. */
   readonly teamIDs?: readonly bigint[];
+};
+
+/** With assignment.create: who gets the role. */
+export type SuggestedChangeTo = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
 };
 
 /** A group of members of an organization, with a permission and custom roles. */

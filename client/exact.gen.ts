@@ -138,7 +138,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'objectID': [
     'GET /authz/objects/{objectType}/{objID}/allowed-permissions',
   ],
-  'objectID userID forbidden_by.*.id remedies.*.change.changes.*.id remedies.*.change.changes.*.team remedies.*.change.changes.*.role.teamIDs.* remedies.*.rejected_by.id remedies.*.required.objectID changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id': [
+  'objectID userID forbidden_by.*.id remedies.*.change.changes.*.id remedies.*.change.changes.*.team remedies.*.change.changes.*.to.id remedies.*.change.changes.*.on.id remedies.*.change.changes.*.role.id remedies.*.change.changes.*.role.teamIDs.* remedies.*.rejected_by.id remedies.*.required.objectID remedies.*.required.also.*.objectID changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id': [
     'GET /authz/objects/{objectType}/{objID}/explain',
   ],
   '*.id *.via.*.id': [
