@@ -461,7 +461,7 @@ export type BusCredentials = {
 
 /** Changes that could be made, in this order. */
 export type ChangePlanInput = {
-  /** At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the second is -2, and so on. */
+  /** At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team, role or assignment is -1, the second is -2, and so on. */
   readonly changes: readonly PlannedChangeInput[];
   /** A moment in the future, within 10 years: what ends by itself until then has ended, too. Without changes, the answer is what will change by itself. */
   readonly at?: string | undefined;
@@ -1646,9 +1646,9 @@ export type HostedToken = {
 
 /** What changes would give to and take from whom. */
 export type Impact = {
-  /** Ordered by user ID; those after the first thousand are left out. */
+  /** Ordered by user ID, then robots; those after the first thousand are left out. */
   readonly users: readonly UserImpact[];
-  /** How many users the changes affect. Those after the first thousand are counted only if they gain or lose something. */
+  /** How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something. */
   readonly total: number;
   /** What nobody except site administrators could do any more, although somebody can now. Empty if the caller may not see the members. */
   readonly unattended: readonly ImpactEffect[];
@@ -2879,15 +2879,18 @@ export type PermissionDetailAssociated = {
 /** One change that could be made. Which fields it needs depends on its action. */
 export type PlannedChangeInput = {
   /** What the change does, as the audit log calls it. */
-  readonly action: 'role.create' | 'role.update' | 'role.delete' | 'role.assign' | 'role.unassign' | 'team.create' | 'team.update' | 'team.delete' | 'team.add_member' | 'team.remove_member' | 'member.add' | 'member.remove' | 'roles.import';
+  readonly action: 'role.create' | 'role.update' | 'role.delete' | 'role.assign' | 'role.unassign' | 'team.create' | 'team.update' | 'team.delete' | 'team.add_member' | 'team.remove_member' | 'member.add' | 'member.remove' | 'roles.import' | 'assignment.create' | 'assignment.update' | 'assignment.delete' | 'cluster.update';
   /** The role or team to change. Below zero, one that an earlier change of the list creates: -1 is the first. */
   readonly id?: bigint | number | undefined;
   readonly role?: PlannedRoleInput | undefined;
   /** With team.create and team.update, the fields of the team. With role.assign and role.unassign, the ID of the team. With member.add, its name; by default, Viewers. */
   readonly team?: PlannedTeamInput | bigint | number | string | undefined;
+  readonly to?: PlannedChangeToInput | undefined;
+  readonly on?: PlannedChangeOnInput | undefined;
+  readonly cluster?: PlannedChangeClusterInput | undefined;
   /** Login name of the user to add or remove. */
   readonly username?: string | undefined;
-  /** With role.assign, team.add_member and member.add: when it ends by itself, as in the real call. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  /** With role.assign, team.add_member, member.add, assignment.create and assignment.update: when it ends by itself, as in the real call. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
   readonly expires_at?: string | null | undefined;
   /** With member.remove: leave even as the last owner, as with orphan=true. */
   readonly orphan?: boolean | undefined;
@@ -2895,6 +2898,32 @@ export type PlannedChangeInput = {
   readonly document?: string | undefined;
   /** With roles.import: delete the roles that are not in the document. */
   readonly prune?: boolean | undefined;
+};
+
+/** With cluster.update: what changes of the cluster, as far as it decides who reaches it. */
+export type PlannedChangeClusterInput = {
+  /** The set that the cluster moves into. Empty: none. */
+  readonly clusterSetName: string;
+};
+
+/** With assignment.create: on what, by ID or name. By default, the organization. */
+export type PlannedChangeOnInput = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** With assignment.create: a user, team or robot_ac of the organization, by ID or name. */
+export type PlannedChangeToInput = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
 };
 
 /** A role as it would be: with role.update, the fields to change. */
@@ -2907,6 +2936,8 @@ export type PlannedRoleInput = {
   readonly permissions?: readonly PermissionInput[] | undefined;
   /** IDs of the teams whose members have the role. */
   readonly teamIDs?: readonly (bigint | number)[] | undefined;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
   /** The same as teamIDs. */
   readonly teams?: readonly (bigint | number)[] | undefined;
 };
@@ -3799,7 +3830,11 @@ export type UserAccess = {
 
 /** What one person gains and loses, and what they keep for another time. */
 export type UserImpact = {
-  readonly user: UserReference;
+  readonly user: UserImpactUser;
+  /** Only of a robot that gains something: how many of its tokens are accepted. */
+  readonly live_tokens?: number;
+  /** Only of a robot that gains something: who created these tokens, as far as the caller may see them. Whoever has such a token gains what the robot gains. */
+  readonly token_creators?: readonly UserImpactTokenCreator[];
   /** What the user could do then. Effects on single objects are listed if they do not follow from those on the organization. */
   readonly gains: readonly ImpactEffect[];
   /** What the user could do no longer. */
@@ -3808,6 +3843,26 @@ export type UserImpact = {
   readonly keeps: readonly ImpactKept[];
   /** How many effects on single objects are left out of this entry. */
   readonly more: number;
+};
+
+/** A user or a robot. */
+export type UserImpactTokenCreator = {
+  /** What it is. */
+  readonly type: 'user' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A user, or a robot. */
+export type UserImpactUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name, or name of the robot. */
+  readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 /** Only for a robot: the organization that it works for. */

@@ -144,7 +144,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '*.id *.via.*.id': [
     'GET /authz/objects/{objectType}/{objID}/principals',
   ],
-  'users.*.user.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
+  'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
   '*.id *.owner_id *.team_ids.* *.team_expiries.*.team_id': [
