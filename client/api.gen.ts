@@ -1562,10 +1562,12 @@ export type GuardrailAboutNumberInput = {
   readonly object?: GuardedObjectInputInput | undefined;
 };
 
-/** A statement about users, or the members of a team, or both. */
+/** A statement about users, robots and the members of a team: at least one of them. */
 export type GuardrailAboutPeopleInput = {
   /** Login names. */
   readonly users?: readonly string[] | undefined;
+  /** Names of robots of the organization. */
+  readonly robots?: readonly string[] | undefined;
   /** ID or name of a team: all its members. */
   readonly team?: string | bigint | number | undefined;
   /** The relation that is held or not, such as can_connect. The prefix can be left out. */
@@ -1611,6 +1613,8 @@ export type GuardrailState = {
 export type GuardrailStatement = {
   /** The users that it is about. */
   readonly users?: readonly NamedReference[];
+  /** The robots that it is about. */
+  readonly robots?: readonly NamedReference[];
   readonly team?: NamedReference;
   /** At least or at most so many people. */
   readonly count?: number;
@@ -1621,7 +1625,17 @@ export type GuardrailStatement = {
 
 /** Somebody for whom a statement does not hold. */
 export type GuardrailViolator = {
-  readonly user: NamedReference;
+  readonly user: GuardrailViolatorUser;
+};
+
+/** The user, or the robot. */
+export type GuardrailViolatorUser = {
+  /** ID, or 0 if the caller may not see it. */
+  readonly id: bigint;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 /** What a cluster reports about itself. Omitted fields stay unchanged. */
@@ -3910,12 +3924,14 @@ export type Violator = {
   readonly user: ViolatorUser;
 };
 
-/** The user. */
+/** The user, or the robot. */
 export type ViolatorUser = {
   /** ID of the user. */
   readonly id: bigint;
   /** Login name. */
   readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 export interface Operations {

@@ -121,10 +121,10 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'entries.*.actor.id entries.*.object.id entries.*.user.id': [
     'GET /authz/changes',
   ],
-  '*.id *.never.users.*.id *.never.team.id *.never.object.id *.always.users.*.id *.always.team.id *.always.object.id *.at_least.users.*.id *.at_least.team.id *.at_least.object.id *.at_most.users.*.id *.at_most.team.id *.at_most.object.id *.state.violated_by.*.user.id': [
+  '*.id *.never.users.*.id *.never.robots.*.id *.never.team.id *.never.object.id *.always.users.*.id *.always.robots.*.id *.always.team.id *.always.object.id *.at_least.users.*.id *.at_least.robots.*.id *.at_least.team.id *.at_least.object.id *.at_most.users.*.id *.at_most.robots.*.id *.at_most.team.id *.at_most.object.id *.state.violated_by.*.user.id': [
     'GET /authz/guardrails',
   ],
-  'id never.users.*.id never.team.id never.object.id always.users.*.id always.team.id always.object.id at_least.users.*.id at_least.team.id at_least.object.id at_most.users.*.id at_most.team.id at_most.object.id state.violated_by.*.user.id': [
+  'id never.users.*.id never.robots.*.id never.team.id never.object.id always.users.*.id always.robots.*.id always.team.id always.object.id at_least.users.*.id at_least.robots.*.id at_least.team.id at_least.object.id at_most.users.*.id at_most.robots.*.id at_most.team.id at_most.object.id state.violated_by.*.user.id': [
     'POST /authz/guardrails',
     'GET /authz/guardrails/{id}',
     'PUT /authz/guardrails/{id}',
