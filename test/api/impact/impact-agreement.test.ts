@@ -271,11 +271,22 @@ function randomGuardrail(random: Random, { users, teams }: Things, holds: Holds,
   };
   const team = isTight ? {} : { team: random.pick(teams).id };
   const enforce = random.chance(0.8);
+  const robots = random.chance(0.4) ? { robots: random.some(['deploy', 'sweeper'], 0.7) } : {};
   switch (random.below(4)) {
     case 0:
-      return { name, enforce, never: { users: some(others), ...team, relation, ...object } };
+      return { name, enforce, never: { users: some(others), ...robots, ...team, relation, ...object } };
     case 1:
-      return { name, enforce, always: { users: some(holders), ...team, relation, ...(isCluster && { object: prod }) } };
+      return {
+        name,
+        enforce,
+        always: {
+          users: some(holders),
+          ...(isTight ? {} : robots),
+          ...team,
+          relation,
+          ...(isCluster && { object: prod }),
+        },
+      };
     case 2:
       return { name, enforce, at_most: { count: isTight ? holders.length : random.below(4), relation, ...object } };
     default:
