@@ -4,6 +4,7 @@ import { AppError, invalidField, missingRelation } from '../../base/errors.ts';
 import { endsBefore, requireExpiryTerm } from '../../base/expiry.ts';
 import { readLineField } from '../../base/fields.ts';
 import type { Reason } from '../../base/reasons.ts';
+import type { PlaceType, ResourceType } from '../../changes/object-kinds.ts';
 import { noTeam } from '../../organizations/teams.ts';
 import { requireRoomForTeams, roleNotFound } from '../../roles/roles.ts';
 import type { AssignmentState, RoleState } from '../../simulation/organization-state.ts';
@@ -15,11 +16,11 @@ import { entriesOf, withPermissions } from './role-changes.ts';
 
 const MAX_SET_NAME = 255;
 /** Objects that roles can be assigned on and that are looked up by their names. */
-const NOT_FOUND: ReadonlyMap<string, Reason> = new Map([
-  ['cluster', 'cluster_not_found'],
-  ['contract', 'contract_not_found'],
-  ['robot_ac', 'robot_not_found'],
-]);
+const NOT_FOUND: Readonly<Record<Extract<ResourceType, PlaceType>, Reason>> = {
+  cluster: 'cluster_not_found',
+  contract: 'contract_not_found',
+  robot_ac: 'robot_not_found',
+};
 
 export async function createAssignment(changing: Changing, change: ChangeOf<'assignment.create'>): Promise<void> {
   const { simulation, noted, limits, now } = changing;
@@ -182,7 +183,7 @@ function teamFor({ simulation }: Changing, { id, name }: PlannedReference, field
 async function objectFor(changing: Changing, reference: PlannedReference, field: 'to' | 'on'): Promise<string> {
   const { simulation, objectNamed } = changing;
   const { type, id, name } = reference;
-  if (!NOT_FOUND.has(type)) throw notFound(field, type);
+  if (!Object.hasOwn(NOT_FOUND, type)) throw notFound(field, type);
   const named = name === undefined ? undefined : await objectNamed(simulation.organizationId, type, name);
   if (id !== undefined && name !== undefined && named !== id && simulation.copy.objects.has(`${type}:${id}`)) {
     throw ofTwo(field);
@@ -193,7 +194,9 @@ async function objectFor(changing: Changing, reference: PlannedReference, field:
 }
 
 function notFound(field: string, type: string): AppError {
-  const reason = NOT_FOUND.get(type) ?? (type === 'organization' ? 'organization_not_found' : 'not_found');
+  const reason =
+    (NOT_FOUND as Readonly<Record<string, Reason>>)[type] ??
+    (type === 'organization' ? 'organization_not_found' : 'not_found');
   return errorIn(field, new AppError('notFound', `${type.slice(0, 40)} does not exist`, { reason }));
 }
 

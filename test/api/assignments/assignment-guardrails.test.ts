@@ -41,6 +41,8 @@ it('Guardrails name robots, by their IDs, and every way to give them something o
     [{ never: { robots: ['nobody'], ...about } }, 'robot_not_found'],
     [{ never: { robots: ['DEPLOY'], ...about } }, 'robot_not_found'],
     [{ never: { robots: [], ...about } }, 'validation_failed'],
+    [{ at_most: { robots: ['deploy'], count: 1, ...about } }, 'validation_failed'],
+    [{ never: { robots: Array.from({ length: 101 }, (_, count) => `r${count}`), ...about } }, 'validation_failed'],
   ] as const) {
     const answer = await call('POST', guardrails, { name: 'other', ...statement });
     assert.deepEqual([answer.status, answer.body.reason], [422, reason], `${JSON.stringify(statement)} ${answer.text}`);
