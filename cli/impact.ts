@@ -54,14 +54,16 @@ export function linesOf(
   const hidden = total - users.length;
   const count = total === 1 ? '1 person' : `${total} people`;
   return [
-    ...users.flatMap(({ user, gains, loses, keeps, more }) => [
-      style.bold(plain(user.name)),
+    ...users.flatMap(({ user, gains, loses, keeps, more, token_creators: creators = [] }) => [
+      style.bold(plain(user.type === 'robot_ac' ? `robot ${user.name}` : user.name)),
       ...gains.map((effect) => style.good(`  + ${wordsOf(effect)}${untilWords(effect)}`)),
       ...loses.map((effect) =>
         style.bad(`  - ${wordsOf(effect)}${at === undefined ? anywayWords(effect) : endWords(effect)}`),
       ),
       ...keeps.map((effect) => `  ~ ${wordsOf(effect)}${keptWords(effect)}`),
       ...(more > 0 ? [style.dim(`  and ${more} more`)] : []),
+      // Whoever has a token of the robot gains the same.
+      ...(creators.length > 0 ? [`  tokens created by ${creators.map(({ name }) => plain(name)).join(', ')}`] : []),
     ]),
     ...(hidden > 0 ? [style.dim(`and ${hidden} more people`)] : []),
     ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),

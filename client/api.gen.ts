@@ -485,7 +485,7 @@ export type BusCredentials = {
 
 /** Changes that could be made, in this order. */
 export type ChangePlanInput = {
-  /** At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the second is -2, and so on. */
+  /** At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team, role or assignment is -1, the second is -2, and so on. */
   readonly changes: readonly PlannedChangeInput[];
   /** A moment in the future, within 10 years: what ends by itself until then has ended, too. Without changes, the answer is what will change by itself. */
   readonly at?: string | undefined;
@@ -1590,10 +1590,12 @@ export type GuardrailAboutNumberInput = {
   readonly object?: GuardedObjectInputInput | undefined;
 };
 
-/** A statement about users, or the members of a team, or both. */
+/** A statement about users, robots and the members of a team: at least one of them. */
 export type GuardrailAboutPeopleInput = {
   /** Login names. */
   readonly users?: readonly string[] | undefined;
+  /** Names of robots of the organization. */
+  readonly robots?: readonly string[] | undefined;
   /** ID or name of a team: all its members. */
   readonly team?: string | bigint | number | undefined;
   /** The relation that is held or not, such as can_connect. The prefix can be left out. */
@@ -1639,6 +1641,8 @@ export type GuardrailState = {
 export type GuardrailStatement = {
   /** The users that it is about. */
   readonly users?: readonly NamedReference[];
+  /** The robots that it is about. */
+  readonly robots?: readonly NamedReference[];
   readonly team?: NamedReference;
   /** At least or at most so many people. */
   readonly count?: number;
@@ -1649,7 +1653,17 @@ export type GuardrailStatement = {
 
 /** Somebody for whom a statement does not hold. */
 export type GuardrailViolator = {
-  readonly user: NamedReference;
+  readonly user: GuardrailViolatorUser;
+};
+
+/** The user, or the robot. */
+export type GuardrailViolatorUser = {
+  /** ID, or 0 if the caller may not see it. */
+  readonly id: bigint;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 /** What a cluster reports about itself. Omitted fields stay unchanged. */
@@ -1674,9 +1688,9 @@ export type HostedToken = {
 
 /** What changes would give to and take from whom. */
 export type Impact = {
-  /** Ordered by user ID; those after the first thousand are left out. */
+  /** Ordered by user ID, then robots; those after the first thousand are left out. */
   readonly users: readonly UserImpact[];
-  /** How many users the changes affect. Those after the first thousand are counted only if they gain or lose something. */
+  /** How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something. */
   readonly total: number;
   /** What nobody except site administrators could do any more, although somebody can now. Empty if the caller may not see the members. */
   readonly unattended: readonly ImpactEffect[];
@@ -2911,15 +2925,18 @@ export type PermissionDetailAssociated = {
 /** One change that could be made. Which fields it needs depends on its action. */
 export type PlannedChangeInput = {
   /** What the change does, as the audit log calls it. */
-  readonly action: 'role.create' | 'role.update' | 'role.delete' | 'role.assign' | 'role.unassign' | 'team.create' | 'team.update' | 'team.delete' | 'team.add_member' | 'team.remove_member' | 'member.add' | 'member.remove' | 'roles.import';
+  readonly action: 'role.create' | 'role.update' | 'role.delete' | 'role.assign' | 'role.unassign' | 'team.create' | 'team.update' | 'team.delete' | 'team.add_member' | 'team.remove_member' | 'member.add' | 'member.remove' | 'roles.import' | 'assignment.create' | 'assignment.update' | 'assignment.delete' | 'cluster.update';
   /** The role or team to change. Below zero, one that an earlier change of the list creates: -1 is the first. */
   readonly id?: bigint | number | undefined;
   readonly role?: PlannedRoleInput | undefined;
   /** With team.create and team.update, the fields of the team. With role.assign and role.unassign, the ID of the team. With member.add, its name; by default, Viewers. */
   readonly team?: PlannedTeamInput | bigint | number | string | undefined;
+  readonly to?: PlannedChangeToInput | undefined;
+  readonly on?: PlannedChangeOnInput | undefined;
+  readonly cluster?: PlannedChangeClusterInput | undefined;
   /** Login name of the user to add or remove. */
   readonly username?: string | undefined;
-  /** With role.assign, team.add_member and member.add: when it ends by itself, as in the real call. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  /** With role.assign, team.add_member, member.add, assignment.create and assignment.update: when it ends by itself, as in the real call. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
   readonly expires_at?: string | null | undefined;
   /** With member.remove: leave even as the last owner, as with orphan=true. */
   readonly orphan?: boolean | undefined;
@@ -2927,6 +2944,32 @@ export type PlannedChangeInput = {
   readonly document?: string | undefined;
   /** With roles.import: delete the roles that are not in the document. */
   readonly prune?: boolean | undefined;
+};
+
+/** With cluster.update: what changes of the cluster, as far as it decides who reaches it. */
+export type PlannedChangeClusterInput = {
+  /** The set that the cluster moves into. Empty: none. */
+  readonly clusterSetName: string;
+};
+
+/** With assignment.create: on what, by ID or name. By default, the organization. */
+export type PlannedChangeOnInput = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** With assignment.create: a user, team or robot_ac of the organization, by ID or name. */
+export type PlannedChangeToInput = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | null | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
 };
 
 /** A role as it would be: with role.update, the fields to change. */
@@ -2939,6 +2982,8 @@ export type PlannedRoleInput = {
   readonly permissions?: readonly PermissionInput[] | undefined;
   /** IDs of the teams whose members have the role. */
   readonly teamIDs?: readonly (bigint | number)[] | undefined;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
   /** The same as teamIDs. */
   readonly teams?: readonly (bigint | number)[] | undefined;
 };
@@ -3131,9 +3176,9 @@ export type Remedy = {
   readonly change: RemedyChange;
   /** The changes as one sentence. */
   readonly sentence: string;
-  /** How many further permissions of the organization the user would get, apart from leaving it. */
+  /** How many further permissions the user would get: of the organization, apart from leaving it, or on the object that a role is assigned on. */
   readonly gains: number;
-  /** How many other users would get a permission of the organization. */
+  /** How many other users and robots would get something. */
   readonly others: number;
   /** On how many other objects of the same type the user would get the relation, too, as far as the caller may see them. */
   readonly other_objects: number;
@@ -3159,8 +3204,10 @@ export type RemedyRequired = {
   readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
   /** ID of the object. */
   readonly objectID: bigint;
-  /** The relation on that object. */
+  /** The relation on that object. Instead of can_assign_roles, can_edit_roles is enough. */
   readonly relation: string;
+  /** With assignment.create: what the role gives there. Only callers who hold all of it themselves can assign it. */
+  readonly also?: readonly RequiredRelation[];
 };
 
 /** Email addresses to remove. */
@@ -3173,6 +3220,16 @@ export type RemovedEmailsInput = {
 export type RenamePasskeyInput = {
   /** 1 to 60 characters. */
   readonly name: string;
+};
+
+/** A relation that a caller must hold. */
+export type RequiredRelation = {
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly objectID: bigint;
+  /** The relation on that object. */
+  readonly relation: string;
 };
 
 /** A name that nobody can take, because its account was renamed or deleted. */
@@ -3557,24 +3614,48 @@ export type SubscriptionPage = {
 /** A change that a remedy consists of. */
 export type SuggestedChange = {
   /** What to do. */
-  readonly action: 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
+  readonly action: 'assignment.create' | 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
   /** The role, or the team of team.add_member. */
   readonly id?: bigint;
   /** The team that a role is assigned to. */
   readonly team?: bigint;
   /** The user who joins the team. */
   readonly username?: string;
+  readonly to?: SuggestedChangeTo;
+  readonly on?: SuggestedChangeOn;
   readonly role?: SuggestedChangeRole;
 };
 
-/** The new role, or what changes of the role. */
+/** With assignment.create: on what the role is assigned. */
+export type SuggestedChangeOn = {
+  /** What it is. */
+  readonly type: 'organization' | 'team' | 'cluster_set' | 'cluster' | 'contract' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The new role, what changes of the role, or the role to assign. */
 export type SuggestedChangeRole = {
-  /** A name that no role has that the caller may see. */
+  /** With assignment.create: the role. */
+  readonly id?: bigint;
+  /** Name of the role of assignment.create, or a name for a new role that no role has that the caller may see. */
   readonly name?: string;
   /** All permissions of the role. */
-  readonly permissions: readonly Permission[];
+  readonly permissions?: readonly Permission[];
   /** The teams of the new role. */
   readonly teamIDs?: readonly bigint[];
+};
+
+/** With assignment.create: who gets the role. */
+export type SuggestedChangeTo = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
 };
 
 /** A group of members of an organization, with a permission and custom roles. */
@@ -3798,7 +3879,11 @@ export type UserAccess = {
 
 /** What one person gains and loses, and what they keep for another time. */
 export type UserImpact = {
-  readonly user: UserReference;
+  readonly user: UserImpactUser;
+  /** Only of a robot that gains something: how many of its tokens are accepted. */
+  readonly live_tokens?: number;
+  /** Only of a robot that gains something: who created these tokens, as far as the caller may see them. Whoever has such a token gains what the robot gains. */
+  readonly token_creators?: readonly UserImpactTokenCreator[];
   /** What the user could do then. Effects on single objects are listed if they do not follow from those on the organization. */
   readonly gains: readonly ImpactEffect[];
   /** What the user could do no longer. */
@@ -3807,6 +3892,26 @@ export type UserImpact = {
   readonly keeps: readonly ImpactKept[];
   /** How many effects on single objects are left out of this entry. */
   readonly more: number;
+};
+
+/** A user or a robot. */
+export type UserImpactTokenCreator = {
+  /** What it is. */
+  readonly type: 'user' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A user, or a robot. */
+export type UserImpactUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name, or name of the robot. */
+  readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 /** Only for a robot: the organization that it works for. */
@@ -3854,12 +3959,14 @@ export type Violator = {
   readonly user: ViolatorUser;
 };
 
-/** The user. */
+/** The user, or the robot. */
 export type ViolatorUser = {
   /** ID of the user. */
   readonly id: bigint;
   /** Login name. */
   readonly name: string;
+  /** Only of a robot: then the ID is that of the robot. */
+  readonly type?: 'robot_ac';
 };
 
 export interface Operations {

@@ -121,10 +121,10 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'entries.*.actor.id entries.*.object.id entries.*.user.id': [
     'GET /authz/changes',
   ],
-  '*.id *.never.users.*.id *.never.team.id *.never.object.id *.always.users.*.id *.always.team.id *.always.object.id *.at_least.users.*.id *.at_least.team.id *.at_least.object.id *.at_most.users.*.id *.at_most.team.id *.at_most.object.id *.state.violated_by.*.user.id': [
+  '*.id *.never.users.*.id *.never.robots.*.id *.never.team.id *.never.object.id *.always.users.*.id *.always.robots.*.id *.always.team.id *.always.object.id *.at_least.users.*.id *.at_least.robots.*.id *.at_least.team.id *.at_least.object.id *.at_most.users.*.id *.at_most.robots.*.id *.at_most.team.id *.at_most.object.id *.state.violated_by.*.user.id': [
     'GET /authz/guardrails',
   ],
-  'id never.users.*.id never.team.id never.object.id always.users.*.id always.team.id always.object.id at_least.users.*.id at_least.team.id at_least.object.id at_most.users.*.id at_most.team.id at_most.object.id state.violated_by.*.user.id': [
+  'id never.users.*.id never.robots.*.id never.team.id never.object.id always.users.*.id always.robots.*.id always.team.id always.object.id at_least.users.*.id at_least.robots.*.id at_least.team.id at_least.object.id at_most.users.*.id at_most.robots.*.id at_most.team.id at_most.object.id state.violated_by.*.user.id': [
     'POST /authz/guardrails',
     'GET /authz/guardrails/{id}',
     'PUT /authz/guardrails/{id}',
@@ -138,13 +138,13 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'objectID': [
     'GET /authz/objects/{objectType}/{objID}/allowed-permissions',
   ],
-  'objectID userID forbidden_by.*.id remedies.*.change.changes.*.id remedies.*.change.changes.*.team remedies.*.change.changes.*.role.teamIDs.* remedies.*.rejected_by.id remedies.*.required.objectID changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id': [
+  'objectID userID forbidden_by.*.id remedies.*.change.changes.*.id remedies.*.change.changes.*.team remedies.*.change.changes.*.to.id remedies.*.change.changes.*.on.id remedies.*.change.changes.*.role.id remedies.*.change.changes.*.role.teamIDs.* remedies.*.rejected_by.id remedies.*.required.objectID remedies.*.required.also.*.objectID changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id': [
     'GET /authz/objects/{objectType}/{objID}/explain',
   ],
   '*.id *.via.*.id': [
     'GET /authz/objects/{objectType}/{objID}/principals',
   ],
-  'users.*.user.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
+  'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
   '*.id *.owner_id *.team_ids.* *.team_expiries.*.team_id': [

@@ -311,7 +311,7 @@ async function locked(query: TransactionQuery, organizationId: bigint, id: bigin
 }
 
 async function isStillMember(query: TransactionQuery, organizationId: bigint, userId: bigint): Promise<boolean> {
-  awaitAssignmentsOf(query, [userId]);
+  await awaitAssignmentsOf(query, [userId]);
   return only(await query<{ yes: boolean }>(IS_MEMBER, [organizationId, userId])).yes;
 }
 

@@ -65,6 +65,7 @@ export interface ViolatedGuardrail {
   readonly id: bigint;
   readonly name: string;
   readonly sentence: string;
+  /** Users, and robots as the numbers of changes/principal.ts. */
   readonly violatedBy: readonly { readonly id: bigint; readonly name: string }[];
   /** How many violate it, also if the caller may not know who. */
   readonly total: number;

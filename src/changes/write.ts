@@ -67,7 +67,7 @@ export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(
  * recorded with it. The actor is that of the first entry, if there is one.
  */
 export type Finisher = (
-  query: TransactionQuery,
+  query: Query,
   touched: readonly Change[],
   touch: (change: Change) => void,
   record: (entry: AuditEntry) => void,

@@ -1,6 +1,7 @@
 import type { Advice, RemedyQuestion } from '../authz/explain/remedy.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { GuardrailRule } from './guardrail.ts';
@@ -34,5 +35,8 @@ function forbids(rule: GuardrailRule, { userId, relation, object }: Asked, graph
   if (kind === 'at_most') return count === 0;
   if (kind !== 'never') return false;
   if (userIds.includes(userId)) return true;
-  return teamId !== undefined && check(graph, { user: `user:${userId}`, relation: 'member', object: `team:${teamId}` });
+  return (
+    teamId !== undefined &&
+    check(graph, { user: subjectOfPrincipal(userId), relation: 'member', object: `team:${teamId}` })
+  );
 }

@@ -1,5 +1,6 @@
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
+import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';
 import { GUARDRAIL_KINDS, type Guardrail, type GuardrailDraft, isSameStatement, namedIn } from './guardrail.ts';
 import { aboutGuardrail, type GuardrailInput } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';
@@ -12,6 +13,7 @@ export interface GuardrailEntry {
   readonly kind: Guardrail['kind'];
   readonly statement: {
     readonly users?: readonly string[];
+    readonly robots?: readonly string[];
     readonly team?: string;
     readonly count?: number;
     readonly relation: string;
@@ -49,12 +51,14 @@ type Fault = (field: string, message: string) => void;
 type Fields = Readonly<Record<string, unknown>>;
 
 const KEYS = ['name', 'description', 'enforce', ...GUARDRAIL_KINDS];
-const STATEMENT_KEYS = ['users', 'team', 'count', 'relation', 'object'];
+const STATEMENT_KEYS = ['users', 'robots', 'team', 'count', 'relation', 'object'];
 const OBJECT_KEYS = ['type', 'id', 'name'];
 
 export function entryOf(guardrail: GuardrailDraft, names: ReadonlyMap<string, string>): GuardrailEntry {
   const { kind, userIds, teamId, relation, objectType, objectId, count, name, description, enforce } = guardrail;
   const nameOf = (object: string) => names.get(object) ?? guardrail.names[object] ?? object;
+  const robots = userIds.filter(isRobotPrincipal);
+  const users = userIds.filter((id) => !robots.includes(id));
   // The organization of the file is named once, at its top.
   const isNamed = objectId !== undefined && objectType !== 'organization';
   return {
@@ -63,7 +67,8 @@ export function entryOf(guardrail: GuardrailDraft, names: ReadonlyMap<string, st
     enforce,
     kind,
     statement: {
-      ...(userIds.length > 0 && { users: userIds.map((id) => nameOf(`user:${id}`)).sort() }),
+      ...(users.length > 0 && { users: users.map((id) => nameOf(subjectOfPrincipal(id))).sort() }),
+      ...(robots.length > 0 && { robots: robots.map((id) => nameOf(subjectOfPrincipal(id))).sort() }),
       ...(teamId !== undefined && { team: nameOf(`team:${teamId}`) }),
       ...(count !== undefined && { count }),
       relation,
@@ -96,12 +101,15 @@ function readStatement(given: unknown, path: string, fault: Fault) {
   if (!fields) fault(path, 'must be a statement with a relation');
   const entry = fields ?? {};
   refuseOthers(entry, path, STATEMENT_KEYS, fault);
-  const { users = [], team, count, object } = entry;
-  const areNames = Array.isArray(users) && users.every((user) => typeof user === 'string');
+  const { users = [], robots = [], team, count, object } = entry;
+  const areTexts = (list: unknown) => Array.isArray(list) && list.every((one) => typeof one === 'string');
+  const [areNames, areRobots] = [areTexts(users), areTexts(robots)];
   if (!areNames) fault(`${path}.users`, 'must be a list of login names');
+  if (!areRobots) fault(`${path}.robots`, 'must be a list of names of robots');
   if (count !== undefined && typeof count !== 'number') fault(`${path}.count`, 'must be a number');
   return {
     users: areNames ? (users as string[]) : [],
+    robots: areRobots ? (robots as string[]) : [],
     team: team === undefined ? undefined : textIn(entry, path, 'team', fault),
     count: typeof count === 'number' ? count : undefined,
     relation: textIn(entry, path, 'relation', fault) ?? '',
@@ -184,10 +192,22 @@ function isWritten(current: Guardrail, names: ReadonlyMap<string, string>, input
   const { name, description, enforce, kind, statement } = entryOf(current, names);
   const given = input.statement;
   if (!given || input.name !== name || input.description !== description || input.enforce !== enforce) return false;
-  const { users = [], team, count, relation, object = { type: 'organization' } } = given;
-  const wanted = [given.kind, [...users].sort(), team, count, relation, object.type, object.name, object.id];
+  const { users = [], robots = [], team, count, relation, object = { type: 'organization' } } = given;
+  const wanted = [
+    given.kind,
+    [...users].sort(),
+    [...robots].sort(),
+    team,
+    count,
+    relation,
+    object.type,
+    object.name,
+    object.id,
+  ];
   const { object: own } = statement;
-  const stored = [kind, statement.users ?? [], statement.team, statement.count, statement.relation, own.type, own.name];
+  const { users: ownUsers = [], robots: ownRobots = [] } = statement;
+  const about = [kind, ownUsers, ownRobots, statement.team];
+  const stored = [...about, statement.count, statement.relation, own.type, own.name];
   return JSON.stringify(wanted) === JSON.stringify([...stored, undefined]);
 }
 

@@ -1,7 +1,9 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import { readLineField } from '../base/fields.ts';
+import { principalOfRobot } from '../changes/principal.ts';
 import type { Model } from '../rebac/model.ts';
 import {
+  byPrincipal,
   GUARDED_TYPES,
   type GuardedType,
   type GuardrailDraft,
@@ -22,6 +24,8 @@ export interface StatementInput {
   readonly kind: GuardrailKind;
   /** Login names. */
   readonly users?: readonly string[] | undefined;
+  /** Names of robots. */
+  readonly robots?: readonly string[] | undefined;
   /** By ID or name. */
   readonly team?: bigint | string | undefined;
   readonly relation: string;
@@ -84,12 +88,14 @@ async function readStatement(
   const count = readCount(kind, input.count, field);
   const isCounted = kind === 'at_least' || kind === 'at_most';
   const logins = [...new Set((input.users ?? []).map((login) => login.toLowerCase()))];
-  if (isCounted && (logins.length > 0 || input.team !== undefined)) {
-    throw invalidField(field('users'), `${kind} counts everybody: it takes no users and no team`);
+  const robotNames = [...new Set(input.robots ?? [])];
+  if (isCounted && (logins.length > 0 || robotNames.length > 0 || input.team !== undefined)) {
+    throw invalidField(field('users'), `${kind} counts everybody: it takes no users, no robots and no team`);
   }
-  if (!isCounted && logins.length === 0 && input.team === undefined) {
-    throw invalidField(field('users'), `${field('users')} or ${field('team')} is required`);
+  if (!isCounted && logins.length === 0 && robotNames.length === 0 && input.team === undefined) {
+    throw invalidField(field('users'), `${field('users')}, ${field('robots')} or ${field('team')} is required`);
   }
+  if (robotNames.length > MAX_USERS) throw invalidField(field('robots'), `at most ${MAX_USERS} robots`);
   if (logins.length > MAX_USERS) throw invalidField(field('users'), `at most ${MAX_USERS} users; use a team instead`);
   const users = await references.users(logins);
   const known = new Set(users.map((user) => user.name.toLowerCase()));
@@ -97,11 +103,12 @@ async function readStatement(
   if (unknown.length > 0) {
     throw invalidField(field('users'), `user does not exist: ${unknown.map(quote).join(', ')}`, 'user_not_found');
   }
+  const robots = await findRobots(references, organizationId, robotNames, field);
   const team = input.team === undefined ? undefined : await readTeam(references, organizationId, input.team, field);
   const object = which === undefined ? undefined : await findObject(references, organizationId, type, which, field);
   return {
     kind,
-    userIds: users.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1)),
+    userIds: [...users.map(({ id }) => id), ...robots.map(({ id }) => principalOfRobot(id))].sort(byPrincipal),
     teamId: team?.id,
     relation,
     objectType: type,
@@ -109,6 +116,7 @@ async function readStatement(
     count,
     names: {
       ...Object.fromEntries(users.map(({ id, name }) => [`user:${id}`, name])),
+      ...Object.fromEntries(robots.map(({ id, name }) => [`robot_ac:${id}`, name])),
       ...(team && { [`team:${team.id}`]: team.name }),
       ...(object && { [`${type}:${object.id}`]: object.name }),
     },
@@ -160,6 +168,24 @@ async function readTeam(references: References, organizationId: bigint, which: b
   const [team] = await references.teams(organizationId, which);
   if (team) return team;
   throw invalidField(field('team'), `not a team of the organization: ${told(which)}`, 'team_not_found');
+}
+
+/** Names of robots are case-sensitive. A robot that the caller may not see does not exist for them. */
+async function findRobots(
+  references: References,
+  organizationId: bigint,
+  names: readonly string[],
+  field: FieldOf,
+): Promise<Reference[]> {
+  const found: Reference[] = [];
+  const unknown: string[] = [];
+  for (const name of names) {
+    const robot = (await references.objects(organizationId, 'robot_ac', name)).find((one) => one.name === name);
+    if (robot) found.push(robot);
+    else unknown.push(name);
+  }
+  if (unknown.length === 0) return found;
+  throw invalidField(field('robots'), `robot does not exist: ${unknown.map(quote).join(', ')}`, 'robot_not_found');
 }
 
 async function findObject(

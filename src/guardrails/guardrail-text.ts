@@ -1,5 +1,6 @@
 import { doing, type NameOf } from '../authz/explain/explanation-text.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailRule, Violation } from './guardrail.ts';
 
 /** The statement as a person would say it: "members of the team Contractors can never remove any cluster". */
@@ -9,7 +10,7 @@ export function guardrailSentence(rule: GuardrailRule, nameOf: NameOf): string {
   if (kind === 'at_least') return `at least ${people(count)} can ${action}`;
   if (kind === 'at_most') return count === 0 ? `nobody can ${action}` : `at most ${people(count)} can ${action}`;
   const subjects = [
-    ...userIds.map((id) => nameOf(`user:${id}`)),
+    ...userIds.map((id) => `${isRobotPrincipal(id) ? 'the robot account ' : ''}${nameOf(subjectOfPrincipal(id))}`),
     ...(teamId === undefined ? [] : [`members of the team ${nameOf(`team:${teamId}`)}`]),
   ];
   return `${enumerated(subjects)} can ${kind} ${action}`;

@@ -1,4 +1,5 @@
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
+import { isRobotPrincipal, principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 
 export const GUARDRAIL_KINDS = ['never', 'always', 'at_least', 'at_most'] as const;
 export type GuardrailKind = (typeof GUARDRAIL_KINDS)[number];
@@ -10,7 +11,10 @@ export type GuardedType = Exclude<ObjectType, 'user'>;
 /** What a guardrail states, by ID. */
 export interface GuardrailRule {
   readonly kind: GuardrailKind;
-  /** `never` and `always`: these users, and the members of this team. */
+  /**
+   * `never` and `always`: these users and robots, and the members of this team. A robot is the negative of its ID, as in
+   * changes/principal.ts, so it stays named when it is renamed.
+   */
   readonly userIds: readonly bigint[];
   readonly teamId: bigint | undefined;
   readonly relation: string;
@@ -44,7 +48,7 @@ export interface Guardrail extends GuardrailDraft {
 
 /** That a guardrail does not hold. */
 export interface Violation {
-  /** Ordered by ID; those after the first thousand are left out. Nobody, if there are too few people. */
+  /** Ordered by ID, then robots; those after the first thousand are left out. Nobody, if there are too few people. */
   readonly userIds: readonly bigint[];
   /** How many violate it. */
   readonly total: number;
@@ -57,10 +61,17 @@ export type Violations = ReadonlyMap<bigint, Violation>;
 
 export const MAX_VIOLATORS = 1000;
 
+/** Users by ID, and then robots. */
+export function byPrincipal(one: bigint, other: bigint): number {
+  const isAfter = Number(isRobotPrincipal(one)) - Number(isRobotPrincipal(other));
+  if (isAfter !== 0) return isAfter;
+  return principalOf(one).id < principalOf(other).id ? -1 : 1;
+}
+
 /** Everything that a statement names, as `team:4`. */
 export function namedIn({ userIds, teamId, objectType, objectId }: GuardrailRule): string[] {
   return [
-    ...userIds.map((id) => `user:${id}`),
+    ...userIds.map(subjectOfPrincipal),
     ...(teamId === undefined ? [] : [`team:${teamId}`]),
     ...(objectId === undefined ? [] : [`${objectType}:${objectId}`]),
   ];

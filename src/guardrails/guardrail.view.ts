@@ -17,7 +17,20 @@ const Ref = named(
 );
 const Violator = named(
   'GuardrailViolator',
-  Type.Object({ user: Ref }, says('Somebody for whom a statement does not hold.')),
+  Type.Object(
+    {
+      user: Type.Object(
+        {
+          ...Ref.properties,
+          type: Type.Optional(
+            Type.String({ enum: ['robot_ac'], ...says('Only of a robot: then the ID is that of the robot.') }),
+          ),
+        },
+        says('The user, or the robot.'),
+      ),
+    },
+    says('Somebody for whom a statement does not hold.'),
+  ),
 );
 const ShownObject = named(
   'GuardedObject',
@@ -36,6 +49,7 @@ const ShownStatement = named(
   Type.Object(
     {
       users: Type.Optional(Type.Array(Ref, says('The users that it is about.'))),
+      robots: Type.Optional(Type.Array(Ref, says('The robots that it is about.'))),
       team: Type.Optional(Ref),
       count: Type.Optional(Type.Integer(says('At least or at most so many people.'))),
       relation: Type.String(says(RELATION)),
@@ -109,6 +123,9 @@ const AboutPeople = named(
   Type.Object(
     {
       users: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_USERS, ...says('Login names.') })),
+      robots: Type.Optional(
+        Type.Array(Type.String(), { maxItems: MAX_USERS, ...says('Names of robots of the organization.') }),
+      ),
       team: Type.Optional(
         shownAs(Type.Unsafe<string | number | bigint>(says('ID or name of a team: all its members.')), {
           anyOf: [{ type: 'string' }, { type: 'integer', format: 'int64' }],
@@ -117,7 +134,7 @@ const AboutPeople = named(
       ),
       ...About,
     },
-    says('A statement about users, or the members of a team, or both.'),
+    says('A statement about users, robots and the members of a team: at least one of them.'),
   ),
 );
 const AboutNumber = named(
@@ -152,10 +169,11 @@ export const NewGuardrail = named(
 );
 
 export function presentGuardrail(shown: ShownGuardrail): Static<typeof GuardrailResponse> {
-  const { guardrail, sentence, users, team, object, isVacuous, violation, violatedBy } = shown;
+  const { guardrail, sentence, users, robots, team, object, isVacuous, violation, violatedBy } = shown;
   const { id, name, description, enforce, kind, relation, objectType, count, createdAt, updatedAt } = guardrail;
   const statement = {
     ...(users.length > 0 && { users: users.map(present) }),
+    ...(robots.length > 0 && { robots: robots.map(present) }),
     ...(team && { team: present(team) }),
     ...(count !== undefined && { count }),
     relation,
@@ -170,7 +188,9 @@ export function presentGuardrail(shown: ShownGuardrail): Static<typeof Guardrail
     [kind]: statement,
     state: {
       holds: violation === undefined,
-      violated_by: violatedBy.map((user) => ({ user: present(user) })),
+      violated_by: violatedBy.map(({ type, ...user }) => ({
+        user: { ...present(user), ...(type === 'robot_ac' && { type }) },
+      })),
       total: violation?.total ?? 0,
       ...(violation?.held !== undefined && { count: violation.held }),
       vacuous: isVacuous,

@@ -169,6 +169,7 @@ function readStatement(kind: StatementInput['kind'], body: Static<typeof EditGua
     object: { ...named, id: id === undefined ? undefined : readIdNumber(id, 'object ID') },
     ...('count' in about && { count: about.count }),
     ...('users' in about && { users: about.users }),
+    ...('robots' in about && { robots: about.robots }),
     ...('team' in about && { team: readTeam(about.team) }),
   };
 }

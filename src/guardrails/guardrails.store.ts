@@ -1,5 +1,6 @@
 import type { Actor } from '../changes/audit-entry.ts';
 import { OWNED_TYPES } from '../changes/object-kinds.ts';
+import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -200,13 +201,16 @@ function about({ id, organizationId }: Guardrail, actor: Actor) {
 /** A guardrail as the audit log shows it. */
 export function toState({ names, ...guardrail }: GuardrailDraft): object {
   const { name, description, enforce, kind, userIds, teamId, relation, objectType, objectId, count } = guardrail;
+  const robots = userIds.filter(isRobotPrincipal);
+  const users = userIds.filter((id) => !isRobotPrincipal(id));
   return {
     name,
     description,
     enforce,
     sentence: guardrailSentence(guardrail, (object) => names[object] ?? object),
     [kind]: {
-      ...(userIds.length > 0 && { userIds }),
+      ...(users.length > 0 && { userIds: users }),
+      ...(robots.length > 0 && { robotIds: robots.map((id) => principalOf(id).id) }),
       ...(teamId !== undefined && { teamId }),
       ...(count !== undefined && { count }),
       relation,

@@ -6,7 +6,7 @@ import type { ObjectRef } from '../authz/object-ref.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { subjectOfPrincipal } from '../changes/principal.ts';
+import { isRobotPrincipal, type Principal, principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
 import { readOrganization } from '../simulation/organization-copy.ts';
@@ -50,12 +50,13 @@ export interface ShownGuardrail {
   readonly guardrail: Guardrail;
   readonly sentence: string;
   readonly users: readonly NamedRef[];
+  readonly robots: readonly NamedRef[];
   readonly team: NamedRef | undefined;
   readonly object: NamedRef | undefined;
   /** Everybody or everything that it is about is gone. */
   readonly isVacuous: boolean;
   readonly violation: Violation | undefined;
-  readonly violatedBy: readonly NamedRef[];
+  readonly violatedBy: readonly (NamedRef & Pick<Principal, 'type'>)[];
 }
 
 export interface GuardrailSetting {
@@ -247,12 +248,14 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     drafts: readonly GuardrailDraft[],
     violations: readonly Violation[],
   ): Promise<View> {
-    const people = violations.flatMap(({ userIds }) => userIds.map((id) => `user:${id}`));
+    const people = violations.flatMap(({ userIds }) => userIds.map(subjectOfPrincipal));
+    const robots = [...drafts, ...violations].flatMap(({ userIds }) => userIds.filter(isRobotPrincipal));
     const objects = [...new Set([...drafts.flatMap(namedIn), ...people])];
-    const things = drafts.flatMap(({ teamId, objectType, objectId }) => [
+    const named: ObjectRef[] = drafts.flatMap(({ teamId, objectType, objectId }) => [
       ...(teamId === undefined ? [] : [{ type: 'team' as const, id: teamId }]),
       ...(objectId === undefined ? [] : [{ type: objectType, id: objectId }]),
     ]);
+    const things: ObjectRef[] = [...named, ...[...new Set(robots)].map(principalOf)];
     const organization = { type: 'organization', id: organizationId } as const;
     const [held = [], ...relations] = await judge.allowed(callerId, organizationId, [organization, ...things]);
     const visible = new Set(
@@ -278,19 +281,26 @@ function shownIn({ sees, names }: View, guardrail: Guardrail, violation: Violati
     const object = `${type}:${id}`;
     return { id: sees(object) ? id : 0n, name: nameOf(object) };
   };
+  const personOf = (principal: bigint) => {
+    const { type, id } = principalOf(principal);
+    return refOf(type, id);
+  };
   const isGone = (object: string) => !names.has(object);
   const subjects = namedIn({ ...guardrail, objectId: undefined });
   return {
     guardrail,
     sentence: guardrailSentence(guardrail, nameOf),
-    users: guardrail.userIds.map((id) => refOf('user', id)),
+    users: guardrail.userIds.filter((id) => !isRobotPrincipal(id)).map(personOf),
+    robots: guardrail.userIds.filter(isRobotPrincipal).map(personOf),
     team: teamId === undefined ? undefined : refOf('team', teamId),
     object: objectId === undefined ? undefined : refOf(objectType, objectId),
     isVacuous:
       (subjects.length > 0 && subjects.every(isGone)) ||
       (objectId !== undefined && isGone(`${objectType}:${objectId}`)),
     violation,
-    violatedBy: (violation?.userIds ?? []).filter((id) => sees(`user:${id}`)).map((id) => refOf('user', id)),
+    violatedBy: (violation?.userIds ?? [])
+      .filter((id) => sees(subjectOfPrincipal(id)))
+      .map((id) => ({ ...personOf(id), type: principalOf(id).type })),
   };
 }
 

@@ -34,7 +34,7 @@ export function newViolations(rules: readonly Guardrail[], before: Violations, f
   });
 }
 
-/** A deleted user cannot violate an `always` rule: the statement says less now. */
+/** A deleted user or robot cannot violate an `always` rule: the statement says less now. */
 export async function ignoreDeletedUsers(
   rules: readonly Guardrail[],
   found: Map<bigint, Violation>,
@@ -62,10 +62,10 @@ export async function toldOf(
   namesOf: (objects: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<ToldViolation> {
   const anew = violation.userIds.filter((id) => !earlier?.userIds.includes(id));
-  const shown = anew.filter((id) => sees(`user:${id}`)).slice(0, MAX_NAMED);
-  const names = await namesOf([...namedIn(rule), ...shown.map((id) => `user:${id}`)]);
+  const shown = anew.filter((id) => sees(subjectOfPrincipal(id))).slice(0, MAX_NAMED);
+  const names = await namesOf([...namedIn(rule), ...shown.map(subjectOfPrincipal)]);
   const nameOf = (object: string) => (sees(object) ? (names.get(object) ?? rule.names[object] ?? object) : HIDDEN);
-  const violatedBy = shown.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+  const violatedBy = shown.map((id) => ({ id, name: names.get(subjectOfPrincipal(id)) ?? '' }));
   const total = violation.total - (violation.userIds.length - anew.length);
   const known = violatedBy.map(({ name }) => name);
   return {

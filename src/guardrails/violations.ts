@@ -1,8 +1,9 @@
 import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { createPace, type Pace } from '../base/slices.ts';
+import { principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';
 import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import type { PeopleClass } from '../simulation/people-classes.ts';
-import { type GuardrailRule, MAX_VIOLATORS, type Violation } from './guardrail.ts';
+import { byPrincipal, type GuardrailRule, MAX_VIOLATORS, type Violation } from './guardrail.ts';
 
 type Identified = GuardrailRule & { readonly id: bigint };
 
@@ -75,7 +76,7 @@ async function violationOf(copy: OrganizationCopy, rule: GuardrailRule, pace: Pa
   const isViolation = async (one: PeopleClass) => (await holds(copy, one, rule, pace)) === (kind === 'never');
   const found = new Set(usersOf(await select(membersOf(copy, rule.teamId), isViolation, pace)));
   for (const id of rule.userIds) {
-    const user = `user:${id}`;
+    const user = subjectOfPrincipal(id);
     if (await isViolation(copy.people.classOf(user))) found.add(user);
     await pace();
   }
@@ -91,7 +92,7 @@ function usersOf(classes: readonly PeopleClass[]): string[] {
 }
 
 function listed(users: readonly string[]): { userIds: bigint[]; total: number } {
-  const ids = users.map((user) => BigInt(user.slice('user:'.length))).sort((a, b) => (a < b ? -1 : 1));
+  const ids = users.map(principalOfSubject).sort(byPrincipal);
   return { userIds: ids.slice(0, MAX_VIOLATORS), total: ids.length };
 }
 

@@ -27,7 +27,12 @@ const KEEP = sql(
    on conflict (organization_id) do update set violations = excluded.violations`,
 );
 const FORGET = sql('writeGuard.forget', 'delete from guardrail_state where organization_id = $1');
-const LIVING = sql('writeGuard.living', `select id from account where kind = 'user' and id = any ($1::bigint[])`);
+// A robot is the negative of its ID.
+const LIVING = sql(
+  'writeGuard.living',
+  `select id from account where kind = 'user' and id = any ($1::bigint[])
+   union all select -id from robot where id in (select -one from unnest($1::bigint[]) as one where one < 0)`,
+);
 
 type Stored = Parameters<typeof toViolations>[0];
 

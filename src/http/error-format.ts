@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorKind, reasonOf, type ViolatedGuardrail } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { safeText } from '../base/log.ts';
+import { principalOf } from '../changes/principal.ts';
 import { logOf } from './server.ts';
 import { plainId } from './wire/schemas.ts';
 
@@ -58,7 +59,10 @@ export function platformFormat(documentationUrl: () => string): ErrorFormat {
 
 /** Written by the plain JSON writer. */
 export function presentGuardrail({ id, name, sentence, violatedBy, total }: ViolatedGuardrail) {
-  const violated_by = violatedBy.map((user) => ({ user: { id: plainId(user.id), name: user.name } }));
+  const violated_by = violatedBy.map((user) => {
+    const { type, id: number } = principalOf(user.id);
+    return { user: { id: plainId(number), name: user.name, ...(type === 'robot_ac' && { type }) } };
+  });
   return { id: plainId(id), name, sentence, violated_by, total };
 }
 

@@ -1,109 +1,26 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { invalidField } from '../base/errors.ts';
-import type { Term } from '../base/expiry.ts';
 import { writeJson } from '../base/json.ts';
 import { mapInSlices } from '../base/slices.ts';
+import { principalOf } from '../changes/principal.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { presentGuardrail } from '../http/error-format.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import {
   Int64,
-  Int64Input,
   named,
   OrgQuery,
   PermissionPair,
-  readIdNumber,
   readMoment,
   Timestamp,
-  UserReference,
   ViolatedGuardrail,
 } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
-import { EditTeam } from '../organizations/teams.routes.ts';
-import { UpdateRole } from '../roles/roles.routes.ts';
 import type { Held } from '../simulation/comparison.ts';
-import { CHANGE_ACTIONS } from './changes/changes.ts';
-import type { PlannedChange } from './changes/planned-change.ts';
+import { ChangePlan, readChange } from './change-plan.view.ts';
 import type { Impact, ImpactReport } from './impact.ts';
 import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 
-/** Changes whose own call accepts an end. */
-const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
-const MAX_CHANGES = 100;
-
-const PlannedRole = named(
-  'PlannedRole',
-  Type.Object({
-    ...UpdateRole.properties,
-    teams: Type.Optional(Type.Array(Int64Input, { maxItems: 1000, description: 'The same as teamIDs.' })),
-  }),
-);
-const PlannedTeam = named(
-  'PlannedTeam',
-  Type.Object({
-    ...EditTeam.properties,
-    members: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 100, description: 'Login names of the first members of a new team.' }),
-    ),
-  }),
-);
-const PlannedExpiry = Type.Optional(
-  Type.Union([Timestamp, Type.Null()], {
-    description:
-      'With role.assign, team.add_member and member.add: when it ends by itself, as in the real call. Null: never. ' +
-      'If it is left out, what exists already keeps its end, and what is new has none.',
-  }),
-);
-const Change = named(
-  'PlannedChange',
-  Type.Object({
-    action: Type.Enum(CHANGE_ACTIONS, { description: 'What the change does, as the audit log calls it.' }),
-    id: Type.Optional(Int64Input),
-    role: Type.Optional(PlannedRole),
-    team: Type.Optional(
-      Type.Union([PlannedTeam, Int64Input, Type.String({ maxLength: 100 })], {
-        description:
-          'With team.create and team.update, the fields of the team. With role.assign and role.unassign, the ID of the ' +
-          'team. With member.add, its name; by default, Viewers.',
-      }),
-    ),
-    username: Type.Optional(Type.String({ maxLength: 100 })),
-    expires_at: PlannedExpiry,
-    orphan: Type.Optional(
-      Type.Boolean({ description: 'With member.remove: leave even as the last owner, as with orphan=true.' }),
-    ),
-    document: Type.Optional(
-      Type.String({
-        description: 'With roles.import: the document as text, in YAML or JSON, as the export returns it.',
-      }),
-    ),
-    prune: Type.Optional(
-      Type.Boolean({ description: 'With roles.import: delete the roles that are not in the document.' }),
-    ),
-  }),
-);
-const Plan = named(
-  'ChangePlan',
-  Type.Object({
-    changes: Type.Array(Change, {
-      maxItems: MAX_CHANGES,
-      description:
-        'At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the ' +
-        'second is -2, and so on.',
-    }),
-    at: Type.Optional(
-      Type.Unsafe<string>({
-        ...Timestamp,
-        description:
-          'A moment in the future, within 10 years: what ends by itself until then has ended, too. Without changes, the ' +
-          'answer is what will change by itself.',
-      }),
-    ),
-    objects: Type.Optional(
-      Type.Boolean({ description: 'If false, only permissions on the organization are compared. By default, true.' }),
-    ),
-  }),
-);
 const EFFECT = {
   object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
   relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
@@ -144,7 +61,36 @@ const Report = named(
       named(
         'UserImpact',
         Type.Object({
-          user: UserReference,
+          user: Type.Object(
+            {
+              id: Int64,
+              name: Type.String({ description: 'Login name, or name of the robot.' }),
+              type: Type.Optional(
+                Type.String({ enum: ['robot_ac'], description: 'Only of a robot: then the ID is that of the robot.' }),
+              ),
+            },
+            { description: 'A user, or a robot.' },
+          ),
+          live_tokens: Type.Optional(
+            Type.Integer({ description: 'Only of a robot that gains something: how many of its tokens are accepted.' }),
+          ),
+          token_creators: Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  type: Type.String({ enum: ['user', 'robot_ac'], description: 'What it is.' }),
+                  id: Int64,
+                  name: Type.String({ description: 'Its name.' }),
+                },
+                { description: 'A user or a robot.' },
+              ),
+              {
+                description:
+                  'Only of a robot that gains something: who created these tokens, as far as the caller may see them. ' +
+                  'Whoever has such a token gains what the robot gains.',
+              },
+            ),
+          ),
           gains: Type.Array(EffectSchema),
           loses: Type.Array(EffectSchema),
           keeps: Type.Array(KeptSchema, {
@@ -153,11 +99,11 @@ const Report = named(
           more: Type.Integer({ description: 'How many effects on single objects are left out of this entry.' }),
         }),
       ),
-      { description: 'Ordered by user ID; those after the first thousand are left out.' },
+      { description: 'Ordered by user ID, then robots; those after the first thousand are left out.' },
     ),
     total: Type.Integer({
       description:
-        'How many users the changes affect. Those after the first thousand are counted only if they gain or lose something.',
+        'How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something.',
     }),
     unattended: Type.Array(EffectSchema, {
       description:
@@ -211,7 +157,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         tags: ['authorization'],
         extension: true,
         querystring: OrgQuery,
-        body: Plan,
+        body: ChangePlan,
         response: { 200: Report },
       },
     },
@@ -227,11 +173,14 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
       const { people, total, unattended, refusals, guardrails } = report;
       const present = presenter(report);
       const texts = new Map<ShownImpact, string>();
-      const users = await mapInSlices(people, ({ person: user, impact: shown }) => {
+      const users = await mapInSlices(people, ({ person: { id, name }, impact: shown, tokens }) => {
         // Users who are alike share what is said, so it is written once.
         const text = texts.get(shown) ?? writeJson(presentImpact(shown, present)).slice(1);
         texts.set(shown, text);
-        return `{"user":${writeJson(user)},${text}`;
+        const { type, id: number } = principalOf(id);
+        const user = { id: number, name, ...(type === 'robot_ac' && { type }) };
+        const live = tokens && { live_tokens: tokens.count, token_creators: [...tokens.creators] };
+        return `{"user":${writeJson(user)},${live ? `${writeJson(live).slice(1, -1)},` : ''}${text}`;
       });
       const rest = writeJson({
         total,
@@ -263,77 +212,4 @@ function presenter({ nameOf, permissionOf }: Pick<ImpactReport, 'nameOf' | 'perm
 
 function presentImpact({ gains, loses, keeps, more }: ShownImpact, present: ReturnType<typeof presenter>) {
   return { gains: gains.map(present), loses: loses.map(present), keeps: keeps.map(present), more };
-}
-
-/** Each action needs other fields. One schema of alternatives would say of a typo only that nothing matches. */
-function readChange(given: Static<typeof Change>, place: number): PlannedChange {
-  const { action } = given;
-  const term = readTerm();
-  switch (action) {
-    case 'role.create':
-      return { action, role: readRole() };
-    case 'role.update':
-      return { action, id: readId('id', given.id), role: readRole() };
-    case 'role.delete':
-    case 'team.delete':
-      return { action, id: readId('id', given.id) };
-    case 'role.assign':
-      return { action, id: readId('id', given.id), teamId: readId('team', given.team), term };
-    case 'role.unassign':
-      return { action, id: readId('id', given.id), teamId: readId('team', given.team) };
-    case 'team.create': {
-      const { name, members = [], ...team } = readTeam();
-      return { action, team: { ...team, name: name ?? missing('team.name') }, members };
-    }
-    case 'team.update':
-      return { action, id: readId('id', given.id), team: readTeam() };
-    case 'team.add_member':
-      return { action, id: readId('id', given.id), username: readUsername(), term };
-    case 'team.remove_member':
-      return { action, id: readId('id', given.id), username: readUsername() };
-    case 'member.add':
-      return { action, username: readUsername(), teamName: readTeamName(), term };
-    case 'member.remove':
-      return { action, username: readUsername(), orphans: given.orphan ?? false };
-    case 'roles.import':
-      return { action, document: given.document ?? missing('document'), prunes: given.prune ?? false };
-  }
-
-  /** Whether it is in the future is decided after what the caller may do, as by the real call. */
-  function readTerm(): Term {
-    const { expires_at: text } = given;
-    const name = `changes[${place}].expires_at`;
-    if (text !== undefined && !ENDING.includes(action)) {
-      throw invalidField(name, `${name} is only for ${ENDING.join(', ')}`);
-    }
-    return text ? readMoment(text, name) : text === undefined ? undefined : null;
-  }
-
-  function readRole() {
-    const { teams, teamIDs = teams, ...role } = given.role ?? missing('role');
-    return { ...role, teamIds: teamIDs?.map((id) => readId('role.teamIDs', id)) };
-  }
-
-  function readTeam() {
-    return typeof given.team === 'object' ? given.team : missing('team');
-  }
-
-  function readTeamName(): string | undefined {
-    return given.team === undefined || typeof given.team === 'string' ? given.team : missing('team');
-  }
-
-  function readUsername(): string {
-    return given.username ?? missing('username');
-  }
-
-  /** What an earlier change creates has a number below zero. */
-  function readId(field: string, value: unknown): bigint {
-    if (typeof value !== 'number' && typeof value !== 'bigint') return missing(field);
-    return value < 0 ? -readIdNumber(-value, field) : readIdNumber(value, field);
-  }
-
-  function missing(field: string): never {
-    const name = `changes[${place}].${field}`;
-    throw invalidField(name, `${name} is required for ${action}`);
-  }
 }

@@ -1,6 +1,7 @@
 import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
 import { requireExpiryTerm } from '../base/expiry.ts';
+import { type Principal, principalOf, principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { ToldViolation } from '../guardrails/new-violations.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
@@ -33,9 +34,29 @@ export interface NamedObject {
   readonly name: string;
 }
 
+/** What the caller is told about a user or a robot. */
+export interface ImpactOn {
+  readonly person: PersonRef;
+  readonly impact: ShownImpact;
+  /** Of a robot that gains something: whoever has one of its tokens gains it, too. */
+  readonly tokens: LiveTokens | undefined;
+}
+
+/** The tokens of a robot that are accepted. */
+export interface LiveTokens {
+  readonly count: number;
+  /** As far as the caller may see them. */
+  readonly creators: readonly (Principal & { readonly name: string })[];
+}
+
+/** By the ID of the robot: how many of its tokens are accepted, and who created them, as the numbers of principal.ts. */
+export type TokenCreators = (
+  robotIds: readonly bigint[],
+) => Promise<ReadonlyMap<bigint, { readonly tokens: number; readonly creators: readonly bigint[] }>>;
+
 export interface ImpactReport {
   /** Ordered by ID; those after the first thousand are left out. Users who are alike share what is said. */
-  readonly people: readonly { readonly person: PersonRef; readonly impact: ShownImpact }[];
+  readonly people: readonly ImpactOn[];
   readonly total: number;
   /** What users could do before, and no user except site administrators after. */
   readonly unattended: readonly Held[];
@@ -51,6 +72,7 @@ interface Parts extends Omit<ChangeParts, 'organizationName' | 'check'> {
   readonly checks: GuardrailChecks;
   readonly open: OpenSimulation;
   readonly names: Pick<ExplainStore, 'names'>;
+  readonly tokenCreators: TokenCreators;
 }
 
 export type OpenSimulation = (organizationId: bigint, callerId: bigint) => Promise<Simulation>;
@@ -61,7 +83,7 @@ const PERMISSIONS = new Map(CATALOG.map((entry) => [entry.relation, entry]));
 export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
-export function createImpact({ open, names, checks, ...parts }: Parts) {
+export function createImpact({ open, names, checks, tokenCreators, ...parts }: Parts) {
   return { preview };
 
   async function preview(
@@ -87,9 +109,26 @@ export function createImpact({ open, names, checks, ...parts }: Parts) {
       .slice(0, MAX_UNATTENDED);
     const effects = [...new Set(shown.values())].flatMap(({ gains, loses, keeps }) => [...gains, ...loses, ...keeps]);
     const objects = [...left, ...effects].map(({ object }) => object);
-    const nameOf = await namesFor(simulation, organizationName, [...shown.keys(), ...objects]);
+    const growing = [...shown]
+      .filter(([user, { gains }]) => isRobot(user) && gains.length > 0)
+      .map(([user]) => idOf(user));
+    const tokens = await tokenCreators(growing);
+    const isShown = (creator: bigint) => view.seesPeople || creator === callerId;
+    const creators = [...tokens.values()].flatMap((one) => one.creators).filter(isShown);
+    const wanted = [...shown.keys(), ...objects, ...creators.map(subjectOfPrincipal)];
+    const nameOf = await namesFor(simulation, organizationName, wanted);
+    const liveOf = (user: string): LiveTokens | undefined => {
+      const live = isRobot(user) ? tokens.get(idOf(user)) : undefined;
+      const known = live?.creators.filter(isShown).sort((a, b) => (a < b ? -1 : 1)) ?? [];
+      const named = known.map((one) => ({ ...principalOf(one), name: nameOf(subjectOfPrincipal(one)).name }));
+      return live && { count: live.tokens, creators: named };
+    };
     return {
-      people: [...shown].map(([user, impact]) => ({ person: { id: idOf(user), name: nameOf(user).name }, impact })),
+      people: [...shown].map(([user, impact]) => ({
+        person: { id: principalOfSubject(user), name: nameOf(user).name },
+        impact,
+        tokens: liveOf(user),
+      })),
       total,
       unattended: left,
       refusals,
@@ -113,6 +152,10 @@ export function createImpact({ open, names, checks, ...parts }: Parts) {
       name: own.get(object) ?? found.get(object) ?? '',
     });
   }
+}
+
+function isRobot(user: string): boolean {
+  return user.startsWith('robot_ac:');
 }
 
 /** The organization first, then by type and number; what is said about one object stays in the order of the model. */

@@ -1,5 +1,7 @@
 import type { Authz } from '../authz/authz.wiring.ts';
+import type { GuardedType } from '../guardrails/guardrail.ts';
 import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
+import { createReferences } from '../guardrails/guardrails.store.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
@@ -10,6 +12,7 @@ import { impactRoutes } from './impact.routes.ts';
 import { createImpact, type OpenSimulation } from './impact.ts';
 import { rolePreviewRoutes } from './role-preview.routes.ts';
 import { createRolePreview } from './role-preview.ts';
+import { createTokenCreators } from './token-creators.store.ts';
 
 /** What changes would do, before they are made. */
 export function wireImpact(
@@ -22,7 +25,21 @@ export function wireImpact(
   const open: OpenSimulation = (...whose) => openSimulation({ graphs, store, model }, ...whose);
   // Neither names nor end dates make a difference to who holds what now.
   const openUnnamed: OpenSimulation = (...whose) => openSimulation({ graphs, model }, ...whose);
-  const impact = createImpact({ open, names, limits, personNamed, readGuardrails: guardrails.read, checks });
+  const references = createReferences(db);
+  const objectNamed = async (organizationId: bigint, type: string, name: string) => {
+    const found = await references.objects(organizationId, type as GuardedType, name);
+    return found.find((one) => one.name === name)?.id;
+  };
+  const impact = createImpact({
+    open,
+    names,
+    limits,
+    personNamed,
+    objectNamed,
+    readGuardrails: guardrails.read,
+    tokenCreators: createTokenCreators(db),
+    checks,
+  });
   return {
     mount(scope: Scope): void {
       impactRoutes(scope, impact);

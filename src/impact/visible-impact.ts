@@ -30,14 +30,19 @@ export interface View {
 export function viewOf({ before, organization, caller }: Simulation, { touchedTeams, wasSeenBy }: Comparison): View {
   const held = before.answers.relationsOn(before.classOf(caller), organization);
   const seesPeople = held.includes('can_view_members');
+  const seesRoles = held.includes('can_view_roles');
+  // What is assigned to a user is seen by callers who may view roles.
+  const hasNoOwn = (user: string) => seesRoles || !before.classOf(user).assigned.some(isAssignment);
   const sees = (object: string) => object === organization || wasSeenBy(caller, object);
   const seesTeams = (ids: readonly bigint[]) => ids.every((id) => sees(`team:${id}`));
-  const knows = ({ teamIds }: PeopleGroup, user: string) => {
+  const knows = ({ teamIds, isRobot }: PeopleGroup, user: string) => {
+    if (isRobot) return user === caller || sees(user);
     if (user === caller || seesPeople) return true;
     const touched = teamIds.filter((id) => touchedTeams.has(id));
     return touched.length > 0 && seesTeams(touched);
   };
-  const knowsEnds = ({ teamIds }: PeopleGroup, user: string) => user === caller || seesPeople || seesTeams(teamIds);
+  const knowsEnds = ({ teamIds, isRobot }: PeopleGroup, user: string) =>
+    user === caller || (isRobot ? seesRoles && sees(user) : seesPeople || (seesTeams(teamIds) && hasNoOwn(user)));
   return { seesPeople, sees, knows, knowsEnds };
 }
 
@@ -82,7 +87,7 @@ export async function visibleImpact(
     const { gains, loses } = seenOf(group);
     const isAffected = gains.length + loses.length > 0;
     // Site administrators from outside are no part of the organization.
-    if (group.teamIds.length === 0 || (!isAffected && !group.isTouched)) continue;
+    if ((group.teamIds.length === 0 && !group.isRobot) || (!isAffected && !group.isTouched)) continue;
     for (const user of group.users) {
       const one = { user, group };
       if (!view.knows(group, user)) continue;
@@ -90,7 +95,7 @@ export async function visibleImpact(
       else if (canEnd(one) && view.knowsEnds(group, user)) others.set(user, one);
     }
   }
-  const first = [...affected.values(), ...others.values()].sort((a, b) => byId(a.user, b.user)).slice(0, MAX_PEOPLE);
+  const first = [...affected.values(), ...others.values()].sort(byPerson).slice(0, MAX_PEOPLE);
   const ending = first.filter((one) => canEnd(one) && view.knowsEnds(one.group, one.user));
   const outlooks = ending.length === 0 ? undefined : await outlooksOf(simulation, comparison, ending);
   const impacts = new Map<PeopleGroup, Map<Outlook | undefined, ShownImpact>>();
@@ -152,6 +157,15 @@ function keptIn({ before, after }: Outlook, organization: string, objects: Objec
       if (!follows) for (const object of listed) found.push({ object, relation, until, untilBefore });
     }
   }
+}
+
+/** Users by their numbers, and then robots. */
+function byPerson(one: UserInGroup, other: UserInGroup): number {
+  return Number(one.group.isRobot) - Number(other.group.isRobot) || byId(one.user, other.user);
+}
+
+function isAssignment({ object }: { readonly object: string }): boolean {
+  return object.startsWith('assignment:');
 }
 
 function isSame(one: Date | undefined, other: Date | undefined): boolean {

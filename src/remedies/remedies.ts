@@ -12,19 +12,17 @@ import {
 } from '../authz/explain/remedy.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
+import type { HeldPlaces } from '../authz/places/held-places.ts';
 import { createPace } from '../base/slices.ts';
+import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
-import { subjectOfPrincipal } from '../changes/principal.ts';
+import { principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailChecks, Step } from '../guardrails/guardrail-check.ts';
 import type { Model } from '../rebac/model.ts';
-import {
-  type Candidate,
-  type CandidateLimits,
-  candidatesFor,
-  leastPermission,
-  type RemedyChange,
-} from './remedy-candidates.ts';
-import { createRemedyEffects, type Effect, OF_A_SINGLE_MEMBER } from './remedy-effects.ts';
+import { NEW_ASSIGNMENT } from './assignment-candidates.ts';
+import type { Candidate, CandidateLimits, RemedyChange } from './candidate.ts';
+import { candidatesFor, leastPermission } from './remedy-candidates.ts';
+import { createRemedyEffects, type Effect, OF_A_SINGLE_MEMBER, type RelationSet } from './remedy-effects.ts';
 import { readVisibleOrganization, type VisibleOrganization } from './visible-organization.ts';
 
 interface Parts {
@@ -32,6 +30,7 @@ interface Parts {
   readonly store: Pick<ExplainStore, 'names'>;
   readonly catalog: readonly RoleGrant[];
   readonly limits: CandidateLimits;
+  readonly held: Pick<HeldPlaces, 'notHeld'>;
   readonly checks: GuardrailChecks;
   readonly model: Model;
 }
@@ -41,7 +40,13 @@ const MAX_REMEDIES = 10;
 const MAX_TRIED = 30;
 const MAX_REJECTED = 100;
 /** Of changes that give the same, the smaller first. */
-const ORDER: readonly RemedyChange['action'][] = ['team.add_member', 'role.assign', 'role.update', 'role.create'];
+const ORDER: readonly RemedyChange['action'][] = [
+  'assignment.create',
+  'team.add_member',
+  'role.assign',
+  'role.update',
+  'role.create',
+];
 
 interface Judged {
   readonly candidate: Candidate;
@@ -57,7 +62,7 @@ type NameOf = (object: string) => string;
  * Ways to get to yes, ordered by how little else they grant and to how few people. They are found in what the caller may
  * see of the organization, so they reveal nothing else.
  */
-export function createRemedies({ graphs, store, catalog, limits, checks, model }: Parts) {
+export function createRemedies({ graphs, store, catalog, limits, held, checks, model }: Parts) {
   return async (question: RemedyQuestion): Promise<Remedies> => {
     const { organizationId, callerId, userId, object, relation } = question;
     if (question.standing === 'hidden') return none('');
@@ -73,7 +78,8 @@ export function createRemedies({ graphs, store, catalog, limits, checks, model }
     const known = effects.permissions(catalog);
     await pace();
     const least = leastPermission(known)?.grant;
-    const setting = { visible, effects, organizationId, catalog, limits };
+    const setting = { visible, effects, organizationId, callerId, object, catalog, limits, held };
+    const here = least ? effects.givenHere(least) : new Set<string>();
     const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, pace);
     candidates.sort(byEstimate);
     const judged: Judged[] = [];
@@ -88,16 +94,17 @@ export function createRemedies({ graphs, store, catalog, limits, checks, model }
       // Whoever may neither see guardrails nor make the change is not told of one.
       const isTold = candidate.isAllowed || seesGuardrails;
       const rejectedBy = isTold ? await guard?.wouldReject(stepsOf(candidate, aim.user)) : undefined;
-      judged.push({ candidate, gains: furtherIn(effect, least), others, reach, rejectedBy });
+      judged.push({ candidate, gains: furtherIn(candidate, effect, least, here), others, reach, rejectedBy });
     }
     const best = judged.sort(byEffect).slice(0, MAX_REMEDIES);
     const names = await store.names([aim.user, aim.object, `organization:${organizationId}`, ...objectsIn(best)]);
     const nameOf: NameOf = (one) => names.get(one) ?? one;
+    const whom = (visible.isRobot ? 'the robot account ' : '') + nameOf(aim.user);
     const isNew = best.some(({ candidate }) => candidate.changes.some(({ action }) => action === 'role.create'));
     const taken = isNew ? await store.names([...visible.roles.keys()].map((id) => `role:${id}`)) : new Map();
     const freeName = (wanted: string) => freeNameFor(wanted, [...taken.values()]);
     const [first] = best;
-    const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
+    const parts = first && partsOf(first.candidate.changes, whom, nameOf).join(', and to ');
     const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
     const wordsOf = (reach: Reach) => reachWords(reach, object.type);
     const reached = first && wordsOf(first.reach);
@@ -105,15 +112,15 @@ export function createRemedies({ graphs, store, catalog, limits, checks, model }
     return {
       sentence: parts && `${isNot}: ${first.rejectedBy ? forbiddenBy(first.rejectedBy) : help}`,
       remedies: best.map(({ candidate, gains, others, reach, rejectedBy }) => ({
-        changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
-        sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),
+        changes: candidate.changes.map((change) => onWire(change, userId, nameOf, freeName)),
+        sentence: sentenceOf(candidate.changes, whom, nameOf),
         gains,
         others,
         reach,
         reachWords: wordsOf(reach),
         isAllowed: candidate.isAllowed && !rejectedBy,
         rejectedBy,
-        required: requiredFor(candidate.changes, organizationId),
+        required: requiredFor(candidate, organizationId),
       })),
       note: first?.rejectedBy
         ? 'A guardrail would reject every one of these.'
@@ -126,8 +133,15 @@ function none(note: string): Remedies {
   return { remedies: [], sentence: undefined, note };
 }
 
-function furtherIn({ gained }: Effect, least: RoleGrant | undefined): number {
-  return [...gained].filter((relation) => relation !== least?.relation).length;
+/** On the object that a role is assigned on, the asked permission comes with what it implies. */
+function furtherIn(
+  { assigns }: Candidate,
+  { gained, gainedHere }: Effect,
+  least: RoleGrant | undefined,
+  here: RelationSet,
+): number {
+  const further = [...gained].filter((relation) => relation !== least?.relation).length;
+  return further + (assigns?.on === undefined ? 0 : gainedHere.difference(here).size);
 }
 
 function byEstimate(one: Candidate, other: Candidate): number {
@@ -150,7 +164,7 @@ function orderOf({ changes }: Candidate): number {
 }
 
 /** A user joins a team before the team gets a role. */
-function stepsOf({ tuples, joins }: Candidate, user: string): Step[] {
+function stepsOf({ tuples, joins, assigns }: Candidate, user: string): Step[] {
   const team = `team:${joins}`;
   const join: Step = (copy) => {
     const stays = copy.tuplesOf(team).filter(({ relation }) => !OF_A_SINGLE_MEMBER.includes(relation));
@@ -159,7 +173,14 @@ function stepsOf({ tuples, joins }: Candidate, user: string): Step[] {
   const byRole = Map.groupBy(tuples, ({ object, user: by }) => (object.startsWith('role:') ? object : baseOf(by)));
   const grant: Step = (copy) =>
     [...byRole].flatMap(([role, added]) => copy.replaceSource(role, [...copy.tuplesOf(role), ...added]) ?? []);
-  return [...(joins === undefined ? [] : [join]), ...(tuples.length === 0 ? [] : [grant])];
+  const assign: Step = (copy) => {
+    if (!assigns) return [];
+    const { roleId, on, place } = assigns;
+    const made = { id: NEW_ASSIGNMENT, roleId, to: user, on, isOnOwners: place.isOwners ?? false };
+    return [copy.replaceSource(`assignment:${NEW_ASSIGNMENT}`, assignmentTuplesOf(made)) ?? []].flat();
+  };
+  const last = assigns ? assign : grant;
+  return [...(joins === undefined ? [] : [join]), ...(tuples.length === 0 ? [] : [last])];
 }
 
 /** `role:4` of `role:4#assignee`. */
@@ -177,13 +198,20 @@ function reachWords({ objects, isOpen }: Reach, type: ObjectRef['type']): string
 function objectsIn(best: readonly Judged[]): string[] {
   return best.flatMap(({ candidate }) =>
     candidate.changes.flatMap((change) => {
+      if (change.action === 'assignment.create') return [`role:${change.roleId}`, nameOfObject(change.on)];
       const on = change.action === 'role.create' ? [] : [`${change.action.split('.')[0]}:${change.id}`];
       return 'team' in change ? [...on, `team:${change.team}`] : on;
     }),
   );
 }
 
-function onWire(change: RemedyChange, username: string, freeName: (wanted: string) => string): WireChange {
+function onWire(
+  change: RemedyChange,
+  userId: bigint,
+  nameOf: NameOf,
+  freeName: (wanted: string) => string,
+): WireChange {
+  const user = subjectOfPrincipal(userId);
   switch (change.action) {
     case 'role.create': {
       const { permission, team } = change;
@@ -197,7 +225,16 @@ function onWire(change: RemedyChange, username: string, freeName: (wanted: strin
     case 'role.assign':
       return change;
     case 'team.add_member':
-      return { ...change, username };
+      return { ...change, username: nameOf(user) };
+    case 'assignment.create': {
+      const { action, roleId: id, on } = change;
+      return {
+        action,
+        role: { id, name: nameOf(`role:${id}`) },
+        to: { ...principalOf(userId), name: nameOf(user) },
+        on: { ...on, name: nameOf(nameOfObject(on)) },
+      };
+    }
   }
 }
 
@@ -228,22 +265,28 @@ function partOf(change: RemedyChange, user: string, nameOf: NameOf): string {
       return `assign the role ${nameOf(`role:${change.id}`)} to the team ${nameOf(`team:${change.team}`)}`;
     case 'team.add_member':
       return `add ${user} to the team ${nameOf(`team:${change.id}`)}`;
+    case 'assignment.create':
+      return `assign the role ${nameOf(`role:${change.roleId}`)} to ${user} on ${nameOf(nameOfObject(change.on))}`;
   }
 }
 
-function requiredFor(changes: readonly RemedyChange[], organizationId: bigint): Remedy['required'] {
+function requiredFor({ changes, needs = [] }: Candidate, organizationId: bigint): Remedy['required'] {
   const organization = { type: 'organization', id: organizationId } as const;
   const change = changes.at(-1);
   if (change?.action === 'team.add_member') {
-    return { object: { type: 'team', id: change.id }, relation: 'can_add_member' };
+    return { object: { type: 'team', id: change.id }, relation: 'can_add_member', also: [] };
+  }
+  if (change?.action === 'assignment.create') {
+    const also = needs.map((relation) => ({ object: change.on, relation }));
+    return { object: organization, relation: 'can_assign_roles', also };
   }
   const relation = change?.action === 'role.create' ? 'can_create_role' : 'can_edit_roles';
-  return { object: organization, relation };
+  return { object: organization, relation, also: [] };
 }
 
 function noteOn(
   { organizationId, userId, object, relation }: RemedyQuestion,
-  { userTeams, caller, graph }: VisibleOrganization,
+  { userTeams, caller, graph, isRobot }: VisibleOrganization,
   isInCatalog: boolean,
   count: number,
   nameOf: NameOf,
@@ -265,6 +308,7 @@ function noteOn(
     return `No role can contain the permission to ${doing(relation, nameOf(name))}: only teams give it.`;
   }
   if (count === 0) return `No change of the teams and roles that you may see would let ${user} do this.`;
+  if (isRobot) return '';
   if (userTeams.length === 0 && caller.seesAllTeams) {
     return `${user} is in no team of ${organization}, so adding ${user} to a team is the only way.`;
   }

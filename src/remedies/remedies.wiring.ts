@@ -7,9 +7,9 @@ import { createRemedies } from './remedies.ts';
 /** Ways to get from no to yes, for explanations. */
 export function wireRemedies(
   { room }: Infrastructure,
-  { graphs, names, model }: Authz,
+  { graphs, names, model, heldPlaces: held }: Authz,
   catalog: readonly RoleGrant[],
   checks: GuardrailChecks,
 ) {
-  return createRemedies({ graphs, store: names, catalog, limits: room.limits, checks, model });
+  return createRemedies({ graphs, store: names, catalog, limits: room.limits, held, checks, model });
 }

@@ -1,32 +1,11 @@
 import type { RoleGrant } from '../authz/escalation.ts';
-import type { PermissionPair } from '../authz/explain/remedy.ts';
-import type { Tuple } from '../rebac/tuple.ts';
+import type { ObjectRef } from '../authz/object-ref.ts';
+import type { HeldPlaces } from '../authz/places/held-places.ts';
 import type { RoleState, TeamState } from '../simulation/organization-state.ts';
+import { assignmentCandidates } from './assignment-candidates.ts';
+import type { Candidate, CandidateLimits } from './candidate.ts';
 import type { RelationSet, RemedyEffects } from './remedy-effects.ts';
 import type { VisibleOrganization } from './visible-organization.ts';
-
-/** A change that a remedy consists of, as the API takes it. */
-export type RemedyChange =
-  | { readonly action: 'role.update'; readonly id: bigint; readonly permissions: readonly PermissionPair[] }
-  | { readonly action: 'role.assign'; readonly id: bigint; readonly team: bigint }
-  | { readonly action: 'role.create'; readonly permission: PermissionPair; readonly team: bigint }
-  | { readonly action: 'team.add_member'; readonly id: bigint };
-
-export interface Candidate {
-  readonly changes: readonly RemedyChange[];
-  readonly tuples: readonly Tuple[];
-  readonly teams: readonly bigint[];
-  readonly joins?: bigint;
-  /** Whether the caller may make these changes. */
-  readonly isAllowed: boolean;
-  /** About what it would give to the user and to how many other users, to choose what is worth a closer look. */
-  readonly estimate: readonly [gains: number, others: number];
-}
-
-export interface CandidateLimits {
-  readonly teamsPerRole: number;
-  readonly rolesPerOrganization: number;
-}
 
 /** Of each kind, the closest. */
 const MAX_ROLES = 20;
@@ -41,6 +20,9 @@ interface Setting {
   readonly visible: VisibleOrganization;
   readonly effects: RemedyEffects;
   readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly object: ObjectRef;
+  readonly held: Pick<HeldPlaces, 'notHeld'>;
   readonly catalog: readonly RoleGrant[];
   readonly limits: CandidateLimits;
 }
@@ -55,18 +37,20 @@ export function leastPermission(known: Known): Known[number] | undefined {
  * the permission.
  */
 export async function candidatesFor(
-  { visible, effects, organizationId, catalog, limits }: Setting,
+  setting: Setting,
   known: Known,
   pace: () => Promise<void> | undefined,
 ): Promise<Candidate[]> {
+  const { visible, effects, organizationId, catalog, limits } = setting;
   const { teams, roles, rolesOf, userTeams, caller } = visible;
   const organization = `organization:${organizationId}`;
   const least = leastPermission(known);
   const givenBy = new Map(known.map(({ grant, gives }) => [grant.relation, gives]));
   const pairOf = new Map(catalog.map(({ relation, namespace, action }) => [relation, { namespace, action }]));
   const enough = new Set(known.filter(({ isEnough }) => isEnough).map(({ grant }) => grant.relation));
+  // A robot is in no team.
   const joinable = [...teams.values()].filter(
-    ({ id, permission }) => !userTeams.includes(id) && !(least && POWERFUL.has(permission)),
+    ({ id, permission }) => !visible.isRobot && !userTeams.includes(id) && !(least && POWERFUL.has(permission)),
   );
   const found: Candidate[] = [];
   for (const team of joinable) {
@@ -76,14 +60,16 @@ export async function candidatesFor(
   if (!least) return found;
   const { grant } = least;
   const own = userTeams.flatMap((id) => teams.get(id) ?? []).sort(bySize);
-  const containing = [...roles.values()]
-    .filter(
-      ({ relations, teamIds }) => relations.some((one) => enough.has(one)) && teamIds.length < limits.teamsPerRole,
-    )
+  const giving = [...roles.values()]
+    .filter(({ relations }) => relations.some((one) => enough.has(one)))
     .map((role) => ({ role, gains: gainsOf(heldThrough(role)) }))
     .sort((one, other) => one.gains - other.gains || byId(one.role, other.role))
-    .slice(0, MAX_ROLES)
     .map(({ role }) => role);
+  const assigned = await assignmentCandidates({ ...setting, least: effects.givenHere(grant) }, giving);
+  assigned.sort((one, other) => one.estimate[0] - other.estimate[0]);
+  if (visible.isRobot) return assigned;
+  const containing = giving.filter(({ teamIds }) => teamIds.length < limits.teamsPerRole).slice(0, MAX_ROLES);
+  if (caller.isUserMember) found.push(...assigned.slice(0, MAX_ROLES));
   const ownRoles = [...new Set(own.flatMap(({ id }) => rolesOf(id)))];
   found.push(
     ...ownRoles
@@ -93,7 +79,7 @@ export async function candidatesFor(
     ...own.slice(0, MAX_TEAMS).flatMap((team) => containing.map((role) => assigning(role, team))),
     ...(roles.size < limits.rolesPerOrganization ? own.slice(0, MAX_ROLES).map(creating) : []),
   );
-  if (found.length > 0 || own.length > 0) return found;
+  if (caller.isUserMember && (found.length > 0 || own.length > 0)) return found;
   const joined: { readonly team: TeamState; readonly gains: number }[] = [];
   for (const team of joinable) {
     joined.push({ team, gains: gainsOf(effects.ofTeam(team.id)) });
@@ -103,11 +89,13 @@ export async function candidatesFor(
     .sort((one, other) => one.gains - other.gains || byId(one.team, other.team))
     .slice(0, MAX_FIRST_TEAMS)
     .map(({ team }) => team);
-  return first.flatMap((team) =>
-    [...containing.slice(0, MAX_TEAMS).map((role) => assigning(role, team)), creating(team)].map((rest) =>
-      both(joining(team), rest),
-    ),
-  );
+  const hadOthers = found.length > 0 || own.length > 0;
+  for (const team of first) {
+    const rest = caller.isUserMember ? [] : assigned.slice(0, MAX_TEAMS);
+    if (!hadOthers) rest.push(...containing.slice(0, MAX_TEAMS).map((role) => assigning(role, team)), creating(team));
+    found.push(...rest.map((one) => both(joining(team), one)));
+  }
+  return found;
 
   function joining(team: TeamState): Candidate {
     const granted = rolesOf(team.id).flatMap(({ relations }) => relations);
@@ -130,6 +118,7 @@ export async function candidatesFor(
       changes: [{ action: 'role.update', id: role.id, permissions: pairs }],
       tuples: [{ object: organization, relation: grant.relation, user: `role:${role.id}#assignee` }],
       teams: role.teamIds,
+      changedRole: role.id,
       isAllowed: caller.held.has('can_edit_roles') && mayGive([grant.relation]),
       estimate: [
         gainsOf(heldThrough({ relations: [grant.relation] })),
@@ -181,6 +170,7 @@ function both(one: Candidate, other: Candidate): Candidate {
     changes: [...one.changes, ...other.changes],
     tuples: [...one.tuples, ...other.tuples],
     teams: other.teams,
+    ...(other.assigns && { assigns: other.assigns, needs: other.needs ?? [] }),
     isAllowed: one.isAllowed && other.isAllowed,
     estimate: [one.estimate[0] + other.estimate[0], other.estimate[1]],
   };

@@ -50,7 +50,7 @@ function assignmentLines(entry: AssignmentEntry, inList: (text: string) => strin
 }
 
 function guardrailLines({ name, description, enforce, kind, statement }: GuardrailEntry): string[] {
-  const { users, team, count, relation, object } = statement;
+  const { users, robots, team, count, relation, object } = statement;
   const called = object.name === undefined ? '' : `, name: ${writeInList(object.name)}`;
   return [
     `  - name: ${onLine(name)}`,
@@ -58,6 +58,7 @@ function guardrailLines({ name, description, enforce, kind, statement }: Guardra
     `    enforce: ${enforce}`,
     `    ${kind}:`,
     ...(users === undefined ? [] : [`      users: [${users.map(writeInList).join(', ')}]`]),
+    ...(robots === undefined ? [] : [`      robots: [${robots.map(writeInList).join(', ')}]`]),
     ...(team === undefined ? [] : [`      team: ${onLine(team)}`]),
     ...(count === undefined ? [] : [`      count: ${count}`]),
     `      relation: ${relation}`,

@@ -1,4 +1,6 @@
+import { idOf } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
+import { STRUCTURE } from './object-classes.ts';
 import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
 import type { PeopleClass } from './people-classes.ts';
 import type { Side, Simulation } from './simulation.ts';
@@ -16,6 +18,10 @@ export interface PeopleGroup {
   readonly users: readonly string[];
   /** Their teams, before or after. */
   readonly teamIds: readonly bigint[];
+  /** Roles that are assigned to themselves in the whole organization, before or after. */
+  readonly ownRoles: readonly string[];
+  /** A single robot, which is in no team. */
+  readonly isRobot: boolean;
   /** A change is about one of their teams or about a role of one. What they hold by themselves stays the same otherwise. */
   readonly isTouched: boolean;
   /** They hold everything as site administrators, whatever changes. */
@@ -61,7 +67,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   for (const group of asking) {
     const asked = askedOf(group);
     const among = (side: Side) => (object: string) => (asked.has(object) ? heldOn(side, group, object) : []);
-    const own = group.isTouched && objects ? objects.ownOf(group.teamIds, touchedTeams) : [];
+    const own = group.isTouched ? ownOf(group) : [];
     const difference = differenceOf(organization, among('before'), among('after'), own, objects);
     if (difference.gains.length + difference.loses.length + difference.lost.length > 0)
       differences.set(group, difference);
@@ -74,9 +80,13 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   }
 
   /** To those whom no change is about, only objects that change themselves can make a difference. */
-  function askedOf({ isTouched, teamIds }: PeopleGroup): Set<string> {
-    if (!isTouched) return new Set(shifting);
-    return new Set([organization, ...(objects ? [...objects.samples, ...objects.ownOf(teamIds, touchedTeams)] : [])]);
+  function askedOf(group: PeopleGroup): Set<string> {
+    if (!group.isTouched) return new Set(shifting);
+    return new Set([organization, ...(objects?.samples ?? []), ...ownOf(group)]);
+  }
+
+  function ownOf({ teamIds, ownRoles }: PeopleGroup): string[] {
+    return objects ? [...new Set([...objects.ownOf(teamIds, touchedTeams), ...ownRoles])] : [];
   }
 
   /**
@@ -87,7 +97,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
     const candidates = new Map<string, Held>();
     const enter = (held: Held) => candidates.set(`${held.object} ${held.relation}`, held);
     for (const [group, { lost }] of differences) {
-      if (group.isAdmin) continue;
+      if (group.isAdmin || group.isRobot) continue;
       for (const held of lost) enter(held);
       const asked = askedOf(group);
       for (const { sample } of objects?.ordinary.values() ?? []) {
@@ -111,7 +121,8 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
     await simulation.show('after');
     // Owners can do nearly everything, so they are asked first.
     const isOwner = ({ teamIds }: PeopleGroup) => teamIds.some((id) => after.teams.get(id)?.permission === 'owner');
-    const likely = groups.filter(({ isAdmin }) => !isAdmin).sort((a, b) => Number(isOwner(b)) - Number(isOwner(a)));
+    const people = groups.filter(({ isAdmin, isRobot }) => !isAdmin && !isRobot);
+    const likely = people.sort((a, b) => Number(isOwner(b)) - Number(isOwner(a)));
     const found: Held[] = [];
     for (const held of candidates) {
       let isHeld = false;
@@ -130,13 +141,22 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   function wasSeenBy(user: string, object: string): boolean {
     const pair = objects?.pairOf.get(object);
     if (pair && !pair.before) return true;
-    return before.answers.relationsOn(before.classOf(user), object).includes('can_view');
+    // What it was before: the object itself may have changed.
+    const sample = pair && !STRUCTURE.has(pair.type) ? pair.before?.sample : undefined;
+    return before.answers.relationsOn(before.classOf(user), sample ?? object).includes('can_view');
   }
 }
 
 /** Teams that a change is about, and teams with a role that a change is about. */
-function touchedBy({ changedTeams, changedRoles, before, after, rolePlaces }: Simulation): Set<bigint> {
+function touchedBy(simulation: Simulation): Set<bigint> {
+  const { changedTeams, changedRoles, changedAssignments, before, after, rolePlaces } = simulation;
   const touched = new Set(changedTeams);
+  for (const id of changedAssignments) {
+    for (const { assignments } of [before, after]) {
+      const to = assignments.get(id)?.to;
+      if (to?.startsWith('team:')) touched.add(idOf(to));
+    }
+  }
   for (const id of changedRoles) {
     for (const team of rolePlaces.get(`role:${id}`)?.teamIds ?? []) touched.add(team);
     for (const { roles } of [before, after]) for (const team of roles.get(id)?.teamIds ?? []) touched.add(team);
@@ -144,10 +164,31 @@ function touchedBy({ changedTeams, changedRoles, before, after, rolePlaces }: Si
   return touched;
 }
 
-/** Roles that a change is about, and where they are assigned on single objects. */
-function changedObjects({ changedRoles, rolePlaces }: Simulation): Set<string> {
+/** Roles that a change is about, and where they are assigned on single objects; and assignments that one is about. */
+function changedObjects({ changedRoles, changedAssignments, assignments, rolePlaces }: Simulation): Set<string> {
   const roles = [...changedRoles].map((id) => `role:${id}`);
-  return new Set(roles.flatMap((role) => [role, ...(rolePlaces.get(role)?.assignments ?? [])]));
+  const placed = [...assignments.values()].filter(({ roleId }) => changedRoles.has(roleId));
+  return new Set([
+    ...roles.flatMap((role) => [role, ...(rolePlaces.get(role)?.assignments ?? [])]),
+    ...placed.map(({ id }) => `assignment:${id}`),
+    ...[...changedAssignments].map((id) => `assignment:${id}`),
+  ]);
+}
+
+/** Robots to which something is assigned, before or after the changes. Nothing else about them can change. */
+function robotsOf({ before, after, copy, changedRoles, changedAssignments }: Simulation): PeopleGroup[] {
+  const all = [before, after].flatMap(({ assignments }) => [...assignments.values()]);
+  const byRobot = Map.groupBy(
+    all.filter(({ to }) => to.startsWith('robot_ac:')),
+    ({ to }) => to,
+  );
+  return [...byRobot].map(([robot, own]) => {
+    const one = copy.people.classOf(robot);
+    const ownRoles = own.flatMap(({ on, roleId }) => (on === undefined ? [`role:${roleId}`] : []));
+    const isTouched = own.some(({ id, roleId }) => changedAssignments.has(id) || changedRoles.has(roleId));
+    const pair = { before: one, after: one, users: [robot], teamIds: [], ownRoles: [...new Set(ownRoles)] };
+    return { ...pair, isTouched, isAdmin: false, isRobot: true };
+  });
 }
 
 function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): PeopleGroup[] {
@@ -165,15 +206,19 @@ function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): PeopleG
     const users = movedUsers.size === 0 ? [...one.users] : [...one.users].filter((user) => !movedUsers.has(user));
     return users.length === 0 ? [] : [{ before: one, after: one, users }];
   });
-  return [...stayed, ...moved.values()].flatMap((pair) => {
+  const people = [...stayed, ...moved.values()].flatMap((pair) => {
     const teamIds = [...new Set([...pair.before.teamIds, ...pair.after.teamIds])];
     // What is assigned to users themselves counts as well.
     const hasChanged = [pair.before, pair.after].some(({ objects }) => !objects.isDisjointFrom(changed));
     const isTouched = hasChanged || teamIds.some((id) => touched.has(id));
-    const group = { ...pair, teamIds, isTouched, isAdmin: pair.before.isAdministrator };
+    const own = [pair.before, pair.after].flatMap(({ objects }) => [...objects]);
+    const ownRoles = [...new Set(own.filter((object) => object.startsWith('role:')))];
+    const isAdmin = pair.before.isAdministrator;
+    const group = { ...pair, teamIds, ownRoles, isTouched, isAdmin, isRobot: false };
     // What site administrators hold as members: no user is in these groups.
     return group.isAdmin ? [group, { ...group, users: [], isAdmin: false }] : [group];
   });
+  return [...people, ...robotsOf(simulation)];
 }
 
 /**

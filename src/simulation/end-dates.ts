@@ -7,13 +7,14 @@
  *    member too. What is held again later has ended nevertheless.
  * 3. Callers who may assign roles decide how much ends, so the work is limited: what would take seconds is rejected.
  */
+import { idOf } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import type { Comparison, PeopleGroup } from './comparison.ts';
-import { type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';
-import type { PeopleClass } from './people-classes.ts';
+import { type AssignmentState, type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';
+import { type Assignment, isPerson, type PeopleClass } from './people-classes.ts';
 import type { Side, Simulation, World } from './simulation.ts';
 
 /** By object: the relations that a user holds on it, and until when; undefined if it does not end. */
@@ -53,8 +54,11 @@ export function createEndCheck({ before, after }: Simulation) {
   const ending = new Set(
     worlds.flatMap(({ roles }) => [...roles.values()].flatMap(({ teamExpiries }) => [...teamExpiries.keys()])),
   );
+  const endingTo = new Set(worlds.flatMap((world) => endingIn(world).map(({ to }) => to)));
+  const isEnding = (user: string, id: bigint) =>
+    ending.has(id) || endingTo.has(`team:${id}`) || worlds.some(({ teams }) => teams.get(id)?.ends.has(user));
   return ({ user, group: { teamIds } }: UserInGroup): boolean =>
-    hasFlips || teamIds.some((id) => ending.has(id) || worlds.some(({ teams }) => teams.get(id)?.ends.has(user)));
+    hasFlips || endingTo.has(user) || teamIds.some((id) => isEnding(user, id));
 }
 
 /** Afterwards, both worlds are as they were. */
@@ -85,8 +89,10 @@ export async function outlooksOf(
     const { graph } = world.answers;
     const timelines = new Map<string, Timeline>();
     const found = new Map<string, EndDates>();
+    const placed = endingIn(world);
+    const placedTo = Map.groupBy(placed, ({ to }) => to);
     for (const one of people) {
-      const own = ownEndsOf(world, one);
+      const own = ownEndsOf(world, one, placedTo.get(one.user) ?? []);
       const key = `${one.group.before.subject} ${one.group.after.subject} ${own.key}`;
       const timeline = timelines.get(key) ?? (await begin(world, one, one.group[side], own.times));
       timelines.set(key, timeline);
@@ -107,23 +113,32 @@ export async function outlooksOf(
       await pace();
     }
     const assignmentsAt = Map.groupBy(assignments, ({ time }) => time);
+    const placedAt = Map.groupBy(placed, ({ expiresAt }) => expiresAt?.getTime() ?? 0);
     const flips = new Set(owners.flatMap(flipsOf));
-    const times = new Set([...assignmentsAt.keys(), ...flips, ...timelines.values().flatMap(({ ownEnds }) => ownEnds)]);
+    const times = new Set([
+      ...assignmentsAt.keys(),
+      ...placedAt.keys(),
+      ...flips,
+      ...timelines.values().flatMap(({ ownEnds }) => ownEnds),
+    ]);
     for (const time of [...times].sort((a, b) => a - b)) {
       const ended = assignmentsAt.get(time) ?? [];
+      const endedPlaces = placedAt.get(time) ?? [];
       for (const { source } of ended) restate(source, []);
+      for (const { id } of endedPlaces) restate(`assignment:${id}`, []);
       if (flips.has(time)) for (const team of owners) enterTeam(team, sizeAt(team, time));
-      if (ended.length > 0 || flips.has(time)) world.answers.forget();
-      const teams = new Set(ended.map(({ team }) => team));
+      if (ended.length + endedPlaces.length > 0 || flips.has(time)) world.answers.forget();
+      const concerned = new Set([...ended.map(({ team }) => `team:${team}`), ...endedPlaces.map(({ to }) => to)]);
       for (const timeline of timelines.values()) {
         const { ownEnds, group } = timeline;
-        if (flips.has(time) || ownEnds.has(time) || group.teamIds.some((id) => teams.has(id))) {
+        if (flips.has(time) || ownEnds.has(time) || group.teamIds.some((id) => concerned.has(`team:${id}`))) {
           await advance(world, timeline, time);
         }
         await pace();
       }
     }
     for (const { source } of assignments) graph.replaceSource(source, []);
+    for (const { id } of placed) restate(`assignment:${id}`, simulation.inGraph(world, id));
     for (const role of ending) restate(`role:${role.id}`, roleTuples(organizationId, role));
     for (const team of owners) enterTeam(team, team.members.size);
     world.answers.forget();
@@ -151,7 +166,7 @@ export async function outlooksOf(
 
   async function begin(world: World, one: UserInGroup, start: PeopleClass, ownEnds: Set<number>): Promise<Timeline> {
     const { teamIds } = one.group;
-    const own = objects ? objects.ownOf(teamIds, new Set(teamIds)) : [];
+    const own = objects ? [...objects.ownOf(teamIds, new Set(teamIds)), ...one.group.ownRoles] : [];
     const asked = [...new Set([organization, ...(objects?.samples ?? []), ...own])];
     spend(asked.length * WORK_OF_QUESTION);
     const [open, ends] = [new Map<string, Set<string>>(), new Map<string, Map<string, Date | undefined>>()];
@@ -167,7 +182,8 @@ export async function outlooksOf(
   /** Notes what has ended at this time. */
   async function advance(world: World, timeline: Timeline, time: number): Promise<void> {
     const { asked, open, ends } = timeline;
-    const people = copy.people.classFor(assignedAt(world, timeline, time));
+    const isRobot = !isPerson(timeline.user);
+    const people = isRobot ? timeline.start : copy.people.classFor(assignedAt(world, timeline, time));
     spend(asked.length * WORK_OF_QUESTION);
     for (const object of asked) {
       const left = open.get(object);
@@ -182,8 +198,15 @@ export async function outlooksOf(
     }
   }
 
-  function assignedAt({ teams }: World, { user, start }: Timeline, time: number) {
+  function assignedAt({ teams, assignments }: World, { user, start }: Timeline, time: number) {
     const others = start.assigned.filter(({ relation }) => relation !== 'member' && relation !== 'last_owner');
+    const gone = new Set(
+      start.assigned.flatMap(({ object }) => {
+        const own = object.startsWith('assignment:') ? assignments.get(idOf(object)) : undefined;
+        if (!own?.expiresAt || own.expiresAt.getTime() > time) return [];
+        return [object, ...(own.on === undefined ? [`role:${own.roleId}`] : [])];
+      }),
+    );
     const memberships = start.teamIds.flatMap((id) => {
       const team = teams.get(id);
       const end = team?.ends.get(user);
@@ -192,7 +215,10 @@ export async function outlooksOf(
       const members = team.permission === 'owner' ? { size: sizeAt(team, time) } : team.members;
       return membershipOf(organizationId, { ...team, members }, user);
     });
-    return [...others, ...memberships];
+    // What is assigned to users who leave the organization ends.
+    const isGone = ({ object }: Assignment) =>
+      gone.has(object) || (memberships.length === 0 && /^(assignment|role):/.test(object));
+    return [...others.filter((one) => !isGone(one)), ...memberships];
   }
 
   function spend(more: number): void {
@@ -206,11 +232,24 @@ export async function outlooksOf(
   }
 }
 
-function ownEndsOf({ teams }: OrganizationState, { user, group: { teamIds } }: UserInGroup) {
-  const own = teamIds.flatMap((id) => {
+/** Assignments that end. */
+function endingIn({ assignments }: OrganizationState): AssignmentState[] {
+  return [...assignments.values()].filter(({ expiresAt }) => expiresAt !== null);
+}
+
+function ownEndsOf(
+  { teams }: OrganizationState,
+  { user, group: { teamIds } }: UserInGroup,
+  assigned: readonly AssignmentState[],
+) {
+  const memberships = teamIds.flatMap((id) => {
     const end = teams.get(id)?.ends.get(user);
-    return end ? [{ id, time: end.getTime() }] : [];
+    return end ? [{ id: String(id), time: end.getTime() }] : [];
   });
+  const own = [
+    ...memberships,
+    ...assigned.map(({ id, expiresAt }) => ({ id: `assignment ${id}`, time: expiresAt?.getTime() ?? 0 })),
+  ];
   return { key: own.map(({ id, time }) => `${id}@${time}`).join(' '), times: new Set(own.map(({ time }) => time)) };
 }
 

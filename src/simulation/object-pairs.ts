@@ -41,6 +41,8 @@ export async function pairObjects({ organization, before, after, movedObjects, c
     if (facts !== ordinaryFact && !STRUCTURE.has(typeOf(object))) enter(object);
     if (++seen % OBJECTS_IN_PIECE === 0) await pace();
   }
+  // One that has become ordinary is not among them.
+  for (const object of movedObjects.keys()) if (!STRUCTURE.has(typeOf(object)) && !pairOf.has(object)) enter(object);
   const types = new Set(pairs.values().map(({ type }) => type));
   const ordinary = new Map([...types].map((type) => [type, copy.objects.classFor(type, ordinaryFact)]));
   const listed = [...pairs.values()];

@@ -1,6 +1,6 @@
 import { idOf } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
-import { assignmentsOf, type DerivedTuple, PERMISSION_OF } from '../changes/derived-tuples.ts';
+import { assignmentsOf, assignmentTuplesOf, type DerivedTuple, PERMISSION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { PeopleClasses } from './people-classes.ts';
@@ -29,9 +29,21 @@ export interface RoleState {
   readonly teamExpiries: ReadonlyMap<bigint, Date>;
 }
 
+/** A role for a user or a robot, or on a single object. A team that has a role in the whole organization is in the role. */
+export interface AssignmentState {
+  readonly id: bigint;
+  readonly roleId: bigint;
+  /** Such as `user:5`, `robot_ac:3` or `team:4`. */
+  readonly to: string;
+  /** Such as `cluster:1`. Undefined means the organization. */
+  readonly on: string | undefined;
+  readonly expiresAt: Date | null;
+}
+
 export interface OrganizationState {
   readonly teams: ReadonlyMap<bigint, TeamState>;
   readonly roles: ReadonlyMap<bigint, RoleState>;
+  readonly assignments: ReadonlyMap<bigint, AssignmentState>;
 }
 
 /** What tuples do not say: the names of teams and roles, and when memberships and assignments end. */
@@ -40,9 +52,19 @@ export interface StateDetails {
   readonly roles: readonly { readonly id: bigint; readonly name: string; readonly description: string }[];
   readonly memberEnds: readonly { readonly teamId: bigint; readonly userId: bigint; readonly expiresAt: Date }[];
   readonly roleEnds: readonly { readonly roleId: bigint; readonly teamId: bigint; readonly expiresAt: Date }[];
+  /** All, also those of teams that have a role in the whole organization. */
+  readonly assignments: readonly AssignmentState[];
+  readonly sets: readonly { readonly id: bigint; readonly name: string }[];
 }
 
-export const NO_DETAILS: StateDetails = { teams: [], roles: [], memberEnds: [], roleEnds: [] };
+export const NO_DETAILS: StateDetails = {
+  teams: [],
+  roles: [],
+  memberEnds: [],
+  roleEnds: [],
+  assignments: [],
+  sets: [],
+};
 
 const TUPLES_IN_PIECE = 100;
 
@@ -88,7 +110,8 @@ export async function stateFrom(
     if (role?.teamIds.includes(teamId)) role.teamExpiries.set(teamId, expiresAt);
   }
   for (const { teamIds } of roles.values()) teamIds.sort((a, b) => (a < b ? -1 : 1));
-  return { teams, roles };
+  const assignments = details.assignments.filter((one) => !isOfRole(one)).map((one) => [one.id, one] as const);
+  return { teams, roles, assignments: new Map(assignments) };
 
   function newTeam(id: bigint) {
     const permission: Permission = 'none';
@@ -107,6 +130,19 @@ function entryIn<T>(entries: Map<string, T>, text: string, create: (id: bigint) 
   const known = entries.get(text) ?? create(idOf(text));
   entries.set(text, known);
   return known;
+}
+
+/** Whether it is a team that has the role in the whole organization. */
+export function isOfRole({ to, on }: Pick<AssignmentState, 'to' | 'on'>): boolean {
+  return on === undefined && to.startsWith('team:');
+}
+
+/** The tuples of an assignment as it would be. */
+export function assignmentTuples({ teams, assignments }: Omit<OrganizationState, 'roles'>, id: bigint): DerivedTuple[] {
+  const one = assignments.get(id);
+  if (!one) return [];
+  const isOnOwners = one.on?.startsWith('team:') && teams.get(idOf(one.on))?.permission === 'owner';
+  return assignmentTuplesOf({ ...one, isOnOwners: isOnOwners ?? false });
 }
 
 /** The tuples of a role as it would be. */

@@ -94,6 +94,11 @@ export class PeopleClasses {
     }
   }
 
+  /** Everything that is assigned to a user. */
+  assignedTo(user: string): readonly GraphTuple[] {
+    return this.#assigned.get(user) ?? NOTHING;
+  }
+
   /** Those that assign something to a user. */
   sourcesOf(user: string): Set<string> {
     return new Set((this.#assigned.get(user) ?? NOTHING).map(({ source }) => source));

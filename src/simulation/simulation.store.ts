@@ -14,7 +14,21 @@ const ROLES = sql(
      left join assignment x on x.role_id = r.id and x.team_id is not null and x.expires_at is not null
     where r.organization_id = $1`,
 );
+const ASSIGNMENTS = sql(
+  'simulation.assignments',
+  `select id, role_id, to_type || ':' || to_id as "to",
+          case on_type when 'organization' then null else on_type || ':' || on_id end as "on", expires_at
+     from assignment where organization_id = $1`,
+);
+const SETS = sql('simulation.sets', 'select id, name from cluster_set where organization_id = $1');
 
+interface PlacedRow {
+  id: bigint;
+  role_id: bigint;
+  to: string;
+  on: string | null;
+  expires_at: Date | null;
+}
 type Ending<Row> = (Row & { expires_at: Date }) | ({ [Key in keyof Row]: null } & { expires_at: null });
 type TeamRow = { id: bigint; name: string } & Ending<{ account_id: bigint }>;
 type RoleRow = { id: bigint; name: string; description: string } & Ending<{ team_id: bigint }>;
@@ -24,7 +38,15 @@ export function createSimulationStore(db: Db): SimulationStore {
     async details(organizationId) {
       const teams = await db.query<TeamRow>(TEAMS, [organizationId]);
       const roles = await db.query<RoleRow>(ROLES, [organizationId]);
+      const assignments = await db.query<PlacedRow>(ASSIGNMENTS, [organizationId]);
       return {
+        assignments: assignments.map(({ role_id: roleId, expires_at: expiresAt, on, ...row }) => ({
+          ...row,
+          roleId,
+          expiresAt,
+          on: on ?? undefined,
+        })),
+        sets: await db.query<{ id: bigint; name: string }>(SETS, [organizationId]),
         teams,
         roles,
         memberEnds: teams.flatMap(({ id: teamId, account_id: userId, expires_at: expiresAt }) =>

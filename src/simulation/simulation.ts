@@ -1,4 +1,5 @@
 import type { Graphs } from '../authz/graphs.ts';
+import { idOf } from '../authz/object-ref.ts';
 import type { Term } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
@@ -6,8 +7,12 @@ import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { Model } from '../rebac/model.ts';
 import type { ClassAnswers } from './class-answers.ts';
 import type { ObjectClass } from './object-classes.ts';
+import { STRUCTURE, typeOf } from './object-classes.ts';
 import { readOrganization } from './organization-copy.ts';
 import {
+  type AssignmentState,
+  assignmentTuples,
+  isOfRole,
   NO_DETAILS,
   type OrganizationState,
   type RoleState,
@@ -16,7 +21,7 @@ import {
   stateFrom,
   type TeamState,
 } from './organization-state.ts';
-import type { PeopleClass } from './people-classes.ts';
+import { isPerson, type PeopleClass } from './people-classes.ts';
 import { rolePlacesIn } from './role-places.ts';
 
 /** The names and end dates of an organization. */
@@ -58,11 +63,16 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   const caller = subjectOfPrincipal(callerId);
   const teams = new Map<bigint, TeamState>(present.teams);
   const roles = new Map<bigint, RoleState>(present.roles);
+  const assignments = new Map<bigint, AssignmentState>(present.assignments);
+  /** Teams that have a role in the whole organization, by the ID of the assignment. The role has the rest. */
+  const teamRoles = new Map(details.assignments.filter(isOfRole).map((one) => [one.id, one]));
+  const setIds = new Map(details.sets.map(({ id, name }) => [name, id]));
   /** The classes that users and objects were in before they changed. */
   const classesBefore = new Map<string, PeopleClass>();
   const objectsBefore = new Map<string, ObjectClass | undefined>();
   const changedTeams = new Set<bigint>();
   const changedRoles = new Set<bigint>();
+  const changedAssignments = new Set<bigint>();
   let created = 0n;
 
   /** What the graph states now: the teams and roles before the changes, or after them. */
@@ -76,6 +86,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   const after: World = {
     teams,
     roles,
+    assignments,
     answers: copy.answers.beside(() => switchTo('after')),
     classOf: (user) => copy.people.classOf(user),
     objectClassOf: (object) => copy.objects.classOf(object),
@@ -90,9 +101,12 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     show,
     teams: teams as ReadonlyMap<bigint, TeamState>,
     roles: roles as ReadonlyMap<bigint, RoleState>,
+    assignments: assignments as ReadonlyMap<bigint, AssignmentState>,
+    teamRoles: teamRoles as ReadonlyMap<bigint, AssignmentState>,
     rolePlaces: rolePlacesIn(reader.structure),
     changedTeams: changedTeams as ReadonlySet<bigint>,
     changedRoles: changedRoles as ReadonlySet<bigint>,
+    changedAssignments: changedAssignments as ReadonlySet<bigint>,
     /** Users and objects that are in another class than before, or were. */
     movedUsers: classesBefore as ReadonlyMap<string, PeopleClass>,
     movedObjects: objectsBefore as ReadonlyMap<string, ObjectClass | undefined>,
@@ -106,6 +120,13 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     leave,
     putRole,
     removeRole,
+    putAssignment,
+    removeAssignment,
+    noteTeamRole,
+    setNamed,
+    setOf,
+    moveCluster,
+    inGraph,
     passTime,
     isMember: (user: string) => copy.people.classOf(user).teamIds.length > 0,
     memberCount: () =>
@@ -134,14 +155,20 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     const { graph } = copy.answers;
     for (const id of changedTeams) yield graph.replaceSource(`team:${id}`, teamStructure(world, id));
     for (const id of changedRoles) yield graph.replaceSource(`role:${id}`, roleStructure(world, id));
+    for (const id of changedAssignments) yield graph.replaceSource(`assignment:${id}`, inGraph(world, id));
   }
 
-  function teamStructure(world: OrganizationState, id: bigint) {
+  /** Users are in classes, and clusters and contracts too: the rest of an assignment is in the graph itself. */
+  function inGraph(world: OrganizationState, id: bigint) {
+    return assignmentTuples(world, id).filter(({ object, user }) => STRUCTURE.has(typeOf(object)) && !isPerson(user));
+  }
+
+  function teamStructure(world: Pick<OrganizationState, 'teams'>, id: bigint) {
     const team = world.teams.get(id);
     return team ? structureOf(organizationId, team) : [];
   }
 
-  function roleStructure(world: OrganizationState, id: bigint) {
+  function roleStructure(world: Pick<OrganizationState, 'roles'>, id: bigint) {
     const role = world.roles.get(id);
     return role ? roleTuples(organizationId, role) : [];
   }
@@ -159,6 +186,8 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     if (!team) return;
     teams.set(id, { ...team, ...next });
     restateTeam(id);
+    // What roles give on a team that only owners touch is another matter.
+    for (const one of assignments.values()) if (one.on === `team:${id}`) restateAssignment(one.id);
   }
 
   /** Roles lose the team, too. There may be hundreds, and thousands of members, so other requests run in between. */
@@ -168,6 +197,8 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
       putRole({ ...role, teamIds: role.teamIds.filter((team) => team !== id) }, role.id);
       await pace();
     }
+    const name = `team:${id}`;
+    for (const one of [...assignments.values()]) if (one.to === name || one.on === name) removeAssignment(one.id);
     const members = teams.get(id)?.members ?? new Set();
     teams.delete(id);
     restateTeam(id);
@@ -214,8 +245,63 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
   }
 
   function removeRole(id: bigint): void {
+    for (const one of [...assignments.values()]) if (one.roleId === id) removeAssignment(one.id);
     roles.delete(id);
     restateRole(id);
+  }
+
+  /** Not of a team in the whole organization: that is a part of the role. */
+  function putAssignment(assignment: Omit<AssignmentState, 'id'>, id = --created): void {
+    assignments.set(id, { ...assignment, id });
+    restateAssignment(id);
+  }
+
+  function removeAssignment(id: bigint, to = assignments.get(id)?.to): void {
+    assignments.delete(id);
+    restateAssignment(id, to);
+  }
+
+  /** Gives a number to a team that gets a role in the whole organization. */
+  function noteTeamRole(assignment: Omit<AssignmentState, 'id'>): void {
+    teamRoles.set(--created, { ...assignment, id: created });
+  }
+
+  function restateAssignment(id: bigint, formerly?: string): void {
+    const source = `assignment:${id}`;
+    changedAssignments.add(id);
+    for (const place of [copy.objects.placeOf(source)?.object, assignments.get(id)?.on]) if (place) noteObject(place);
+    for (const to of [formerly, assignments.get(id)?.to]) if (to && isPerson(to)) noteUser(to);
+    const tuples = assignmentTuples({ teams, assignments }, id);
+    copy.restate(
+      source,
+      tuples.filter(({ user }) => !isPerson(user)),
+    );
+    for (const to of new Set([formerly, assignments.get(id)?.to])) {
+      if (!to || !isPerson(to)) continue;
+      const theirs = tuples.filter(({ user }) => user === to);
+      copy.assign(to, source, theirs);
+    }
+  }
+
+  /** A set that has never had a cluster has no number yet. */
+  function setNamed(name: string): bigint {
+    const known = setIds.get(name) ?? -BigInt(setIds.size + 1);
+    setIds.set(name, known);
+    return known;
+  }
+
+  /** The set that a cluster is in, such as `cluster_set:3`. */
+  function setOf(cluster: string): string | undefined {
+    return copy.objects.classOf(cluster)?.tuples.find(({ relation }) => relation === 'set')?.user;
+  }
+
+  /** Into the set, or out of every set. */
+  function moveCluster(cluster: string, setId: bigint | undefined): void {
+    noteObject(cluster);
+    copy.restate(cluster, [
+      { object: cluster, relation: 'organization', user: organization },
+      ...(setId === undefined ? [] : [{ object: cluster, relation: 'set', user: `cluster_set:${setId}` }]),
+    ]);
   }
 
   /** Everything that expires before this time has expired. */
@@ -233,32 +319,40 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
       if (teamIds.length < role.teamIds.length) putRole({ ...role, teamIds }, role.id);
       await pace();
     }
+    for (const { id, expiresAt } of [...assignments.values()]) {
+      if (isOver(expiresAt ?? undefined)) removeAssignment(id);
+      await pace();
+    }
   }
 
   function restateRole(id: bigint): void {
     changedRoles.add(id);
     noteObject(`role:${id}`);
-    copy.restate(`role:${id}`, roleStructure({ teams, roles }, id));
+    copy.restate(`role:${id}`, roleStructure({ roles }, id));
   }
 
   function restateTeam(id: bigint, user?: string): void {
     changedTeams.add(id);
     noteObject(`team:${id}`);
     const team = teams.get(id);
-    copy.restate(`team:${id}`, teamStructure({ teams, roles }, id));
+    copy.restate(`team:${id}`, teamStructure({ teams }, id));
     if (user !== undefined) assign(id, user);
     // Something is stated about the only member of the owners.
     if (team && team.members.size <= 2) for (const member of team.members) if (member !== user) assign(id, member);
   }
 
-  function assign(id: bigint, user: string): void {
+  function noteUser(user: string): void {
     if (!classesBefore.has(user)) classesBefore.set(user, copy.people.classOf(user));
+  }
+
+  function assign(id: bigint, user: string): void {
+    noteUser(user);
     const team = teams.get(id);
     copy.assign(user, `team:${id}`, team?.members.has(user) ? membershipOf(organizationId, team, user) : []);
     // What is assigned to users who leave the organization ends.
     if (copy.people.classOf(user).teamIds.length > 0) return;
     for (const source of copy.people.sourcesOf(user)) {
-      if (source.startsWith('assignment:')) copy.assign(user, source, []);
+      if (source.startsWith('assignment:')) removeAssignment(idOf(source), user);
     }
   }
 

@@ -7,17 +7,24 @@ import type { Model } from '../../src/rebac/model.ts';
 const NAMES = sql(
   'test.impactNames',
   `select 'team:' || id as object, name from team union all select 'role:' || id, name from role
+   union all select 'cluster:' || id, name from cluster union all select 'robot_ac:' || id, name from robot
    union all select 'organization:' || id, name from account where kind = 'organization'`,
 );
 const ENDS = sql(
   'test.impactEnds',
   `select distinct expires_at from (
      select m.expires_at from team_member m join team t on t.id = m.team_id where t.organization_id = $1
-     union all select x.expires_at from role_team x join role r on r.id = x.role_id where r.organization_id = $1
+     union all select x.expires_at from assignment x where x.organization_id = $1
    ) as ends where expires_at is not null order by 1`,
 );
 const END_MEMBERS = sql('test.impactEndMembers', 'delete from team_member where expires_at <= $1');
-const END_ROLES = sql('test.impactEndRoles', 'delete from role_team where expires_at <= $1');
+const END_ROLES = sql('test.impactEndRoles', 'delete from assignment where expires_at <= $1');
+const END_LEAVERS = sql(
+  'test.impactEndLeavers',
+  `delete from assignment s where s.user_id is not null and not exists (
+     select 1 from team_member m join team t on t.id = m.team_id
+      where m.account_id = s.user_id and t.organization_id = s.organization_id)`,
+);
 /** The permission on the organization from which one on an ordinary object follows. */
 const FOLLOWS: Readonly<Record<string, string>> = {
   'team can_view': 'can_view_teams',
@@ -81,7 +88,9 @@ export async function lookAt(db: Db, model: Model, organizationId: bigint, at?: 
     model,
     all.filter(({ relation, object }) => !(relation === 'platform' && object.startsWith('organization:'))),
   );
-  const objects = [...new Set(all.map(({ object }) => object))].filter((object) => !object.startsWith('platform:'));
+  // Nobody is told what they can do with an assignment, or with a set of clusters.
+  const isAsked = (object: string) => !/^(platform|assignment|cluster_set):/.test(object);
+  const objects = [...new Set(all.map(({ object }) => object))].filter(isAsked);
   const nameOf = (object: string) => {
     const [type, id] = object.split(':');
     return `${type} ${names.get(object) ?? id}`;
@@ -98,6 +107,7 @@ export async function lookAt(db: Db, model: Model, organizationId: bigint, at?: 
       .transaction(async (query: Query) => {
         await query(END_MEMBERS, [moment]);
         await query(END_ROLES, [moment]);
+        await query(END_LEAVERS, []);
         found = createTuples((await readTuples(query, organizationId)).tuples);
         throw isBack;
       })

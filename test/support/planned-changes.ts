@@ -6,6 +6,7 @@ export interface Planned {
   readonly action: string;
   readonly id?: number;
   readonly role?: {
+    readonly id?: number;
     readonly name?: string;
     readonly permissions?: readonly object[];
     readonly teamIDs?: readonly number[];
@@ -14,6 +15,9 @@ export interface Planned {
     | number
     | string
     | { readonly name?: string; readonly permission?: string; readonly members?: readonly string[] };
+  readonly to?: object;
+  readonly on?: object;
+  readonly cluster?: { readonly clusterSetName: string };
   readonly username?: string;
   readonly expires_at?: string | null;
   readonly orphan?: boolean;
@@ -27,6 +31,10 @@ export interface Things {
   readonly teams: readonly { readonly id: number; readonly name: string }[];
   readonly roles: readonly { readonly id: number; readonly name: string }[];
   readonly permissions: readonly object[];
+  /** Of assignments, clusters, contracts and robots: their IDs. */
+  readonly assignments?: readonly number[];
+  readonly clusters?: readonly number[];
+  readonly robots?: readonly number[];
   /** When memberships and assignments may end. */
   readonly ends: readonly string[];
 }
@@ -49,15 +57,23 @@ const ACTIONS: readonly string[] = [
   'member.add',
   'member.remove',
   'roles.import',
+  'assignment.create',
+  'assignment.create',
+  'assignment.create',
+  'assignment.update',
+  'assignment.delete',
+  'cluster.update',
 ];
+const SETS = ['eu', 'us', ''];
 
 /** A change that may or may not be possible. */
 export function randomChange(random: Random, things: Things, name: string): Planned {
-  const { users, teams, roles, permissions, ends } = things;
+  const { users, teams, roles, permissions, ends, assignments = [], clusters = [999], robots = [999] } = things;
   const action = random.pick(ACTIONS);
   const team = random.pick(teams);
   const role = roles.length > 0 ? random.pick(roles) : { id: 999, name };
   const username = random.pick(users);
+  const [cluster, robot] = [random.pick(clusters), random.pick(robots)];
   const content = () => ({
     permissions: random.some(permissions, 0.2),
     teamIDs: random.some(teams, 0.3).map(({ id }) => id),
@@ -87,8 +103,28 @@ export function randomChange(random: Random, things: Things, name: string): Plan
       return { action, prune: random.chance(0.3), document: JSON.stringify(documentOf()) };
     case 'team.add_member':
       return { action, id: team.id, username, ...term() };
+    case 'assignment.create':
+      return { action, role: { id: role.id }, to: principal(), ...place(), ...term() };
+    case 'assignment.update':
+      return { action, id: random.pick(assignments.length > 0 ? assignments : [999]), ...term() };
+    case 'assignment.delete':
+      return { action, id: random.pick(assignments.length > 0 ? assignments : [999]) };
+    case 'cluster.update':
+      return { action, id: cluster, cluster: { clusterSetName: random.pick(SETS) } };
     default:
       return { action, id: team.id, username };
+  }
+
+  function principal(): object {
+    const user = { type: 'user', name: username };
+    return random.pick([user, user, { type: 'team', id: team.id }, { type: 'robot_ac', id: robot }]);
+  }
+
+  function place(): { readonly on?: object } {
+    const onCluster = { on: { type: 'cluster', id: cluster } };
+    const set = { on: { type: 'cluster_set', name: random.pick(['eu', 'us']) } };
+    const others = [{}, { on: { type: 'team', id: random.pick(teams).id } }, { on: { type: 'robot_ac', id: robot } }];
+    return random.pick([onCluster, onCluster, set, ...others]);
   }
 
   function term(): { readonly expires_at?: string | null } {
@@ -108,7 +144,7 @@ export function randomChange(random: Random, things: Things, name: string): Plan
 
 /** Makes a change by its own calls. The answer is that of the first call that was rejected, or of the last one. */
 export async function makeForReal(atrium: TestServer, who: string, change: Planned): Promise<Answer> {
-  const { action, id, role, team, username, orphan, document, prune, expires_at } = change;
+  const { action, id, role, team, username, orphan, document, prune, expires_at, to, on, cluster } = change;
   const term = expires_at === undefined ? {} : { expires_at };
   const call = atrium.as(who);
   switch (action) {
@@ -144,6 +180,14 @@ export async function makeForReal(atrium: TestServer, who: string, change: Plann
       return await call('PUT', `/orgs/acme/members/${username}`, { ...(team !== undefined && { team }), ...term });
     case 'member.remove':
       return await call('DELETE', `/orgs/acme/members/${username}${orphan ? '?orphan=true' : ''}`);
+    case 'assignment.create':
+      return await call('POST', '/authz/assignments?org=acme', { role, to, ...(on && { on }), ...term });
+    case 'assignment.update':
+      return await call('PATCH', `/authz/assignments/${id}?org=acme`, term);
+    case 'assignment.delete':
+      return await call('DELETE', `/authz/assignments/${id}?org=acme`);
+    case 'cluster.update':
+      return await call('PATCH', `/clusters/${id}`, cluster);
     case 'roles.import':
       return await call('PUT', `/authz/roles/import?org=acme${prune ? '&prune=true' : ''}`, JSON.parse(document ?? ''));
     default:

@@ -7,7 +7,14 @@ export interface WireChange {
   readonly id?: number;
   readonly team?: number;
   readonly username?: string;
-  readonly role?: { readonly name?: string; readonly permissions: Pair[]; readonly teamIDs?: number[] };
+  readonly role?: {
+    readonly id?: number;
+    readonly name?: string;
+    readonly permissions?: Pair[];
+    readonly teamIDs?: number[];
+  };
+  readonly to?: { readonly type: string; readonly id: number; readonly name: string };
+  readonly on?: { readonly type: string; readonly id: number; readonly name: string };
 }
 
 export interface WireRemedy {
@@ -20,15 +27,25 @@ export interface WireRemedy {
   readonly reach: string;
   readonly allowed: boolean;
   readonly rejected_by?: { readonly id: number; readonly name: string; readonly sentence: string };
-  readonly required: { readonly objectType: string; readonly objectID: number; readonly relation: string };
+  readonly required: Required & { readonly also?: readonly Required[] };
+}
+
+interface Required {
+  readonly objectType: string;
+  readonly objectID: number;
+  readonly relation: string;
 }
 
 type Call = ReturnType<TestServer['as']>;
 
 /** Makes a change through the API. Returns what undoes it, or the status of a rejection. */
 export async function make(call: Call, org: string, change: WireChange): Promise<number | (() => Promise<void>)> {
-  const { action, id, team, username, role } = change;
+  const { action, id, team, username, role, to, on } = change;
   const query = `?org=${org}`;
+  if (action === 'assignment.create') {
+    const made = await call('POST', `/authz/assignments${query}`, { role, to, on });
+    return made.status === 201 ? () => done(call, 'DELETE', `/authz/assignments/${made.body.id}${query}`) : made.status;
+  }
   if (action === 'role.create') {
     const made = await call('POST', `/authz/roles${query}`, role);
     return made.status === 201 ? () => done(call, 'DELETE', `/authz/roles/${made.body.id}${query}`) : made.status;

@@ -103,13 +103,16 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
         </div>
       )}
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
-      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, keeps, more }) => (
-        <div key={String(user.id)} class="stack tight change">
+      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, keeps, more, token_creators: creators = [] }) => (
+        <div key={`${user.type ?? 'user'} ${user.id}`} class="stack tight change">
           <bdi class="strong">{user.name}</bdi>
           <Effects effects={gains} kind="gain" />
           <Effects effects={loses} kind="loss" />
           <Effects effects={keeps} kind="kept" />
           {more > 0 && <p class="quiet">{`and ${more} more on single objects`}</p>}
+          {creators.length > 0 && (
+            <p class="quiet">{`Its tokens were created by ${creators.map(({ name }) => name).join(', ')}.`}</p>
+          )}
         </div>
       ))}
       {hidden > 0 && <p class="quiet">{`and ${hidden} more people`}</p>}

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
-import { isRobotPrincipal, principalOf } from '../../changes/principal.ts';
+import { principalOf } from '../../changes/principal.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
 import { callerIn, holds, signedIn } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
@@ -226,10 +226,8 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
       // Nobody can change the past, and guardrails are about changes.
       const isNo = !allowed && at === undefined;
       const about = { ...question, userId: personId, standing };
-      // Robots are in no team, and guardrails are about people.
-      const isRobot = isRobotPrincipal(personId);
-      const searched = isNo && wantsRemedies && !isRobot ? await remedies(about) : undefined;
-      const forbidden = isNo && standing === 'seen' && !isRobot ? await forbidding(about) : [];
+      const searched = isNo && wantsRemedies ? await remedies(about) : undefined;
+      const forbidden = isNo && standing === 'seen' ? await forbidding(about) : [];
       const isForbidden = forbidden.length > 0 && !searched?.sentence;
       return {
         ...shownObject(object),
@@ -252,7 +250,7 @@ export function explainRoutes(scope: Scope, parts: Parts): void {
         ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
         ...(wantsRemedies && {
           remedies: (searched?.remedies ?? []).map(presentRemedy),
-          remedies_note: searched?.note ?? (at ? NOT_PAST : isNo && isRobot ? NOT_ROBOTS : ''),
+          remedies_note: searched?.note ?? (at ? NOT_PAST : ''),
         }),
         ...(at && {
           at: at.toISOString(),
@@ -350,7 +348,6 @@ function askedIn({ objectType, objID }: Static<typeof ObjectPath>, namespace: st
 }
 
 const NOT_PAST = 'Remedies are for the present, not for a past moment.';
-const NOT_ROBOTS = 'Robots are in no team, so there are no remedies that add one to a team.';
 
 function shownObject({ type, id, namespace }: AskedObject) {
   return { objectType: type, objectID: id, ...(namespace !== undefined && { namespace }) };

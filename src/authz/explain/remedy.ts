@@ -4,9 +4,9 @@ import type { ObjectRef } from '../object-ref.ts';
 export interface Remedy {
   readonly changes: readonly WireChange[];
   readonly sentence: string;
-  /** How many further permissions of the organization the user would get. */
+  /** How many further permissions the user would get: of the organization, or on the object that a role is assigned on. */
   readonly gains: number;
-  /** How many other users would get something. */
+  /** How many other users and robots would get something. */
   readonly others: number;
   readonly reach: Reach;
   /** The reach in words: "also on 1 other cluster, and every cluster to come". Empty if there is none. */
@@ -16,7 +16,17 @@ export interface Remedy {
   /** The guardrail that would reject the changes, if the caller may know it. */
   readonly rejectedBy: RejectingGuardrail | undefined;
   /** Whoever holds this may make the change, unless it grants what they do not hold themselves. */
-  readonly required: { readonly object: ObjectRef; readonly relation: string };
+  readonly required: {
+    readonly object: ObjectRef;
+    readonly relation: string;
+    readonly also: readonly RequiredRelation[];
+  };
+}
+
+/** A relation that nobody can give without holding it. */
+export interface RequiredRelation {
+  readonly object: ObjectRef;
+  readonly relation: string;
 }
 
 /** Where else the user would hold the relation that was asked about. */
@@ -52,7 +62,17 @@ export type WireChange =
   | { readonly action: 'role.create'; readonly role: NewRole }
   | { readonly action: 'role.update'; readonly id: bigint; readonly role: Pick<NewRole, 'permissions'> }
   | { readonly action: 'role.assign'; readonly id: bigint; readonly team: bigint }
-  | { readonly action: 'team.add_member'; readonly id: bigint; readonly username: string };
+  | { readonly action: 'team.add_member'; readonly id: bigint; readonly username: string }
+  | { readonly action: 'assignment.create'; readonly role: Named; readonly to: NamedOf; readonly on: NamedOf };
+
+interface Named {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+interface NamedOf extends Named {
+  readonly type: string;
+}
 
 interface NewRole {
   readonly name: string;

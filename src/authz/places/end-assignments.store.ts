@@ -2,7 +2,7 @@ import type { AuditAction } from '../../changes/audit-actions.ts';
 import { type Actor, type AuditEntry, SERVER } from '../../changes/audit-entry.ts';
 import type { OBJECT_KINDS, PlaceType } from '../../changes/object-kinds.ts';
 import type { Change, Finisher } from '../../changes/write.ts';
-import { type Query, type Statement, sql, type TransactionQuery } from '../../db/db.ts';
+import { type Query, type Statement, sql } from '../../db/db.ts';
 import { ASSIGNMENT, type AssignmentRow, assignmentState } from './assignment-row.rows.ts';
 
 /** A transaction that ends assignments as a part of what it does. */
@@ -81,8 +81,8 @@ export async function endAssignmentsOfUser(transaction: Transaction, id: bigint,
 }
 
 /** Whoever else adds or ends assignments of this user in the same moment waits until this transaction ends. */
-export function awaitAssignmentsOf(query: TransactionQuery, userIds: readonly bigint[]): void {
-  query.later(TURN, [userIds]);
+export async function awaitAssignmentsOf(query: Query, userIds: readonly bigint[]): Promise<void> {
+  await query(TURN, [userIds]);
 }
 
 /**
@@ -96,8 +96,8 @@ export const endAssignmentsOfLeavers: Finisher = async (query, touched, touch, r
   const users = touched.flatMap(({ kind, id }) => (kind === 'account' ? [id] : []));
   if (organizations.length === 0 || users.length === 0) return;
   const values = [[...new Set(users)], [...new Set(organizations)]] as const;
-  awaitAssignmentsOf(query, values[0]);
-  const rows = await query<AssignmentRow>(FIND_LEFT, values);
+  // One after the other, in one trip to the database.
+  const [, rows] = await Promise.all([awaitAssignmentsOf(query, values[0]), query<AssignmentRow>(FIND_LEFT, values)]);
   if (rows.length === 0) return;
   await query(REMOVE_LEFT, values);
   await note({ query, touch, record }, rows, actor, 'team.remove_member');

@@ -93,8 +93,14 @@ export const ViolatedGuardrail = named(
                 {
                   id: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the user.' }),
                   name: Type.String({ description: 'Login name.' }),
+                  type: Type.Optional(
+                    Type.String({
+                      enum: ['robot_ac'],
+                      description: 'Only of a robot: then the ID is that of the robot.',
+                    }),
+                  ),
                 },
-                { description: 'The user.' },
+                { description: 'The user, or the robot.' },
               ),
             },
             { description: 'Somebody who would violate a guardrail.' },

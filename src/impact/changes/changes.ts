@@ -3,6 +3,7 @@ import type { Reason } from '../../base/reasons.ts';
 import { createPace } from '../../base/slices.ts';
 import { rejectionOf } from '../../guardrails/new-violations.ts';
 import type { Simulation } from '../../simulation/simulation.ts';
+import { createAssignment, removeAssignment, updateAssignment, updateCluster } from './assignment-changes.ts';
 import { inChange } from './change-errors.ts';
 import type { ChangeParts, Changing } from './changing.ts';
 import { importRoles } from './import-changes.ts';
@@ -29,6 +30,10 @@ const RULES: Rules = {
   'member.add': addMember,
   'member.remove': removeMember,
   'roles.import': importRoles,
+  'assignment.create': createAssignment,
+  'assignment.update': updateAssignment,
+  'assignment.delete': removeAssignment,
+  'cluster.update': updateCluster,
 };
 
 export const CHANGE_ACTIONS = Object.keys(RULES) as PlannedChange['action'][];
@@ -36,6 +41,7 @@ export const CHANGE_ACTIONS = Object.keys(RULES) as PlannedChange['action'][];
 /** Rejections that say what is wrong with the outcome, not with the question: the impact is shown next to them. */
 const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
   'last_owner',
+  'already_assigned',
   'escalation',
   'conflict',
   'name_taken',

@@ -17,6 +17,8 @@ export interface ChangeParts {
   readonly check: GuardrailCheck | undefined;
   readonly readGuardrails: GuardrailReader['read'];
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
+  /** The ID of an object of the organization that is called exactly so. */
+  readonly objectNamed: (organizationId: bigint, type: string, name: string) => Promise<bigint | undefined>;
 }
 
 /** What the rules of a change work with. */

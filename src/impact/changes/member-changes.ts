@@ -12,6 +12,7 @@ import {
 import { hasOthers, isLastOwner, type TeamState } from '../../simulation/organization-state.ts';
 import { errorIn, rejected } from './change-errors.ts';
 import { type Changing, rejectGrant, requireFewer, requireOn, teamWith, userNamed } from './changing.ts';
+import { giftsOfTeam, rejectGiving } from './giving.ts';
 import type { ChangeOf } from './planned-change.ts';
 import { entriesOf } from './role-changes.ts';
 
@@ -88,6 +89,7 @@ function addTo(changing: Changing, team: TeamState, user: string, term: Term): v
   noted('id', () => {
     const roles = [...simulation.roles.values()].filter(({ teamIds }) => teamIds.includes(team.id));
     rejectGrant(changing, team.permission, [...new Set(roles.flatMap(entriesOf))]);
+    rejectGiving(changing, giftsOfTeam(changing, team.id, term ?? null));
   });
   if (term && team.permission === 'owner' && !hasOthers(team, user)) {
     noted('expires_at', () => rejected(needsLastingOwner()));

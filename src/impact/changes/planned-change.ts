@@ -23,7 +23,25 @@ export type PlannedChange =
       readonly term?: Term;
     }
   | { readonly action: 'member.remove'; readonly username: string; readonly orphans: boolean }
-  | { readonly action: 'roles.import'; readonly document: string; readonly prunes: boolean };
+  | { readonly action: 'roles.import'; readonly document: string; readonly prunes: boolean }
+  | {
+      readonly action: 'assignment.create';
+      readonly role: Pick<PlannedReference, 'id' | 'name'>;
+      readonly to: PlannedReference;
+      /** Undefined means the organization. */
+      readonly on: PlannedReference | undefined;
+      readonly term?: Term;
+    }
+  | { readonly action: 'assignment.update'; readonly id: bigint; readonly term?: Term }
+  | { readonly action: 'assignment.delete'; readonly id: bigint }
+  | { readonly action: 'cluster.update'; readonly id: bigint; readonly setName: string };
+
+/** What a change names: by ID, by name, or by both. */
+export interface PlannedReference {
+  readonly type: string;
+  readonly id?: bigint | undefined;
+  readonly name?: string | undefined;
+}
 
 /** The change with this action. */
 export type ChangeOf<Action extends PlannedChange['action']> = Extract<PlannedChange, { readonly action: Action }>;

@@ -67,7 +67,7 @@ function putNext(changing: Changing, role: RoleState, input: RoleInput, field: '
 }
 
 function roleToAssign(changing: Changing, id: bigint): RoleState {
-  requireOn(changing, 'can_edit_roles', 'edit_roles:org');
+  requireOn(changing, 'assigner', 'edit_roles:org');
   const role = changing.simulation.roles.get(id);
   if (!role) throw errorIn('id', roleNotFound());
   return role;

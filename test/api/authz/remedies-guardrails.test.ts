@@ -92,10 +92,11 @@ describe('Remedies know guardrails and say how far they reach', () => {
     await role('much', 'remove clusters', [sre]);
     await guard('eve never', { never: { users: [eve.name], relation: 'can_remove', object: { type: 'cluster' } } });
     const { remedies, sentence } = await explain(jim.name, `cluster/${prod}`, 'can_remove');
-    const [first, ...rest] = remedies as WireRemedy[];
-    assert.deepEqual(first?.change.changes, [{ action: 'team.add_member', id: sre, username: jim.name }]);
+    const [first, second, ...rest] = remedies as WireRemedy[];
+    assert.equal(first?.change.changes[0]?.action, 'assignment.create');
+    assert.deepEqual(second?.change.changes, [{ action: 'team.add_member', id: sre, username: jim.name }]);
     assert.deepEqual([first?.allowed, first?.rejected_by], [true, undefined]);
-    assert.match(sentence, /the smallest change that would help is to add person\d+ to the team sre/);
+    assert.match(sentence, /the smallest change that would help is to assign the role much to person\d+ on prod/);
     assert.ok(rest.some(({ rejected_by: by }) => by?.name === 'eve never'));
     assert.notEqual(typeof (await make(call, org.name, first?.change.changes[0] ?? assert.fail())), 'number');
   });
@@ -132,10 +133,15 @@ describe('Remedies know guardrails and say how far they reach', () => {
       [joining?.other_objects, joining?.future_objects, joining?.reach],
       [1, true, 'also on 1 other cluster, and every cluster to come'],
     );
-    assert.match(sentence, /\(also on 1 other cluster, and every cluster to come\)$/);
+    assert.match(sentence, /is to assign the role removers to person\d+ on staging$/);
     await cluster('third');
     const again = await explain(jim.name, `cluster/${staging}`, 'can_remove');
-    assert.equal(again.remedies[0].reach, 'also on 2 other clusters, and every cluster to come');
+    assert.deepEqual(
+      [again.remedies[0].reach, again.remedies[1].reach],
+      ['', 'also on 2 other clusters, and every cluster to come'],
+    );
+    const unknown = await explain(jim.name, `cluster/${staging}`, 'can_edit');
+    assert.match(unknown.sentence, /\(also on 2 other clusters, and every cluster to come\)$/);
     const onOrg = await explain(jim.name, `organization/${org.id}`, 'can_edit_roles');
     for (const one of onOrg.remedies as WireRemedy[]) {
       assert.deepEqual([one.other_objects, one.future_objects, one.reach], [0, false, '']);

@@ -6,6 +6,7 @@ import { allowedTo, makeHolder, makeRole, numbersOf } from '../../support/authz.
 import { addMember, createTeam, makePerson } from '../../support/people.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { make, type WireRemedy } from '../../support/remedies.ts';
+import { makeRobot } from '../../support/robots.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** Which permission of the organization is behind each relation of a cluster. */
@@ -24,6 +25,8 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
   let people: string[];
   let prod: number;
   let acme: number;
+  let robots: number[];
+  const roles: number[] = [];
   before(async () => {
     atrium = await openTestServer();
     const id = numbersOf(atrium);
@@ -44,25 +47,59 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
     }
     for (let count = 0; count < 5; count++) {
       const permissions = random.some(CATALOG, 0.12).map(({ namespace, action }) => ({ namespace, action }));
-      await makeRole(atrium, { name: `${CANARY} role ${count}`, permissions, teamIDs: random.some(teams, 0.3) });
+      const { body: role } = await makeRole(atrium, {
+        name: `${CANARY} role ${count}`,
+        permissions,
+        teamIDs: random.some(teams, 0.3),
+      });
+      roles.push(role.id);
+    }
+    robots = [(await makeRobot(atrium, 'sweeper')).id, (await makeRobot(atrium, 'painter')).id];
+    await atrium.as('ann')('PATCH', `/clusters/${prod}`, { clusterSetName: 'eu' });
+    const places = [
+      {},
+      { type: 'cluster', id: prod },
+      { type: 'cluster_set', name: 'eu' },
+      { type: 'team', id: teams[2] },
+    ];
+    for (let count = 0; count < 12; count++) {
+      const to = random.pick([
+        { type: 'user', name: random.pick(people.slice(1, 4)) },
+        { type: 'team', id: random.pick(teams) },
+        { type: 'robot_ac', id: random.pick(robots) },
+      ]);
+      const on = random.pick(places);
+      const body = { role: { id: random.pick(roles) }, to, ...('type' in on && { on }) };
+      const { status, text } = await atrium.as('ann')('POST', '/authz/assignments?org=acme', body);
+      // Some have no effect there, or exist already.
+      assert.ok([201, 409, 422].includes(status), text);
     }
   });
   after(() => atrium.close());
 
-  const heldByAll = async () =>
+  const robotNames = () => robots.map((robot) => `robot:${robot}`);
+  /** What users and robots hold on the organization, or on a cluster. */
+  const heldByAll = async (type = 'organization', id = acme) =>
     new Map(
       await Promise.all(
-        people.map(async (name) => {
-          const held = await allowedTo(atrium, name, 'organization', acme);
+        [...people, ...robotNames()].map(async (name) => {
+          const held = await heldBy(name, type, id);
           return [name, new Set(held.filter((relation) => relation !== 'can_leave'))] as const;
         }),
       ),
     );
+  const heldBy = async (name: string, type: string, id: number): Promise<string[]> => {
+    if (!name.startsWith('robot:')) return await allowedTo(atrium, name, type, id);
+    const relations = type === 'cluster' ? Object.keys(BEHIND) : [...new Set(CATALOG.map(({ relation }) => relation))];
+    const checks = relations.map((relation) => ({ user: name, relation, object: { type, id } }));
+    const { body } = await atrium.as('ann')('POST', '/authz/check?org=acme', { checks });
+    return relations.filter((_, place) => body.results[place].allowed);
+  };
 
   it('Every remedy that is made gives a yes, and grants exactly what it said', async () => {
-    let made = 0;
+    let [made, assigned] = [0, 0];
     for (let count = 0; count < COUNTS.remedyQuestions; count++) {
-      const user = random.pick(people);
+      const user = random.pick([...people, ...robotNames()]);
       const [type, number, relation, wanted] = random.chance(0.5)
         ? (() => {
             const asked = random.pick(Object.keys(BEHIND));
@@ -75,11 +112,13 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
       const url = `/authz/objects/${type}/${number}/explain?org=acme&relation=${relation}&user=${user}`;
       const { body } = await atrium.as('ann')('GET', `${url}&remedies=true`);
       const remedies = body.remedies as WireRemedy[];
-      assert.equal(remedies.length > 0, !body.allowed, url);
+      // A robot can get only what a role contains that exists.
+      if (!user.startsWith('robot:')) assert.equal(remedies.length > 0, !body.allowed, url);
       const cost = remedies.map(({ gains, others }) => [gains, others] as const);
       const sorted = cost.toSorted(([gains, others], [more, further]) => gains - more || others - further);
       assert.deepEqual(cost, sorted, 'the least comes first');
       const before = await heldByAll();
+      const beforeThere = await heldByAll('cluster', prod);
       for (const { change, sentence, gains, others, allowed } of remedies) {
         const undo: (() => Promise<void>)[] = [];
         for (const one of change.changes) {
@@ -94,8 +133,17 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
           ([name, held]) => [name, held.difference(before.get(name) ?? new Set())] as const,
         );
         const own = gained.find(([name]) => name === user)?.[1] ?? new Set();
-        const further = [...own].filter((one) => one !== wanted);
+        const place = change.changes.find(({ action }) => action === 'assignment.create')?.on;
+        const there = place?.type === 'cluster' ? await heldByAll('cluster', prod) : undefined;
+        const grown = (there?.get(user) ?? new Set()).difference(beforeThere.get(user) ?? new Set());
+        // Whoever can do anything on a cluster can view it.
+        const furtherThere = [...grown].filter((one) => one !== relation && one !== 'can_view');
+        const further = [...[...own].filter((one) => one !== wanted), ...furtherThere];
         const reached = gained.filter(([name, held]) => name !== user && held.size > 0);
+        for (const [name, held] of there ?? []) {
+          if (name !== user) assert.deepEqual(held, beforeThere.get(name), `${name}: ${sentence}`);
+        }
+        if (place) assigned++;
         assert.deepEqual([gains, others], [further.length, reached.length], `${user} ${relation} ${type}: ${sentence}`);
         for (const step of undo) await step();
         made += 1;
@@ -103,6 +151,7 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
       assert.deepEqual(await heldByAll(), before, 'everything is undone');
     }
     assert.ok(made >= COUNTS.remedyQuestions, `${made} remedies`);
+    if (COUNTS.remedyQuestions >= 100) assert.ok(assigned > 10, `${assigned} assignments`);
   });
 
   it('Remedies, paths and reasons reveal no team or role that the caller may not see', async () => {
@@ -137,6 +186,7 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
           const ids = [action === 'team.add_member' ? id : undefined, team, ...(role?.teamIDs ?? [])];
           for (const one of ids) assert.ok(one === undefined || one === caller.teamId, JSON.stringify(change));
           if (/role\.(update|assign)/.test(action)) assert.equal(id, caller.roleId);
+          if (action === 'assignment.create') assert.equal(role?.id, caller.roleId);
         }
     }
   });

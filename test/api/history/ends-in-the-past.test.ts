@@ -102,6 +102,30 @@ for (const driver of DRIVERS) {
       });
     });
 
+    it(`An assignment that ended does not grant anything before a server notices on ${driver}`, async () => {
+      const scene = await openScene(atrium);
+      const { org, other, put, call } = scene;
+      await put(`/teams/${org.team('Viewers')}/members/${other.name}`);
+      const permissions = [clusterPermission('remove clusters')];
+      const role = (await call('POST', `/authz/roles?org=${org.name}`, { name: 'one', permissions })).body.id;
+      const uid = crypto.randomUUID();
+      const cluster = (await call('POST', `/orgs/${org.name}/clusters`, { name: 'alone', uid })).body.id;
+      const robot = (await call('POST', `/orgs/${org.name}/robots`, { name: 'bot' })).body.id;
+      for (const [to, asked] of [
+        [{ type: 'user', name: other.name }, other.name],
+        [{ type: 'robot_ac', id: robot }, `robot:${robot}`],
+      ] as const) {
+        const about = { ...scene, other: { ...other, name: asked } };
+        await assertOver(about, 'assignment.expire', `cluster:${cluster}`, 'can_remove', async () => {
+          const body = { role: { id: role }, to, on: { type: 'cluster', id: cluster }, expires_at: inHours(1) };
+          const made = await call('POST', `/authz/assignments?org=${org.name}`, body);
+          assert.equal(made.status, 201, made.text);
+          await pause();
+          return { statement: END_ROLE, id: role };
+        });
+      }
+    });
+
     it(`A token that was replaced is gone as of its end on ${driver}`, async () => {
       const scene = await openScene(atrium);
       const { org, other, put, call } = scene;

@@ -12,6 +12,7 @@ import { inHours } from '../../support/expiry.ts';
 import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/impact-moments.ts';
 import { makeForReal, type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
 import { createRandom, type Random, SEED } from '../../support/random.ts';
+import { makeRobot } from '../../support/robots.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const ROUNDS = COUNTS.previewedPlans;
@@ -26,6 +27,8 @@ describe('Agreement of previews with what happens', () => {
     atrium = await openTestServer();
     model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
     acme = atrium.world.orgs.acme?.id ?? 0n;
+    await makeRobot(atrium, 'deploy');
+    await makeRobot(atrium, 'sweeper');
   });
   after(() => atrium.close());
 
@@ -35,7 +38,7 @@ describe('Agreement of previews with what happens', () => {
     const ends = [24, 48, 72].map(inHours);
     for (let round = 0; round < ROUNDS; round++) {
       const earlier = await look();
-      const things = { ...thingsIn(earlier), ends };
+      const things = { ...thingsIn(earlier), assignments: await assignmentIds(), ends };
       const length = 1 + random.below(4);
       const changes = Array.from({ length }, (_, place) => randomChange(random, things, `new ${round} ${place}`));
       const who = random.pick(['ann', 'ann', 'ann', 'root', 'bob']);
@@ -49,7 +52,7 @@ describe('Agreement of previews with what happens', () => {
         continue;
       }
       const later = await look(at);
-      const expected = expectedImpact(earlier, later, scopeOf(who));
+      const expected = expectedImpact(earlier, later, scopeOf(who, earlier));
       await rescue();
       if (!expected) continue;
       const { users, unattended } = shownImpact(preview.body);
@@ -78,7 +81,7 @@ describe('Agreement of previews with what happens', () => {
     const prod = `cluster:${atrium.world.clusters.prod?.id}`;
     for (let round = 0; round < GUARDED_ROUNDS; round++) {
       const now = await look();
-      const things = { ...thingsIn(now), ends: [] };
+      const things = { ...thingsIn(now), assignments: await assignmentIds(), ends: [] };
       const holds: Holds = (name, relation, isCluster) =>
         now.held(userOf(name), isCluster ? prod : `organization:${acme}`).includes(relation);
       for (let count = (await guardrails()).length; count < GUARDRAILS; count++) {
@@ -118,6 +121,11 @@ describe('Agreement of previews with what happens', () => {
     assert.ok(outcomes.made > 0, JSON.stringify(outcomes));
   });
 
+  async function assignmentIds(): Promise<number[]> {
+    const { body } = await atrium.as('root')('GET', '/authz/assignments?org=acme&limit=50');
+    return body.map(({ id }: { id: number }) => id);
+  }
+
   async function guardrails(): Promise<Shown[]> {
     return (await atrium.as('root')('GET', '/authz/guardrails?org=acme')).body;
   }
@@ -149,9 +157,13 @@ describe('Agreement of previews with what happens', () => {
   }
 
   const look = (at?: string) => lookAt(atrium.instance.db, model, acme, at === undefined ? undefined : new Date(at));
-  const scopeOf = (who: string) => {
+  const scopeOf = (who: string, earlier: Moment) => {
     const people = new Map(PEOPLE.map((name) => [name, userOf(name)]));
-    const members = new Map([...people].filter(([name]) => name !== 'root'));
+    const robots = earlier.objects.filter((object) => object.startsWith('robot_ac:'));
+    const members = new Map([
+      ...[...people].filter(([name]) => name !== 'root'),
+      ...robots.map((robot) => [earlier.names.get(robot) ?? '', robot] as const),
+    ]);
     return { organization: `organization:${acme}`, organizationName: 'acme', caller: userOf(who), people, members };
   };
   const userOf = (name: string) => `user:${atrium.world.users[name]?.id}`;
@@ -177,17 +189,21 @@ describe('Agreement of previews with what happens', () => {
     return last;
   }
 
-  function thingsIn({ names }: Moment): Omit<Things, 'ends'> {
+  function thingsIn({ names, objects }: Moment): Omit<Things, 'ends'> {
     const of = (type: string) =>
       [...names].flatMap(([object, name]) => {
         const [found, id] = object.split(':');
         return found === type ? [{ id: Number(id), name }] : [];
       });
+    const idsIn = (type: string) =>
+      objects.filter((object) => object.startsWith(`${type}:`)).map((object) => Number(object.split(':')[1]));
     const own = new Set([...Object.values(atrium.world.orgs.globex?.teams ?? {})].map(Number));
     return {
       users: PEOPLE.filter((name) => name !== 'root'),
       teams: of('team').filter(({ id }) => !own.has(id)),
       roles: of('role'),
+      clusters: idsIn('cluster'),
+      robots: idsIn('robot_ac'),
       permissions: CATALOG.map(({ namespace, action }) => ({ namespace, action })),
     };
   }
@@ -255,11 +271,22 @@ function randomGuardrail(random: Random, { users, teams }: Things, holds: Holds,
   };
   const team = isTight ? {} : { team: random.pick(teams).id };
   const enforce = random.chance(0.8);
+  const robots = random.chance(0.4) ? { robots: random.some(['deploy', 'sweeper'], 0.7) } : {};
   switch (random.below(4)) {
     case 0:
-      return { name, enforce, never: { users: some(others), ...team, relation, ...object } };
+      return { name, enforce, never: { users: some(others), ...robots, ...team, relation, ...object } };
     case 1:
-      return { name, enforce, always: { users: some(holders), ...team, relation, ...(isCluster && { object: prod }) } };
+      return {
+        name,
+        enforce,
+        always: {
+          users: some(holders),
+          ...(isTight ? {} : robots),
+          ...team,
+          relation,
+          ...(isCluster && { object: prod }),
+        },
+      };
     case 2:
       return { name, enforce, at_most: { count: isTight ? holders.length : random.below(4), relation, ...object } };
     default:

@@ -32,7 +32,7 @@ describe('Questions about robots', () => {
     }
     const no = await deploy.call('GET', `${onAcme()}/explain?org=acme&relation=can_edit&remedies=true`);
     assert.deepEqual([no.status, no.body.allowed, no.body.remedies], [200, false, []]);
-    assert.match(no.body.remedies_note, /Robots are in no team/);
+    assert.match(no.body.remedies_note, /No change of the teams and roles that you may see would let deploy do this/);
     const prod = Number(atrium.world.clusters.prod?.id);
     const hidden = await deploy.call('GET', `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_view`);
     assert.deepEqual([hidden.status, hidden.body.allowed, hidden.body.found], [200, false, false]);

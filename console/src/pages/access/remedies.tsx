@@ -82,11 +82,14 @@ function whoPath(org: string, { required }: Remedy): string {
 
 /** One change after the other. If one is rejected, those before it stay, and the page shows how things are. */
 async function apply(org: string, remedy: Remedy | undefined): Promise<void> {
-  for (const { action, id = 0n, team = 0n, username = '', role } of remedy?.change.changes ?? []) {
+  for (const { action, id = 0n, team = 0n, username = '', role, to, on } of remedy?.change.changes ?? []) {
     if (action === 'team.add_member') {
       await api.call('PUT /teams/{id}/members/{username}', { path: { id, username } });
     } else if (action === 'role.assign') {
       await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team, role: id } });
+    } else if (action === 'assignment.create') {
+      const body = { role: { id: role?.id }, to: { type: to?.type ?? '', id: to?.id }, on };
+      await api.call('POST /authz/assignments', { query: { org }, body });
     } else if (action === 'role.update') {
       const body = { permissions: role?.permissions ?? [] };
       await api.call('PUT /authz/roles/{id}', { path: { id }, query: { org }, body });
