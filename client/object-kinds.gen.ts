@@ -16,6 +16,10 @@ export const OBJECT_KINDS = {
 } as const;
 /** The types that guardrails can be about. */
 export const GUARDED_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'] as const;
+/** The types that a role can be assigned to. */
+export const PRINCIPAL_TYPES = ['user', 'team', 'robot_ac'] as const;
+/** The types that a role can be assigned on. */
+export const PLACE_TYPES = ['organization', 'team', 'cluster_set', 'cluster', 'contract', 'robot_ac'] as const;
 /** The types that are found by name, in the order in which they are shown. */
 export const SEARCHED_TYPES = ['user', 'team', 'role', 'cluster', 'contract', 'robot_ac', 'organization'] as const;
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */

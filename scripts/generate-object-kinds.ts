@@ -1,4 +1,4 @@
-import { OBJECT_KINDS, SEARCHED_TYPES } from '../src/changes/object-kinds.ts';
+import { OBJECT_KINDS, PLACE_TYPES, PRINCIPAL_TYPES, SEARCHED_TYPES } from '../src/changes/object-kinds.ts';
 import { EVENT_KINDS } from '../src/events/visible-changes.ts';
 import { GUARDED_TYPES } from '../src/guardrails/guardrail.ts';
 
@@ -18,6 +18,10 @@ ${rows.join('\n')}
 } as const;
 /** The types that guardrails can be about. */
 export const GUARDED_TYPES = ${literal(GUARDED_TYPES)} as const;
+/** The types that a role can be assigned to. */
+export const PRINCIPAL_TYPES = ${literal(PRINCIPAL_TYPES)} as const;
+/** The types that a role can be assigned on. */
+export const PLACE_TYPES = ${literal(PLACE_TYPES)} as const;
 /** The types that are found by name, in the order in which they are shown. */
 export const SEARCHED_TYPES = ${literal(SEARCHED_TYPES)} as const;
 /** What events call that which changed. \`account\` is a user or an organization, for site administrators. */
