@@ -4,8 +4,10 @@ import type { Answer, Input } from '../../../client/client.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { titleOf } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
+import { principalKey } from '../data/principal.ts';
 import { Card } from './bits.tsx';
 import { Fault } from './fault.tsx';
+import { MarkedName } from './marked-name.tsx';
 import { When } from './when.tsx';
 import './impact.css';
 
@@ -103,18 +105,33 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
         </div>
       )}
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
-      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, keeps, more }) => (
-        <div key={String(user.id)} class="stack tight change">
-          <bdi class="strong">{user.name}</bdi>
-          <Effects effects={gains} kind="gain" />
-          <Effects effects={loses} kind="loss" />
-          <Effects effects={keeps} kind="kept" />
-          {more > 0 && <p class="quiet">{`and ${more} more on single objects`}</p>}
+      {users.slice(0, SHOWN_PEOPLE).map((one) => (
+        <div key={principalKey(one.user)} class="stack tight change">
+          <span class="strong line">
+            <MarkedName of={one.user} />
+          </span>
+          <Effects effects={one.gains} kind="gain" />
+          <Effects effects={one.loses} kind="loss" />
+          <Effects effects={one.keeps} kind="kept" />
+          {one.more > 0 && <p class="quiet">{`and ${one.more} more on single objects`}</p>}
+          <LiveTokens of={one} />
         </div>
       ))}
-      {hidden > 0 && <p class="quiet">{`and ${hidden} more people`}</p>}
+      {hidden > 0 && <p class="quiet">{`and ${hidden} more`}</p>}
     </div>
   );
+}
+
+type RobotImpact = Report['users'][number] & {
+  readonly live_tokens?: number;
+  readonly token_creators?: readonly { readonly name: string }[];
+};
+
+/** Whoever has a token of a robot gains what the robot gains. */
+function LiveTokens({ of: { live_tokens: count = 0, token_creators: creators = [] } }: { of: RobotImpact }) {
+  if (count === 0) return null;
+  const by = creators.length === 0 ? '' : `, created by ${creators.map(({ name }) => name).join(', ')}`;
+  return <p class="quiet">{`So does every program that has one of its tokens: ${count}${by}.`}</p>;
 }
 
 interface EffectsProps {

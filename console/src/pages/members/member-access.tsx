@@ -14,10 +14,10 @@ import { UserPicker } from '../../parts/user-picker.tsx';
 
 const MAX_NAMED = 6;
 
-/** Everything that a member holds, in one call. */
-export function useMemberAccess(org: string, login: string): Resource<UserAccess> {
-  return useResource('GET /authz/users/{username}/access', {
-    path: { username: login },
+/** Everything that a member holds, or a robot such as `robot:deploy`, in one call. */
+export function useMemberAccess(org: string, login: string | undefined): Resource<UserAccess> {
+  return useResource(login === undefined ? undefined : 'GET /authz/users/{username}/access', {
+    path: { username: login ?? '' },
     query: { org, limit: 50 },
   }) as Resource<UserAccess>;
 }
@@ -26,16 +26,14 @@ interface MemberAccessProps {
   readonly org: string;
   readonly login: string;
   readonly access: Resource<UserAccess>;
+  readonly title?: string | undefined;
 }
 
-/** What a member holds, by type and reason. */
-export function MemberAccess({ org, login, access }: MemberAccessProps) {
+/** What a member or a robot holds, by type and reason. */
+export function MemberAccess({ org, login, access, title = 'What they may do, and why' }: MemberAccessProps) {
   const isComparing = useSignal(false);
   return (
-    <Card
-      title="What they may do, and why"
-      actions={<Button onClick={() => (isComparing.value = true)}>Compare with…</Button>}
-    >
+    <Card title={title} actions={<Button onClick={() => (isComparing.value = true)}>Compare with…</Button>}>
       <Show of={access}>{(found) => <Rows org={org} found={found} />}</Show>
       {isComparing.value && <Compare org={org} login={login} onClose={() => (isComparing.value = false)} />}
     </Card>
@@ -106,7 +104,7 @@ function Objects({ org, type, group }: { org: string; type: string; group: Acces
 function Reasons({ org, via }: { org: string; via: readonly (AccessReason | AccessGroupReason)[] }) {
   if (via.length === 0) return <span class="quiet">a team or role that you may not see</span>;
   return (
-    <>
+    <span class="line">
       {via.map(({ kind, id, name }) => {
         if (kind === 'platform') return <Chip key={kind}>site administrator</Chip>;
         if (kind === 'owner') return <Chip key={kind}>owns it</Chip>;
@@ -118,7 +116,7 @@ function Reasons({ org, via }: { org: string; via: readonly (AccessReason | Acce
           </a>
         );
       })}
-    </>
+    </span>
   );
 }
 
