@@ -173,7 +173,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await dialog.getByRole('button', { name: 'Assign role' }).click();
     await page.getByText('The role tuner was assigned to ci.').waitFor();
     const row = card(page, 'Who has this role').getByRole('row', { name: /^ci/ });
-    assert.match(await row.innerText(), /robot\s+cluster set eu 0 clusters now/);
+    assert.match(await row.innerText(), /robot\s+cluster set eu \(0 clusters\)/);
 
     await row.getByRole('link', { name: 'ci' }).click();
     await page.getByRole('heading', { name: 'ci', exact: true }).waitFor();
@@ -214,6 +214,29 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await dialog.getByText('loses view audit log').waitFor();
     await dialog.getByRole('button', { name: 'End assignment' }).click();
     await ofTeam.getByRole('row', { name: /^auditor/ }).waitFor({ state: 'detached' });
+    assert.deepEqual(faults, []);
+  });
+
+  itLong('A role can be saved after it was assigned to a team on its own page', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const roles = (await atrium.as('ann')('GET', '/authz/roles?org=acme')).body as { id: number; name: string }[];
+    await go(`/orgs/acme/roles/${roles.find(({ name }) => name === 'remover')?.id}`);
+    await page.getByLabel('Description').fill('Removes clusters');
+    await page.getByRole('button', { name: 'Assign role' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('To', { exact: true }).selectOption('team');
+    await dialog.getByRole('combobox', { name: 'To which team' }).fill('operators');
+    await dialog.getByRole('button', { name: 'Assign role' }).click();
+    await card(page, 'Assigned to').getByRole('link', { name: 'All (1)' }).click();
+    await card(page, 'Who has this role')
+      .getByRole('row', { name: /^team operators the organization/ })
+      .waitFor();
+    await page.getByRole('button', { name: 'Save role' }).click();
+    await page.getByText('The role remover was saved.').waitFor();
+    await page.getByRole('button', { name: 'End remover for operators' }).click();
+    await dialog.getByRole('button', { name: 'End assignment' }).click();
+    await page.getByText('Nobody has this role yet.').waitFor();
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Removes clusters');
     assert.deepEqual(faults, []);
   });
 

@@ -8,7 +8,6 @@ import { Expires } from '../../parts/expiry.tsx';
 import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Show } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { When } from '../../parts/when.tsx';
 import { Assign } from './assign.tsx';
 import { type Assignment, assignmentWords, type Given } from './assignment.ts';
 import { ChangeAssignment, EndAssignment } from './change-assignment.tsx';
@@ -102,7 +101,9 @@ function AssignmentTable({ org, given, title, of, all, cannot }: AssignmentTable
         onMore={of.loadMore}
         columns={[
           ...nameColumns(org, given),
-          { key: 'gives', title: 'Gives', cell: (one) => <Gives assignment={one} />, isMinor: true },
+          ...(given.role === undefined || all.some(({ without_effect: others }) => others.length > 0)
+            ? [{ key: 'gives', title: 'Gives', cell: (one: Assignment) => <Gives assignment={one} />, isMinor: true }]
+            : []),
           {
             key: 'until',
             title: 'Until',
@@ -156,7 +157,7 @@ export function PlaceLink({ org, on }: { org: string; on: Assignment['on'] }) {
     <>
       <ObjectLink org={org} of={on} isKindShown />
       {clusters !== undefined && (
-        <span class="quiet small">{` ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} now`}</span>
+        <span class="quiet small">{` (${clusters} ${clusters === 1 ? 'cluster' : 'clusters'})`}</span>
       )}
     </>
   );
@@ -179,10 +180,9 @@ function Gives({ assignment: { effective, without_effect: others } }: { assignme
 /** Who assigned it, and on hover when. */
 function Creation({ org, assignment }: { org: string; assignment: Assignment }) {
   const { created_at: at, created_by: by } = assignment;
-  if (by === null) return <When at={at} />;
   return (
     <span title={new Date(at).toISOString()}>
-      <ObjectLink org={org} of={by} />
+      {by === null ? <span class="quiet">not known</span> : <ObjectLink org={org} of={by} />}
     </span>
   );
 }

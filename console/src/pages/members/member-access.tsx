@@ -34,13 +34,13 @@ export function MemberAccess({ org, login, access, title = 'What they may do, an
   const isComparing = useSignal(false);
   return (
     <Card title={title} actions={<Button onClick={() => (isComparing.value = true)}>Compare with…</Button>}>
-      <Show of={access}>{(found) => <Rows org={org} found={found} />}</Show>
+      <Show of={access}>{(found) => <Rows org={org} found={found} isRobot={login.startsWith('robot:')} />}</Show>
       {isComparing.value && <Compare org={org} login={login} onClose={() => (isComparing.value = false)} />}
     </Card>
   );
 }
 
-function Rows({ org, found }: { org: string; found: UserAccess }) {
+function Rows({ org, found, isRobot }: { org: string; found: UserAccess; isRobot: boolean }) {
   const byReason = [...Map.groupBy(found.permissions, ({ via }) => keyOf(via)).values()];
   const groups = found.types.flatMap(({ type, groups: some }) => some.map((group) => ({ type, group })));
   if (byReason.length + groups.length === 0) return <p class="quiet">Nothing that you may see.</p>;
@@ -61,7 +61,7 @@ function Rows({ org, found }: { org: string; found: UserAccess }) {
               <th scope="row">the organization</th>
               <td>{held.map(({ relation }) => words(relation)).join(', ')}</td>
               <td>
-                <Reasons org={org} via={held[0]?.via ?? []} />
+                <Reasons org={org} via={held[0]?.via ?? []} isRobot={isRobot} />
               </td>
             </tr>
           ))}
@@ -72,7 +72,7 @@ function Rows({ org, found }: { org: string; found: UserAccess }) {
               </th>
               <td>{group.relations.map(words).join(', ')}</td>
               <td>
-                <Reasons org={org} via={group.via} />
+                <Reasons org={org} via={group.via} isRobot={isRobot} />
               </td>
             </tr>
           ))}
@@ -101,8 +101,17 @@ function Objects({ org, type, group }: { org: string; type: string; group: Acces
   );
 }
 
-function Reasons({ org, via }: { org: string; via: readonly (AccessReason | AccessGroupReason)[] }) {
-  if (via.length === 0) return <span class="quiet">a team or role that you may not see</span>;
+interface ReasonsProps {
+  readonly org: string;
+  readonly via: readonly (AccessReason | AccessGroupReason)[];
+  readonly isRobot: boolean;
+}
+
+function Reasons({ org, via, isRobot }: ReasonsProps) {
+  // A robot sees its organization without any role.
+  if (via.length === 0) {
+    return <span class="quiet">{isRobot ? 'being its robot' : 'a team or role that you may not see'}</span>;
+  }
   return (
     <span class="line">
       {via.map(({ kind, id, name }) => {

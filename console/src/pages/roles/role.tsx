@@ -12,9 +12,10 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { Impact } from '../../parts/impact.tsx';
+import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Page, Show, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
-import { Assignments } from '../assignments/assignments.tsx';
+import { Assignments, PlaceLink, useAssignments } from '../assignments/assignments.tsx';
 import { Conflict } from './conflict.tsx';
 import { PermissionList } from './permission-list.tsx';
 import {
@@ -29,6 +30,9 @@ import {
   toggled,
 } from './role-draft.ts';
 import './roles.css';
+
+const HOLDERS = 'holders';
+const SHOWN_HOLDERS = 5;
 
 export function RolePage() {
   const { org, question } = useOrg();
@@ -200,15 +204,18 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
             </Button>
             {isChanged && role && <Button onClick={() => take(base.value.draft)}>Discard changes</Button>}
           </div>
+          {role && <FirstHolders org={org} role={role} />}
         </div>
       </form>
       {role && (
-        <Assignments
-          org={org}
-          given={{ role: { id: role.id, name: role.name } }}
-          title="Who has this role"
-          empty="Nobody has this role yet."
-        />
+        <div id={HOLDERS}>
+          <Assignments
+            org={org}
+            given={{ role: { id: role.id, name: role.name } }}
+            title="Who has this role"
+            empty="Nobody has this role yet."
+          />
+        </div>
       )}
       {isDeleting.value && role && (
         <Confirm
@@ -225,6 +232,23 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
         </Confirm>
       )}
     </Page>
+  );
+}
+
+/** The first ones. The whole list is below all permissions. */
+function FirstHolders({ org, role }: { org: string; role: Role }) {
+  const { data = [], total = 0 } = useAssignments(org, { role });
+  if (total === 0) return null;
+  return (
+    <Card title="Assigned to" actions={<a href={`#${HOLDERS}`}>{`All (${total})`}</a>}>
+      <ul class="stack tight">
+        {data.slice(0, SHOWN_HOLDERS).map(({ id, to, on }) => (
+          <li key={String(id)}>
+            <ObjectLink org={org} of={to} /> on <PlaceLink org={org} on={on} />
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 
