@@ -28,9 +28,9 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   const stated = statedTo(graph, user);
   const teams = stated.filter(({ relation, object }) => relation === 'member' && object.startsWith('team:'));
   const found: Source[] = [];
-  const roles = new Map<string, string[]>();
-  /** Those that count in the whole organization. */
+  /** The roles that count in the whole organization. */
   const whole = new Set<string>();
+  const roles = new Map<string, string[]>();
   const places = new Map<string, Map<string, string>>();
   const note = (given: readonly Stated[], team?: string) => {
     for (const { relation, object } of given) {
