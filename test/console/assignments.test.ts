@@ -57,11 +57,13 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await go(access);
     await here.getByText('No role is assigned on this cluster alone.').waitFor();
     await who.getByRole('row', { name: /^cat/ }).getByText('inherited').waitFor();
-    const danLine = who.getByRole('row', { name: /^dan/ }).getByRole('listitem').first();
-    assert.match(
-      await danLine.innerText(),
-      /inherited\s*role cluster-operator\s*on the organization\s*of team operators/,
-    );
+    const line = (name: string, hasText: RegExp) =>
+      who
+        .getByRole('row', { name: new RegExp(`^${name}`) })
+        .getByRole('listitem')
+        .filter({ hasText })
+        .waitFor();
+    await line('dan', /inherited\s*role\s*cluster-operator\s*on the organization\s*of\s*team\s*operators/);
 
     await page.getByRole('button', { name: 'Assign role' }).click();
     await dialog.getByText('Choose to whom first.').waitFor({ state: 'attached' });
@@ -80,8 +82,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await page.getByText('The role tuner was assigned to cat.').waitFor();
     const row = here.getByRole('row', { name: /^tuner cat/ });
     assert.match(await row.innerText(), /reconfigure clusters\s+expires in 4 hours\s+On call\s+ann/);
-    const line = who.getByRole('row', { name: /^cat/ }).getByRole('listitem').first();
-    assert.match(await line.innerText(), /assigned here\s*role tuner\s*expires in 4 hours/);
+    await line('cat', /assigned here\s*role\s*tuner\s*expires in 4 hours/);
     await who.getByRole('link', { name: 'Why may cat edit?' }).waitFor();
 
     await here.getByRole('button', { name: 'Change tuner for cat on cluster prod' }).click();

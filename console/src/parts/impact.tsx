@@ -19,6 +19,8 @@ export type PlannedChange = Exclude<Input<'POST /authz/preview'>['body'], { read
 const DEBOUNCE_MS = 200;
 const SHOWN_PEOPLE = 20;
 const SHOWN_EFFECTS = 8;
+/** Which change and which of its fields a message is about. */
+const CHANGE = /^changes\[\d+\][\w.]*: /;
 const KINDS = {
   gain: { sign: '+', verb: 'gains' },
   loss: { sign: '−', verb: 'loses' },
@@ -80,6 +82,9 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   // The field says it when one saves.
   if (error instanceof ApiError && error.errors.some(({ field }) => field.endsWith('.expires_at')))
     return <p class="quiet">This is not an end that can be chosen.</p>;
+  // It is about a change, and the form has one.
+  if (error instanceof ApiError && CHANGE.test(error.message))
+    return <p class="refusal">{`The server would reject this: ${error.message.replace(CHANGE, '')}.`}</p>;
   if (error !== undefined) return <Fault error={error} />;
   if (!report) return <p class="quiet">Asking the server.</p>;
   const { users, total, unattended, refusals, guardrails } = report;
@@ -87,7 +92,7 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   return (
     <div class="stack">
       {refusals.map(({ field, message }) => (
-        <p key={`${field}${message}`} class="refusal">{`The server would refuse this: ${message}`}</p>
+        <p key={`${field}${message}`} class="refusal">{`The server would reject this: ${message}`}</p>
       ))}
       {guardrails.map(
         ({ id, name, sentence, enforce }) =>
