@@ -17,8 +17,14 @@ const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, 
 /** What every page needs, together with the entry. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/]|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/](?!impact|expiry)|icons[\\/])|client[\\/])/,
   priority: 2,
+};
+/** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
+const ACCESS_CHANGES = {
+  name: 'access-changes',
+  test: /[\\/]console[\\/]src[\\/](parts[\\/](impact|expiry)|pages[\\/](assignments[\\/]|members[\\/]member-access))/,
+  priority: 1,
 };
 const SHARED = { name: 'shared', minShareCount: 2 };
 
@@ -39,7 +45,7 @@ export function consoleConfig(outDir) {
       reportCompressedSize: false,
       // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.
       cssCodeSplit: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, SHARED] } } },
+      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, SHARED] } } },
     },
     plugins: [
       {

@@ -289,6 +289,7 @@ export const LANES: readonly Lane[] = [
       'test/long/console/states.test.ts',
       'test/long/console/bad-input.test.ts',
       'test/console/administration.test.ts',
+      'test/console/assignments.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',
       'test/console/matrix.test.ts',

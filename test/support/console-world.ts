@@ -24,6 +24,7 @@ const CLUSTERS: readonly (readonly [name: string, provider: string, nodes: numbe
   ['edge-paris', 'Generic', 1, 'NotReady'],
 ];
 const DAY_MS = 86_400_000;
+const SET = 'eu';
 const SILENT = sql('test.silence', `update cluster set heartbeat_at = now() - interval '2 days' where name = $1`);
 const SUBSCRIPTION = sql('test.subscription', 'select id from subscription order by id limit 1');
 /** A cloud credential, as its page shows it. */
@@ -41,7 +42,15 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   };
   for (const [index, [name, provider, nodeCount, phase]] of CLUSTERS.entries()) {
     const uid = `5f0c2a10-0000-4000-8000-00000000000${index}`;
-    const fields = { name, uid, provider, nodeCount, orchestratorVersion: 'v1.33.4', location: 'eu-central' };
+    const fields = {
+      name,
+      uid,
+      provider,
+      nodeCount,
+      orchestratorVersion: 'v1.33.4',
+      location: 'eu-central',
+      clusterSetName: SET,
+    };
     const { id } = await did('ann', 'POST', '/orgs/acme/clusters', fields);
     await did('ann', 'POST', `/clusters/${id}/heartbeat`, { phase });
   }
@@ -62,7 +71,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   });
 
   const { teams } = atrium.world.orgs.acme ?? assert.fail('no acme');
-  await did('ann', 'POST', '/authz/roles?org=acme', {
+  const { id: tunerId } = await did('ann', 'POST', '/authz/roles?org=acme', {
     name: 'tuner',
     description: 'Changes the settings of clusters.',
     permissions: [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }],
@@ -71,7 +80,18 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   const payments = { name: 'payments', description: 'Owns billing and checkout.', permission: 'none' };
   const { id: paymentsId } = await did('ann', 'POST', '/orgs/acme/teams', payments);
   for (const name of ['bob', 'cat', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
-  await did('ann', 'POST', '/orgs/acme/robots', { name: 'deploy', description: 'Rolls out releases.' });
+  const deploy = { name: 'deploy', description: 'Rolls out releases.' };
+  const { id: deployId } = await did('ann', 'POST', '/orgs/acme/robots', deploy);
+  const prod = { type: 'cluster', name: 'prod' };
+  const soon = new Date(Date.now() + 2 * DAY_MS).toISOString();
+  for (const assignment of [
+    { to: { type: 'user', name: 'cat' }, on: prod, expires_at: soon, reason: 'On call this week' },
+    { to: { type: 'robot_ac', id: deployId }, on: prod, reason: 'Rolls out releases' },
+    { to: { type: 'team', id: paymentsId }, on: { type: 'cluster_set', name: SET } },
+    { to: { type: 'team', id: Number(teams.operators) }, on: prod },
+  ]) {
+    await did('ann', 'POST', '/authz/assignments?org=acme', { role: { id: tunerId }, ...assignment });
+  }
   const ends = new Date(Date.now() + 200 * DAY_MS).toISOString();
   await did('ann', 'POST', '/orgs/acme/contracts', { name: 'support', product: 'platform', end: ends });
   await did('ann', 'POST', '/authz/roles?org=acme', {

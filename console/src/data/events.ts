@@ -21,12 +21,12 @@ const GATHER_MS = 200;
 
 /** What a call shows, by a word in its path. Calls that are not here may show anything. */
 const SHOWN: readonly (readonly [RegExp, readonly EventChange['kind'][]])[] = [
-  [/\/contracts\b/, ['contract']],
-  [/\/robots\b/, ['robot', 'token']],
+  [/\/contracts\b/, ['contract', 'assignment']],
+  [/\/robots\b/, ['robot', 'token', 'assignment']],
   [/\/tokens\b/, ['token', 'robot']],
-  [/\/clusters(v2)?\b/, ['cluster', 'organization']],
-  [/^GET \/authz\/roles\b/, ['role', 'team', 'user']],
-  [/\/(teams|members)\b/, ['team', 'role', 'user', 'account']],
+  [/\/clusters(v2)?\b/, ['cluster', 'organization', 'assignment']],
+  [/^GET \/authz\/roles\b/, ['role', 'team', 'user', 'assignment']],
+  [/\/(teams|members)\b/, ['team', 'role', 'user', 'account', 'assignment']],
   [/\/(emails|sessions|followers|following|credentials|orders)\b/, ['user']],
   [/\/marketplace\b/, []],
   [/\/(version|model|available_permissions)\b/, []],

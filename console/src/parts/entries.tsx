@@ -25,8 +25,14 @@ export function Entries({ of, org, empty }: { of: readonly AuditEntry[]; org: st
           <a
             href={orgPath(org, `/audit?${new URLSearchParams({ object: `${entry.object.type}:${entry.object.id}` })}`)}
           >
-            <EntryActor actor={entry.actor} /> {verbOf(entry)} {nounOf(entry)} <bdi>{nameOf(entry)}</bdi>
-            {detailOf(entry)}
+            {entry.object.type === 'assignment' ? (
+              <span dir="auto">{entry.summary}</span>
+            ) : (
+              <>
+                <EntryActor actor={entry.actor} /> {verbOf(entry)} {nounOf(entry)} <bdi>{nameOf(entry)}</bdi>
+                {detailOf(entry)}
+              </>
+            )}
           </a>
           <span class="quiet small">
             <When at={entry.at} />

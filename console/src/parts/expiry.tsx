@@ -13,33 +13,44 @@ import { notify } from './toast.tsx';
 import { relativeTime } from './when.tsx';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const SOON_MS = 14 * DAY_MS;
+const HOUR_MS = 3_600_000;
+const SOON_MS = 14 * 24 * HOUR_MS;
 const EXACT = 'exact';
 const NEVER = '';
 const ENDS = [
   { value: NEVER, label: 'never' },
-  { value: '1', label: 'in a day' },
-  { value: '7', label: 'in 7 days' },
-  { value: '30', label: 'in 30 days' },
-  { value: '90', label: 'in 90 days' },
+  { value: '4', label: 'in 4 hours' },
+  { value: '24', label: 'in a day' },
+  { value: '168', label: 'in 7 days' },
+  { value: '720', label: 'in 30 days' },
+  { value: '2160', label: 'in 90 days' },
   { value: EXACT, label: 'at an exact time …' },
 ] as const;
 
 /** What is chosen in a field for the end of something. */
 export interface ExpiryChoice {
-  readonly days: Signal<string>;
+  readonly hours: Signal<string>;
   readonly exact: Signal<string>;
 }
 
-export function useExpiry(days: (typeof ENDS)[number]['value'] = NEVER): ExpiryChoice {
-  return { days: useSignal<string>(days), exact: useSignal('') };
+/** Begins with the end that is there already, if there is one. */
+export function useExpiry(hours: (typeof ENDS)[number]['value'] = NEVER, present?: string): ExpiryChoice {
+  return {
+    hours: useSignal<string>(present === undefined ? hours : EXACT),
+    exact: useSignal(present === undefined ? '' : localTime(present)),
+  };
+}
+
+/** As a field for a date and a time takes it. */
+function localTime(at: string): string {
+  const moment = new Date(at);
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
 /** Null: it does not end. Whoever adds something leaves that out, so that what is there already keeps its end. */
-export function chosenExpiry({ days, exact }: ExpiryChoice, now = serverNow()): string | null {
-  if (days.value === EXACT) return exact.value === '' ? '' : new Date(exact.value).toISOString();
-  return days.value === NEVER ? null : new Date(now + Number(days.value) * DAY_MS).toISOString();
+export function chosenExpiry({ hours, exact }: ExpiryChoice, now = serverNow()): string | null {
+  if (hours.value === EXACT) return exact.value === '' ? '' : new Date(exact.value).toISOString();
+  return hours.value === NEVER ? null : new Date(now + Number(hours.value) * HOUR_MS).toISOString();
 }
 
 /** The same for a preview, which need not ask again for each second that passes. */
@@ -49,12 +60,12 @@ export function previewedExpiry(choice: ExpiryChoice): { readonly expires_at?: s
 }
 
 export function ExpiryField({ choice, error }: { choice: ExpiryChoice; error: string | undefined }) {
-  const isExact = choice.days.value === EXACT;
+  const isExact = choice.hours.value === EXACT;
   return (
     <>
       <SelectField
         label="Expires"
-        value={choice.days}
+        value={choice.hours}
         choices={ENDS}
         hint="It ends by itself. The first request after that moment is denied."
         error={isExact ? undefined : error}
@@ -121,7 +132,7 @@ export function Renewal({ at, what, whyNot, change, org, planned }: RenewalProps
 type RenewProps = Omit<RenewalProps, 'at' | 'whyNot'> & { readonly onClose: () => void };
 
 function Renew({ what, change, org, planned, onClose }: RenewProps) {
-  const choice = useExpiry('30');
+  const choice = useExpiry('720');
   const renew = useAction(async () => {
     await change(chosenExpiry(choice));
     notify({ kind: 'ok', text: `${capital(what)} was renewed.` });

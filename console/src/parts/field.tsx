@@ -85,6 +85,7 @@ export function SelectField({ label, hint, error, value, choices, isReadOnly, on
         class="input"
         value={value.value}
         disabled={isReadOnly}
+        aria-invalid={error !== undefined || undefined}
         aria-describedby={describedBy(id, hint, error)}
         onChange={(event) => {
           value.value = event.currentTarget.value;

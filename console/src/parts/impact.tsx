@@ -4,8 +4,10 @@ import type { Answer, Input } from '../../../client/client.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { titleOf } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
+import { principalKey } from '../data/principal.ts';
 import { Card } from './bits.tsx';
 import { Fault } from './fault.tsx';
+import { MarkedName } from './marked-name.tsx';
 import { When } from './when.tsx';
 import './impact.css';
 
@@ -17,6 +19,8 @@ export type PlannedChange = Exclude<Input<'POST /authz/preview'>['body'], { read
 const DEBOUNCE_MS = 200;
 const SHOWN_PEOPLE = 20;
 const SHOWN_EFFECTS = 8;
+/** Which change and which of its fields a message is about. */
+const CHANGE = /^changes\[\d+\][\w.]*: /;
 const KINDS = {
   gain: { sign: '+', verb: 'gains' },
   loss: { sign: '−', verb: 'loses' },
@@ -78,6 +82,9 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   // The field says it when one saves.
   if (error instanceof ApiError && error.errors.some(({ field }) => field.endsWith('.expires_at')))
     return <p class="quiet">This is not an end that can be chosen.</p>;
+  // It is about a change, and the form has one.
+  if (error instanceof ApiError && CHANGE.test(error.message))
+    return <p class="refusal">{`The server would reject this: ${error.message.replace(CHANGE, '')}.`}</p>;
   if (error !== undefined) return <Fault error={error} />;
   if (!report) return <p class="quiet">Asking the server.</p>;
   const { users, total, unattended, refusals, guardrails } = report;
@@ -85,7 +92,7 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   return (
     <div class="stack">
       {refusals.map(({ field, message }) => (
-        <p key={`${field}${message}`} class="refusal">{`The server would refuse this: ${message}`}</p>
+        <p key={`${field}${message}`} class="refusal">{`The server would reject this: ${message}`}</p>
       ))}
       {guardrails.map(
         ({ id, name, sentence, enforce }) =>
@@ -103,21 +110,28 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
         </div>
       )}
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
-      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, keeps, more, token_creators: creators = [] }) => (
-        <div key={`${user.type ?? 'user'} ${user.id}`} class="stack tight change">
-          <bdi class="strong">{user.name}</bdi>
-          <Effects effects={gains} kind="gain" />
-          <Effects effects={loses} kind="loss" />
-          <Effects effects={keeps} kind="kept" />
-          {more > 0 && <p class="quiet">{`and ${more} more on single objects`}</p>}
-          {creators.length > 0 && (
-            <p class="quiet">{`Its tokens were created by ${creators.map(({ name }) => name).join(', ')}.`}</p>
-          )}
+      {users.slice(0, SHOWN_PEOPLE).map((one) => (
+        <div key={principalKey(one.user)} class="stack tight change">
+          <span class="strong line">
+            <MarkedName of={one.user} />
+          </span>
+          <Effects effects={one.gains} kind="gain" />
+          <Effects effects={one.loses} kind="loss" />
+          <Effects effects={one.keeps} kind="kept" />
+          {one.more > 0 && <p class="quiet">{`and ${one.more} more on single objects`}</p>}
+          <LiveTokens of={one} />
         </div>
       ))}
-      {hidden > 0 && <p class="quiet">{`and ${hidden} more people`}</p>}
+      {hidden > 0 && <p class="quiet">{`and ${hidden} more`}</p>}
     </div>
   );
+}
+
+/** Whoever has a token of a robot gains what the robot gains. */
+function LiveTokens({ of: { live_tokens: count = 0, token_creators: creators = [] } }: { of: Report['users'][number] }) {
+  if (count === 0) return null;
+  const by = creators.length === 0 ? '' : `, created by ${creators.map(({ name }) => name).join(', ')}`;
+  return <p class="quiet">{`So does every program that has one of its tokens: ${count}${by}.`}</p>;
 }
 
 interface EffectsProps {

@@ -9,12 +9,15 @@ interface UserPickerProps {
   readonly value: Signal<string>;
   readonly hint?: string | undefined;
   readonly error?: string | undefined;
+  /** Also finds robots of this organization, as `robot:deploy`. */
+  readonly robotsOf?: string | undefined;
 }
 
 const MAX_FOUND = 8;
+const ROBOT = 'robot:';
 
 /** Finds a user by any part of the name, on the server. */
-export function UserPicker({ label, value, hint, error }: UserPickerProps) {
+export function UserPicker({ label, value, hint, error, robotsOf }: UserPickerProps) {
   const text = useSignal(value.value);
   const picked = useSignal('');
   // Whoever is chosen already need not be found.
@@ -24,6 +27,15 @@ export function UserPicker({ label, value, hint, error }: UserPickerProps) {
     isAsked ? 'GET /users/search' : undefined,
     isAsked ? { query: { q: text.value.trim(), limit: MAX_FOUND } } : undefined,
   );
+  const asked = text.value.trim().replace(ROBOT, '');
+  const hasRobots = robotsOf !== undefined && isAsked && asked !== '';
+  const robots = useResource(hasRobots ? 'GET /search' : undefined, {
+    query: { q: asked, org: robotsOf, types: 'robots' },
+  });
+  const choices = [
+    ...(found.data?.data ?? []).map(({ login, full_name }) => ({ value: login, label: login, detail: full_name })),
+    ...(robots.data?.robots ?? []).map(({ name }) => ({ value: ROBOT + name, label: ROBOT + name, detail: 'robot' })),
+  ];
   return (
     <Picker
       label={label}
@@ -41,11 +53,7 @@ export function UserPicker({ label, value, hint, error }: UserPickerProps) {
           },
         } as Signal<string>
       }
-      choices={(found.data?.data ?? []).map(({ login, full_name }) => ({
-        value: login,
-        label: login,
-        detail: full_name,
-      }))}
+      choices={choices.slice(0, MAX_FOUND)}
     />
   );
 }

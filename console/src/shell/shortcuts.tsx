@@ -46,6 +46,7 @@ export function useShortcuts(open: (what: 'palette' | 'keys' | 'calls') => void)
       else if (key === '/') focus(event, '[data-filter] input, input[data-filter]');
       else if (key === 'n') click('[data-key="n"] .button');
       else if (key === 'e') click('[data-key="e"] .button');
+      else if (key === 'a') click('[data-key="a"] .button');
       else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1);
     };
     addEventListener('keydown', onKey);
@@ -86,6 +87,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
     ['Enter', 'Open the row'],
     ['n', 'New'],
     ['e', 'Edit'],
+    ['a', 'Assign a role'],
     ['`', 'API calls of this page'],
     ['?', 'This list'],
     ['Esc', 'Close'],

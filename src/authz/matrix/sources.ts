@@ -28,11 +28,15 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   const stated = statedTo(graph, user);
   const teams = stated.filter(({ relation, object }) => relation === 'member' && object.startsWith('team:'));
   const found: Source[] = [];
+  /** The roles that count in the whole organization. */
+  const whole = new Set<string>();
   const roles = new Map<string, string[]>();
   const places = new Map<string, Map<string, Set<string>>>();
   const note = (given: readonly Stated[], team?: string) => {
     for (const { relation, object } of given) {
-      const role = isRole(relation, object) ? object : roleAt(graph, relation, object, places);
+      const isWhole = isRole(relation, object);
+      if (isWhole) whole.add(object);
+      const role = isWhole ? object : roleAt(graph, relation, object, places);
       if (role !== undefined) roles.set(role, [...new Set([...(roles.get(role) ?? []), ...(team ? [team] : [])])]);
     }
   };
@@ -46,7 +50,9 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   }
   for (const [object, through] of [...roles].sort(([one], [other]) => byId(one, other))) {
     const at = places.get(object);
-    found.push({ kind: 'role', object, teams: through, subjects: [`${object}#assignee`], ...(at && { places: at }) });
+    // On a single object, the role gives nothing elsewhere.
+    const subjects = whole.has(object) ? [`${object}#assignee`] : [];
+    found.push({ kind: 'role', object, teams: through, subjects, ...(at && { places: at }) });
   }
   for (const { relation, object } of stated) {
     if (!object.startsWith('platform:')) continue;

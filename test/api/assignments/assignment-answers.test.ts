@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 import { assign, openPlace, type Place } from '../../support/assignments.ts';
 import { inHours } from '../../support/expiry.ts';
+import { addMember, createTeam, removeMember } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('Questions about access with assignments', () => {
@@ -101,6 +102,25 @@ describe('Questions about access with assignments', () => {
         objects: [{ id: prod.id, name: 'prod' }],
       },
     ]);
+    // What the role gives to a robot in the whole organization is no reason of the user.
+    const ofRobot = await assign(place, operator.id, { type: 'robot_ac', id: place.robot });
+    const readers = await createTeam(atrium.instance, { organizationId: org.id, name: 'readers', permission: 'read' });
+    await addMember(atrium.instance, readers, dan.id);
+    const both = await get(`/authz/users/${dan.name}/access?org=${org.name}&type=cluster`);
+    const isByRole = ({ kind }: { kind: string }) => kind === 'role';
+    assert.deepEqual(
+      both.types[0].groups.map(({ objects, via }: { objects: { name: string }[]; via: { kind: string }[] }) => [
+        objects.map(({ name }) => name).join(),
+        via.some(isByRole),
+      ]),
+      [
+        ['prod', true],
+        ['staging', false],
+      ],
+    );
+    assert.ok(both.permissions.every(({ via }: { via: { kind: string }[] }) => !via.some(isByRole)));
+    await removeMember(atrium.instance, readers, dan.id);
+    await call('DELETE', at(ofRobot.id));
     await call('DELETE', at(made.id));
   });
 

@@ -63,7 +63,7 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     await page.getByRole('button', { name: 'Delete team' }).click();
     await impactOn(page).getByText('loses leave: organization acme').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'Remove cluster-operator' }).click();
+    await page.getByRole('button', { name: 'End cluster-operator' }).click();
     await impactOn(page).getByText('loses connect to clusters').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Remove dan' }).click();
@@ -81,7 +81,7 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     await page.getByRole('button', { name: 'Remove from organization' }).click();
     await impactOn(page).getByText('Nobody could do this any more').waitFor();
     await impactOn(page).getByText('delete: organization acme').last().waitFor();
-    await impactOn(page).getByText('The server would refuse this').waitFor();
+    await impactOn(page).getByText('The server would reject this').waitFor();
     assert.deepEqual(faults, []);
   });
 

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../../../../client/client.ts';
-import { principalKey } from '../../data/principal.ts';
+import { useOrgName } from '../../data/org.ts';
+import { objectPath, principalKey } from '../../data/principal.ts';
 import { MarkedName } from '../../parts/marked-name.tsx';
 import type { Said } from './matrix-marks.ts';
 
@@ -29,6 +30,7 @@ interface Range {
 
 /** A row for each person and a column for each object. Arrow keys go from cell to cell; each cell leads to why. */
 export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
+  const org = useOrgName();
   const { users, objects, cells } = matrix;
   const box = useRef<HTMLDivElement>(null);
   const active = useSignal<readonly [row: number, column: number]>([0, 0]);
@@ -77,7 +79,10 @@ export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
           {users.slice(firstRow, lastRow).map((user, place) => (
             <tr key={principalKey(user)} aria-rowindex={firstRow + place + 2}>
               <th scope="row" aria-colindex={1} title={user.name}>
-                <MarkedName of={user} />
+                {/* Between two cells, the keyboard does not stop at each name. */}
+                <a href={objectPath(org, user) ?? ''} tabIndex={-1}>
+                  <MarkedName of={user} />
+                </a>
               </th>
               {firstColumn > 0 && <td aria-hidden="true" />}
               {shown.map((object, index) => {

@@ -10,12 +10,14 @@ export interface ReasonGroup {
   readonly people: readonly Holder[];
 }
 
-/** The largest group first. A role is only ever held through a team, so it is named with the team. */
+/** The largest group first. Whoever has a role through a team is in the group of the team. */
 export function groupsOf(people: readonly Holder[]): readonly ReasonGroup[] {
   const groups = new Map<string, { label: string; people: Holder[] }>();
   for (const person of people) {
-    for (const { kind, id, name } of person.via ?? []) {
-      if (kind === 'role') continue;
+    const via = person.via ?? [];
+    const hasTeam = via.some(({ kind }) => kind === 'team');
+    for (const { kind, id, name } of via) {
+      if (kind === 'role' && hasTeam) continue;
       const key = `${kind}:${id ?? ''}`;
       const group = groups.get(key) ?? { label: labelOf(kind, name), people: [] };
       group.people.push(person);

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useQueryFields } from '../../data/address.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
-import { askedName, principalKey } from '../../data/principal.ts';
+import { askedName, objectPath, principalKey } from '../../data/principal.ts';
 import { useList } from '../../data/resource.ts';
 import { MarkedName } from '../../parts/marked-name.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
@@ -12,7 +12,7 @@ import { groupsOf, type Holder, reasonsOf } from './reason-groups.ts';
 import { RelationField } from './relation-field.tsx';
 import './access.css';
 
-/** Everybody who may do something with an object. Each row leads to why. */
+/** Everybody who may do something with an object, with a link to why. */
 export function WhoPage() {
   const { org, question } = useOrg();
   const { relation, type, id, at } = useQueryFields({ relation: '', type: 'cluster', id: '', at: '' });
@@ -52,7 +52,7 @@ export function WhoPage() {
             all.length === 0 ? (
               <Empty text="Nobody whom you may see holds this permission." />
             ) : (
-              <WhoTable all={all} people={people} whyPath={whyPath} />
+              <WhoTable org={org} all={all} people={people} whyPath={whyPath} />
             )
           }
         </Show>
@@ -62,13 +62,14 @@ export function WhoPage() {
 }
 
 interface WhoTableProps {
+  readonly org: string;
   readonly all: readonly Holder[];
   readonly people: { readonly total: number | undefined; readonly hasMore: boolean; readonly loadMore: () => void };
   readonly whyPath: (user: string) => string;
 }
 
 /** The people, and how many of them can for which reason. A click on a reason shows only those. */
-function WhoTable({ all, people, whyPath }: WhoTableProps) {
+function WhoTable({ org, all, people, whyPath }: WhoTableProps) {
   const chosen = useSignal('');
   const groups = groupsOf(all);
   const group = groups.find(({ key }) => key === chosen.value);
@@ -93,14 +94,18 @@ function WhoTable({ all, people, whyPath }: WhoTableProps) {
         caption="People who can"
         rows={group?.people ?? all}
         keyOf={principalKey}
-        hrefOf={(person) => whyPath(askedName(person))}
+        hrefOf={(person) => objectPath(org, person) ?? ''}
         total={group ? undefined : people.total}
         hasMore={people.hasMore}
         onMore={people.loadMore}
         columns={[
           { key: 'name', title: 'Name', cell: (person) => <MarkedName of={person} /> },
           { key: 'through', title: 'Through', cell: (person) => <bdi>{reasonsOf(person)}</bdi> },
-          { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(askedName(person))}>Why?</a> },
+          {
+            key: 'why',
+            title: 'Why',
+            cell: (person) => <a href={whyPath(askedName(person))}>Why?</a>,
+          },
         ]}
       />
     </>

@@ -51,7 +51,7 @@ export function WhyPage() {
     >
       <form class="question" onSubmit={(event) => event.preventDefault()}>
         <span>May</span>
-        <UserPicker label="Person" value={user} />
+        <UserPicker label="Person" value={user} robotsOf={org} />
         <RelationField type={type.value} relation={relation} />
         <ObjectPicker org={org} type={type} id={id} />
       </form>

@@ -2,12 +2,14 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useSettled } from '../../data/filters.ts';
+import { useOrgName } from '../../data/org.ts';
 import type { List } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { type AuditEntry, EntryActor, EntryObject } from '../../parts/entries.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -131,13 +133,22 @@ function ActionField({ value, actions }: { value: Signal<string>; actions: reado
 }
 
 function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const org = useOrgName();
   const { action, actor, object, at, before, after, request_id, hash, previous_hash } = entry;
   return (
     <Card title={action} actions={<Button onClick={onClose}>Close</Button>}>
       <Facts
         of={[
           { name: 'When', value: new Date(at).toISOString() },
-          { name: 'Who', value: <EntryActor actor={actor} /> },
+          {
+            name: 'Who',
+            value:
+              actor.type === 'robot_ac' && org !== '' ? (
+                <ObjectLink org={org} of={actor} isKindShown />
+              ) : (
+                <EntryActor actor={actor} />
+              ),
+          },
           { name: 'Object', value: <EntryObject entry={entry} /> },
           { name: 'Object ID', value: <code>{`${object.type}:${object.id}`}</code> },
           { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },

@@ -15,7 +15,11 @@ const TEXTS = [
   { name: 'project', label: 'Project', hint: undefined },
   { name: 'endpoint', label: 'Endpoint', hint: 'Address of its API server.' },
   { name: 'orchestratorVersion', label: 'Version', hint: 'Its agent reports it too.' },
-  { name: 'clusterSetName', label: 'Cluster set', hint: undefined },
+  {
+    name: 'clusterSetName',
+    label: 'Cluster set',
+    hint: 'Roles that are assigned on a set count on all of its clusters.',
+  },
 ] as const;
 
 type TextName = (typeof TEXTS)[number]['name'];

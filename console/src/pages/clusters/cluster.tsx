@@ -11,8 +11,10 @@ import { Phase, Tabs } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Empty, Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
+import { plannedMove } from '../assignments/assignment.ts';
 import { ClusterAccess } from './cluster-access.tsx';
 import { ClusterAgent } from './cluster-agent.tsx';
 import { ClusterFacts } from './cluster-facts.tsx';
@@ -124,7 +126,9 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
 
 function EditCluster(props: { cluster: Cluster; etag: string | undefined; onClose: () => void }) {
   const { cluster, etag, onClose } = props;
+  const { org } = useOrg();
   const values = useClusterFields(cluster);
+  const set = values.clusterSetName.value;
   const version = useVersion(etag);
   const save = useAction(async () => {
     const body = bodyOf(values, cluster);
@@ -142,6 +146,7 @@ function EditCluster(props: { cluster: Cluster; etag: string | undefined; onClos
     >
       <ClusterName values={values} action={save} />
       <ClusterFields values={values} action={save} />
+      {set !== cluster.clusterSetName && <Impact org={org} changes={[plannedMove(cluster.id, set)]} />}
     </FormDialog>
   );
 }

@@ -13,6 +13,7 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
+import { Assignments } from '../assignments/assignments.tsx';
 import { bodyOf, CONTRACT_FIELDS, type Contract, ContractFields, useContractFields } from './contract-fields.tsx';
 import { ContractState } from './contracts.tsx';
 
@@ -93,6 +94,12 @@ function ContractDetails({ contract, etag }: { contract: Contract; etag: string 
           </ul>
         )}
       </Card>
+      <Assignments
+        org={org}
+        given={{ on: { type: 'contract', id: contract.id, name: contract.name } }}
+        title="Roles on this contract"
+        empty="No role is assigned on this contract alone."
+      />
       {dialog.value === 'edit' && <EditContract contract={contract} etag={etag} onClose={close} />}
       {dialog.value === 'revoke' && (
         <Confirm

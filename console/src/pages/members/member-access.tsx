@@ -14,10 +14,10 @@ import { UserPicker } from '../../parts/user-picker.tsx';
 
 const MAX_NAMED = 6;
 
-/** Everything that a member holds, in one call. */
-export function useMemberAccess(org: string, login: string): Resource<UserAccess> {
-  return useResource('GET /authz/users/{username}/access', {
-    path: { username: login },
+/** Everything that a member holds, or a robot such as `robot:deploy`, in one call. */
+export function useMemberAccess(org: string, login: string | undefined): Resource<UserAccess> {
+  return useResource(login === undefined ? undefined : 'GET /authz/users/{username}/access', {
+    path: { username: login ?? '' },
     query: { org, limit: 50 },
   }) as Resource<UserAccess>;
 }
@@ -26,23 +26,21 @@ interface MemberAccessProps {
   readonly org: string;
   readonly login: string;
   readonly access: Resource<UserAccess>;
+  readonly title?: string | undefined;
 }
 
-/** What a member holds, by type and reason. */
-export function MemberAccess({ org, login, access }: MemberAccessProps) {
+/** What a member or a robot holds, by type and reason. */
+export function MemberAccess({ org, login, access, title = 'What they may do, and why' }: MemberAccessProps) {
   const isComparing = useSignal(false);
   return (
-    <Card
-      title="What they may do, and why"
-      actions={<Button onClick={() => (isComparing.value = true)}>Compare with…</Button>}
-    >
-      <Show of={access}>{(found) => <Rows org={org} found={found} />}</Show>
+    <Card title={title} actions={<Button onClick={() => (isComparing.value = true)}>Compare with…</Button>}>
+      <Show of={access}>{(found) => <Rows org={org} found={found} isRobot={login.startsWith('robot:')} />}</Show>
       {isComparing.value && <Compare org={org} login={login} onClose={() => (isComparing.value = false)} />}
     </Card>
   );
 }
 
-function Rows({ org, found }: { org: string; found: UserAccess }) {
+function Rows({ org, found, isRobot }: { org: string; found: UserAccess; isRobot: boolean }) {
   const byReason = [...Map.groupBy(found.permissions, ({ via }) => keyOf(via)).values()];
   const groups = found.types.flatMap(({ type, groups: some }) => some.map((group) => ({ type, group })));
   if (byReason.length + groups.length === 0) return <p class="quiet">Nothing that you may see.</p>;
@@ -63,7 +61,7 @@ function Rows({ org, found }: { org: string; found: UserAccess }) {
               <th scope="row">the organization</th>
               <td>{held.map(({ relation }) => words(relation)).join(', ')}</td>
               <td>
-                <Reasons org={org} via={held[0]?.via ?? []} />
+                <Reasons org={org} via={held[0]?.via ?? []} isRobot={isRobot} />
               </td>
             </tr>
           ))}
@@ -74,7 +72,7 @@ function Rows({ org, found }: { org: string; found: UserAccess }) {
               </th>
               <td>{group.relations.map(words).join(', ')}</td>
               <td>
-                <Reasons org={org} via={group.via} />
+                <Reasons org={org} via={group.via} isRobot={isRobot} />
               </td>
             </tr>
           ))}
@@ -103,10 +101,19 @@ function Objects({ org, type, group }: { org: string; type: string; group: Acces
   );
 }
 
-function Reasons({ org, via }: { org: string; via: readonly (AccessReason | AccessGroupReason)[] }) {
-  if (via.length === 0) return <span class="quiet">a team or role that you may not see</span>;
+interface ReasonsProps {
+  readonly org: string;
+  readonly via: readonly (AccessReason | AccessGroupReason)[];
+  readonly isRobot: boolean;
+}
+
+function Reasons({ org, via, isRobot }: ReasonsProps) {
+  // A robot sees its organization without any role.
+  if (via.length === 0) {
+    return <span class="quiet">{isRobot ? 'being its robot' : 'a team or role that you may not see'}</span>;
+  }
   return (
-    <>
+    <span class="line">
       {via.map(({ kind, id, name }) => {
         if (kind === 'platform') return <Chip key={kind}>site administrator</Chip>;
         if (kind === 'owner') return <Chip key={kind}>owns it</Chip>;
@@ -118,7 +125,7 @@ function Reasons({ org, via }: { org: string; via: readonly (AccessReason | Acce
           </a>
         );
       })}
-    </>
+    </span>
   );
 }
 

@@ -14,6 +14,7 @@ import { Impact } from '../../parts/impact.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
+import { Assignments } from '../assignments/assignments.tsx';
 import { MemberAccess, useMemberAccess } from './member-access.tsx';
 import type { Member } from './member-data.ts';
 import type { MemberTeam } from './team-chips.tsx';
@@ -27,9 +28,11 @@ interface HoldingsProps {
 export function MemberHoldings({ org, member }: HoldingsProps) {
   const { may } = useOrg();
   const access = useMemberAccess(org, member.login);
+  // Owners manage every team, and only in the Owners team may something be in the way.
+  const isOwner = may('can_delete') === true;
   const allowed = useAllowed(
     org,
-    member.teams.map(({ id }) => ({ type: 'team', id })),
+    member.teams.filter(({ permission }) => !isOwner || permission === 'owner').map(({ id }) => ({ type: 'team', id })),
   );
   const isAdding = useSignal(false);
   const left = useSignal<MemberTeam | undefined>(undefined);
@@ -62,14 +65,17 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
             {
               key: 'roles',
               title: 'Roles',
-              cell: (team) =>
-                (access.data?.roles ?? [])
-                  .filter(({ via }) => via.some(({ id }) => id === team.id))
-                  .map((role) => (
-                    <a key={String(role.id)} href={orgPath(org, `/roles/${role.id}`)}>
-                      <Chip>{role.name}</Chip>
-                    </a>
-                  )),
+              cell: (team) => (
+                <span class="line">
+                  {(access.data?.roles ?? [])
+                    .filter(({ via }) => via.some(({ id }) => id === team.id))
+                    .map((role) => (
+                      <a key={String(role.id)} href={orgPath(org, `/roles/${role.id}`)}>
+                        <Chip>{role.name}</Chip>
+                      </a>
+                    ))}
+                </span>
+              ),
             },
             ...(member.teams.some(({ expires_at }: MemberTeam) => expires_at)
               ? [
@@ -152,6 +158,12 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
           </Confirm>
         )}
       </Card>
+      <Assignments
+        org={org}
+        given={{ to: { type: 'user', id: member.id, name: member.login } }}
+        title="Roles of their own"
+        empty="No role is assigned to them directly. What their teams have is above."
+      />
       <MemberAccess org={org} login={member.login} access={access} />
     </>
   );

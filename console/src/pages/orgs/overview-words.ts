@@ -47,8 +47,8 @@ export function expiryLines({ tokens, contracts, expiring }: Overview, org: stri
     },
     {
       count: expiring?.assignments,
-      one: 'role of a team expires',
-      many: 'roles of teams expire',
+      one: 'assignment of a role expires',
+      many: 'assignments of roles expire',
       href: orgPath(org, '/roles'),
     },
     { count: contracts?.ending, one: 'contract ends', many: 'contracts end', href: orgPath(org, '/contracts') },

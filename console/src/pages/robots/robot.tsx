@@ -17,6 +17,8 @@ import { ShownSecret } from '../../parts/secret.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
 import { TokenTable } from '../../parts/token-table.tsx';
+import { Assignments } from '../assignments/assignments.tsx';
+import { MemberAccess, useMemberAccess } from '../members/member-access.tsx';
 
 type Robot = Answer<'GET /robots/{id}'>;
 
@@ -48,9 +50,6 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       lead={robot.description}
       actions={
         <>
-          <a href={orgPath(org, `/access/matrix?${new URLSearchParams({ users: `robot:${robot.name}` })}`)}>
-            What it may do
-          </a>
           <span data-key="e">
             <Button whyNot={whyNot('can_edit', 'change this robot')} onClick={() => (dialog.value = 'edit')}>
               Edit robot
@@ -93,6 +92,13 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
           }
         </Show>
       </Card>
+      <Assignments
+        org={org}
+        given={{ to: { type: 'robot_ac', id: robot.id, name: robot.name } }}
+        title="Roles"
+        empty="No role is assigned to this robot. It can report the state of clusters, and nothing else."
+      />
+      <RobotHoldings org={org} name={robot.name} />
       {dialog.value === 'edit' && <EditRobot robot={robot} etag={etag} onClose={close} />}
       {dialog.value === 'token' && (
         <NewRobotToken robot={robot} onClose={close} onCreated={(token) => (created.value = token)} />
@@ -143,10 +149,24 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
           onClose={close}
           onDone={() => route(orgPath(org, '/robots'))}
         >
-          <p>Its tokens are revoked with it. This cannot be undone.</p>
+          <p>Its tokens are revoked and its roles end with it. This cannot be undone.</p>
         </Confirm>
       )}
     </Page>
+  );
+}
+
+/** Everything that follows from its roles, for those who ask. */
+function RobotHoldings({ org, name }: { org: string; name: string }) {
+  const isOpen = useSignal(false);
+  const login = `robot:${name}`;
+  const access = useMemberAccess(org, isOpen.value ? login : undefined);
+  if (isOpen.value) return <MemberAccess org={org} login={login} access={access} title="What it may do, and why" />;
+  return (
+    <div class="line">
+      <Button onClick={() => (isOpen.value = true)}>Show what it may do, and why</Button>
+      <a href={orgPath(org, `/access/matrix?${new URLSearchParams({ users: login })}`)}>On which objects</a>
+    </div>
   );
 }
 

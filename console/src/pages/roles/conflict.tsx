@@ -9,21 +9,20 @@ interface ConflictProps {
   /** What both started from. */
   readonly base: Draft;
   readonly mine: Draft;
-  readonly teamName: (id: string) => string;
   readonly onKeepMine: (etag: string | undefined) => void;
   readonly onTakeTheirs: (theirs: Draft, etag: string | undefined) => void;
 }
 
 /** Somebody else saved the role in the meantime. Neither change is lost without a decision. */
-export function Conflict({ org, roleId, base, mine, teamName, onKeepMine, onTakeTheirs }: ConflictProps) {
+export function Conflict({ org, roleId, base, mine, onKeepMine, onTakeTheirs }: ConflictProps) {
   const { data, etag } = useResource('GET /authz/roles/{id}', { path: { id: roleId }, query: { org } });
   if (!data) return <Loading rows={2} />;
   const theirs = draftOf(data);
   return (
     <section class="note warn stack tight" role="alert" aria-label="Somebody else changed this role">
       <h3>Somebody else changed this role in the meantime</h3>
-      <Side title="They changed" changes={changesBetween(base, theirs, teamName)} />
-      <Side title="You changed" changes={changesBetween(base, mine, teamName)} />
+      <Side title="They changed" changes={changesBetween(base, theirs)} />
+      <Side title="You changed" changes={changesBetween(base, mine)} />
       <div class="line">
         <Button onClick={() => onKeepMine(etag)}>Save mine over theirs</Button>
         <Button onClick={() => onTakeTheirs(theirs, etag)}>Take theirs</Button>

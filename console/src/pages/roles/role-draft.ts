@@ -10,6 +10,7 @@ export interface Draft {
   readonly description: string;
   /** Names of permissions, as `namespace:action`. */
   readonly permissions: readonly string[];
+  /** Of a new role only. Afterwards, its assignments say which teams have it. */
   readonly teamIds: readonly string[];
 }
 
@@ -20,7 +21,7 @@ export function draftOf(role: Role): Draft {
     name: role.name,
     description: role.description,
     permissions: role.permissions.map(keyOf).sort(),
-    teamIds: role.team_ids.map(String).sort(),
+    teamIds: [],
   };
 }
 
@@ -38,14 +39,19 @@ export function bodyOf(draft: Draft) {
     name: draft.name,
     description: draft.description,
     permissions: draft.permissions.map(nameOf),
-    teamIDs: draft.teamIds.map(BigInt),
   };
+}
+
+export function newBodyOf(draft: Draft) {
+  return { ...bodyOf(draft), teamIDs: draft.teamIds.map(BigInt) };
 }
 
 /** Saving the draft, as a preview takes it. A role that has no name yet can be previewed all the same. */
 export function plannedRole(id: bigint | undefined, draft: Draft) {
-  const role = bodyOf({ ...draft, name: draft.name || 'new role' });
-  return id === undefined ? ({ action: 'role.create', role } as const) : ({ action: 'role.update', id, role } as const);
+  const named = { ...draft, name: draft.name || 'new role' };
+  return id === undefined
+    ? ({ action: 'role.create', role: newBodyOf(named) } as const)
+    : ({ action: 'role.update', id, role: bodyOf(named) } as const);
 }
 
 export function isSame(one: Draft, other: Draft): boolean {
@@ -84,7 +90,7 @@ export function toggled(draft: Draft, key: string, isOn: boolean, all: readonly 
 }
 
 /** What one side changed, in words, for two people who edited the same role. */
-export function changesBetween(before: Draft, after: Draft, teamName: (id: string) => string): readonly string[] {
+export function changesBetween(before: Draft, after: Draft): readonly string[] {
   const added = (one: readonly string[], other: readonly string[]) => other.filter((item) => !one.includes(item));
   const say = (key: string) => nameOf(key).action;
   return [
@@ -92,7 +98,5 @@ export function changesBetween(before: Draft, after: Draft, teamName: (id: strin
     ...(before.description === after.description ? [] : [`description: ${after.description || 'none'}`]),
     ...added(before.permissions, after.permissions).map((key) => `+ ${say(key)}`),
     ...added(after.permissions, before.permissions).map((key) => `− ${say(key)}`),
-    ...added(before.teamIds, after.teamIds).map((id) => `+ team ${teamName(id)}`),
-    ...added(after.teamIds, before.teamIds).map((id) => `− team ${teamName(id)}`),
   ];
 }

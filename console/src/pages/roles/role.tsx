@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
@@ -11,12 +12,27 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { Impact } from '../../parts/impact.tsx';
+import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Page, Show, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
+import { Assignments, PlaceLink, useAssignments } from '../assignments/assignments.tsx';
 import { Conflict } from './conflict.tsx';
 import { PermissionList } from './permission-list.tsx';
-import { bodyOf, type Draft, draftOf, EMPTY_DRAFT, isSame, plannedRole, type Role, toggled } from './role-draft.ts';
+import {
+  bodyOf,
+  type Draft,
+  draftOf,
+  EMPTY_DRAFT,
+  isSame,
+  newBodyOf,
+  plannedRole,
+  type Role,
+  toggled,
+} from './role-draft.ts';
 import './roles.css';
+
+const HOLDERS = 'holders';
+const SHOWN_HOLDERS = 5;
 
 export function RolePage() {
   const { org, question } = useOrg();
@@ -44,7 +60,6 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const { org, whyNot } = useOrg();
   const { route } = useLocation();
   const catalog = useResource('GET /authz/roles/available_permissions', { query: { org } });
-  const teams = useResource('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
   // What was read when editing began; the role may have changed since.
   const base = useSignal({ draft: role ? draftOf(role) : EMPTY_DRAFT, etag });
   const draft = useSignal<Draft>(base.value.draft);
@@ -55,10 +70,20 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const isChanged = !isSame(now, base.value.draft);
   const all = catalog.data?.permissions ?? [];
 
+  // Assigning the role to a team is a new version of it. So is what others save while nothing is edited here.
+  useEffect(() => {
+    if (!role || etag === base.value.etag) return;
+    const theirs = draftOf(role);
+    const isSameContent = isSame(theirs, base.value.draft);
+    if (!isSameContent && isChanged) return;
+    base.value = { draft: theirs, etag };
+    if (!isSameContent) take(theirs);
+  }, [etag]);
+
   const cannotEdit = role ? whyNot('can_edit_roles', 'change this role') : whyNot('can_create_role', 'create roles');
   const save = useAction(async () => {
     if (!role) {
-      const created = await api.call('POST /authz/roles', { query: { org }, body: bodyOf(now) });
+      const created = await api.call('POST /authz/roles', { query: { org }, body: newBodyOf(now) });
       notify({ kind: 'ok', text: `The role ${created.name} was created.` });
       route(orgPath(org, `/roles/${created.id}`));
       return;
@@ -74,7 +99,6 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
     notify({ kind: 'ok', text: `The role ${reply.data.name} was saved.` });
   });
   const isConflict = save.error instanceof ApiError && save.error.status === 412;
-  const teamName = (id: string) => teams.data?.find((team) => String(team.id) === id)?.name ?? id;
 
   function take(theirs: Draft): void {
     draft.value = theirs;
@@ -141,33 +165,19 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
         </div>
         <div class="panel stack">
           <Impact org={org} changes={isChanged && !cannotEdit ? [plannedRole(role?.id, now)] : undefined} />
-          <Card title="Teams with this role">
-            <Show of={teams}>
-              {(every) => (
-                <div class="stack tight">
-                  {every.map((team) => (
-                    <CheckField
-                      key={String(team.id)}
-                      label={team.name}
-                      isChecked={draft.value.teamIds.includes(String(team.id))}
-                      disabledBecause={cannotEdit ? 'You cannot change this role.' : undefined}
-                      onChange={(isOn) => {
-                        const others = draft.value.teamIds.filter((one) => one !== String(team.id));
-                        draft.value = { ...draft.value, teamIds: isOn ? [...others, String(team.id)] : others };
-                      }}
-                    />
-                  ))}
-                </div>
-              )}
-            </Show>
-          </Card>
+          {!role && (
+            <FirstTeams
+              org={org}
+              chosen={draft.value.teamIds}
+              onChange={(teamIds) => (draft.value = { ...draft.value, teamIds })}
+            />
+          )}
           {isConflict && role ? (
             <Conflict
               org={org}
               roleId={role.id}
               base={base.value.draft}
               mine={now}
-              teamName={teamName}
               onKeepMine={(theirEtag) => {
                 base.value = { ...base.value, etag: theirEtag };
                 void save.run();
@@ -194,8 +204,19 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
             </Button>
             {isChanged && role && <Button onClick={() => take(base.value.draft)}>Discard changes</Button>}
           </div>
+          {role && <FirstHolders org={org} role={role} />}
         </div>
       </form>
+      {role && (
+        <div id={HOLDERS}>
+          <Assignments
+            org={org}
+            given={{ role: { id: role.id, name: role.name } }}
+            title="Who has this role"
+            empty="Nobody has this role yet."
+          />
+        </div>
+      )}
       {isDeleting.value && role && (
         <Confirm
           title={`Delete the role ${role.name}?`}
@@ -211,5 +232,54 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
         </Confirm>
       )}
     </Page>
+  );
+}
+
+/** The first ones. The whole list is below all permissions. */
+function FirstHolders({ org, role }: { org: string; role: Role }) {
+  const { data = [], total = 0 } = useAssignments(org, { role });
+  if (total === 0) return null;
+  return (
+    <Card title="Assigned to" actions={<a href={`#${HOLDERS}`}>{`All (${total})`}</a>}>
+      <ul class="stack tight">
+        {data.slice(0, SHOWN_HOLDERS).map(({ id, to, on }) => (
+          <li key={String(id)}>
+            <ObjectLink org={org} of={to} /> on <PlaceLink org={org} on={on} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+interface FirstTeamsProps {
+  readonly org: string;
+  readonly chosen: readonly string[];
+  readonly onChange: (teamIds: readonly string[]) => void;
+}
+
+/** The teams that a new role is assigned to with its creation. */
+function FirstTeams({ org, chosen, onChange }: FirstTeamsProps) {
+  const teams = useResource('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
+  return (
+    <Card title="Teams with this role">
+      <Show of={teams}>
+        {(every) => (
+          <div class="stack tight">
+            {every.map((team) => (
+              <CheckField
+                key={String(team.id)}
+                label={team.name}
+                isChecked={chosen.includes(String(team.id))}
+                onChange={(isOn) => {
+                  const others = chosen.filter((one) => one !== String(team.id));
+                  onChange(isOn ? [...others, String(team.id)] : others);
+                }}
+              />
+            ))}
+          </div>
+        )}
+      </Show>
+    </Card>
   );
 }

@@ -34,7 +34,7 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
     await put(login.value, chosenExpiry(expiry) ?? undefined);
     notify({ kind: 'ok', text: `${login.value} was added to ${team.name}.` });
     login.value = '';
-    expiry.days.value = '';
+    expiry.hours.value = '';
   });
   return (
     <Card

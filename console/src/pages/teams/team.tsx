@@ -14,9 +14,10 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
+import type { Given } from '../assignments/assignment.ts';
+import { Assignments, useAssignments } from '../assignments/assignments.tsx';
 import { PERMISSIONS, permissionWord } from './permission-words.ts';
 import { TeamMembers, useMembers } from './team-members.tsx';
-import { TeamRoles, useTeamRoles } from './team-roles.tsx';
 
 type Team = Answer<'GET /teams/{id}'>;
 
@@ -26,7 +27,7 @@ export function TeamPage() {
   const team = useResource('GET /teams/{id}', { path: { id } });
   // Asked for together with the team, not after it.
   useMembers(id);
-  useTeamRoles(id);
+  useAssignments(org, /^\d{1,18}$/.test(id) ? teamGiven(id, '') : undefined);
   return (
     <ShowPage title="Team" within={org} of={team} whyNot={question('can_view_teams', 'see the teams')}>
       {(found) => <TeamDetails org={org} team={found} etag={team.etag} isStale={team.isStale} />}
@@ -73,7 +74,12 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
         Permission <Chip tone="mark">{permissionWord(team.permission)}</Chip>
       </p>
       <TeamMembers org={org} team={team} />
-      <TeamRoles org={org} team={team} />
+      <Assignments
+        org={org}
+        given={teamGiven(team.id, team.name)}
+        title="Roles"
+        empty="No custom role is assigned to this team."
+      />
       {dialog.value === 'edit' && <EditTeam org={org} team={team} etag={etag} onClose={close} />}
       {dialog.value === 'delete' && (
         <Confirm
@@ -91,6 +97,11 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
       )}
     </Page>
   );
+}
+
+/** What is assigned to the team. */
+function teamGiven(id: string | bigint, name: string): Given {
+  return { to: { type: 'team', id: BigInt(id), name } };
 }
 
 interface EditTeamProps {
