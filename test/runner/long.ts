@@ -79,6 +79,7 @@ export const LANES: readonly Lane[] = [
       'test/rebac/memory.test.ts',
       'test/api/authz/explain-agreement.test.ts',
       'test/contract/access.test.ts',
+      'test/contract/single-objects.test.ts',
       'test/contract/scopes.test.ts',
       'test/orders/yaml-text.test.ts',
     ],
