@@ -94,7 +94,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     const object: ObjectRef = wanted.type === 'role' ? { type: 'role', id: readId(id ?? '', 'role ID') } : organization;
     if (await judge.holds(person.id, organizationId, wanted.relation, object)) return;
     const { manages, some, says = named } = wanted;
-    if (some && (await judge.objects(person.id, organizationId, some.relation, some.type)).length > 0) return;
+    if (some && (await judge.objects(person.id, organizationId, some.relation, some.type, 1)).length > 0) return;
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });

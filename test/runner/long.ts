@@ -90,6 +90,7 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.decisions} decisions and ${COUNTS.matrixQuestions} matrices in random worlds, compared with a plain evaluator, all remedies of ${COUNTS.remedyQuestions} questions`,
     files: [
       'test/long/decisions.test.ts',
+      'test/authz/random-organizations.test.ts',
       'test/api/authz/matrix-worlds.test.ts',
       'test/api/authz/remedies-random.test.ts',
       'test/api/authz/remedies-guardrails.test.ts',
