@@ -139,7 +139,13 @@ describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { sk
     const differences: string[] = [];
     for (let world = 0; world < COUNTS.openFgaOrganizations; world++) {
       const { graph, tuples, users, robots, objects } = randomOrganization(model, random);
-      const there = await server.write(json, tuples);
+      // The server rejects tuples that the model does not allow. The engine ignores them.
+      const allowed = tuples.filter(({ user, relation, object }) => {
+        const { metadata } = json.type_definitions.find(({ type }) => object.startsWith(`${type}:`)) ?? {};
+        const types = metadata?.relations?.[relation]?.directly_related_user_types ?? [];
+        return !user.endsWith('#assignee') || types.some(({ type }) => type === 'role');
+      });
+      const there = await server.write(json, allowed);
       assert.ok(!('refused' in there), JSON.stringify(there));
       for (const user of [...users, ...robots]) {
         const questions = objects.flatMap((object) =>
