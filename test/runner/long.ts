@@ -201,6 +201,7 @@ export const LANES: readonly Lane[] = [
       'test/long/rebinding.test.ts',
       'test/api/bus/bus-history.test.ts',
       'test/api/bus/bus-server.test.ts',
+      'test/api/bus/bus-assignments.test.ts',
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
       'test/api/http/brake.test.ts',
