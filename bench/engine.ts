@@ -1,6 +1,6 @@
 /**
  * npm run bench -- engine: the engine at a million tuples, then its peers from npm on a smaller world with the same
- * questions.
+ * questions. With BENCH_ASSIGNED=1, a tenth of all tuples are roles on single clusters, and no peer is asked.
  */
 import { allowed } from '../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../src/rebac/graph.ts';
@@ -11,12 +11,21 @@ import { casbin } from './engine/peer-casbin.ts';
 import { cedar } from './engine/peer-cedar.ts';
 import { cerbos } from './engine/peer-cerbos.ts';
 import { spicedb } from './engine/peer-spicedb.ts';
-import { type Habit, MODEL, type Question, questionsOf, tuplesOfAll } from './engine/world.ts';
+import {
+  ASSIGNED_CLUSTERS,
+  ASSIGNED_MODEL,
+  type Habit,
+  MODEL,
+  type Question,
+  questionsOf,
+  tuplesOfAll,
+} from './engine/world.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const PEER_ORGANIZATIONS = 10;
 const write = (line: string): boolean => process.stdout.write(`${line}\n`);
-const model = await readModel(MODEL);
+const IS_ASSIGNED = process.env.BENCH_ASSIGNED === '1';
+const model = await readModel(IS_ASSIGNED ? ASSIGNED_MODEL : MODEL);
 
 function ask(graph: Graph): (question: Question) => readonly string[] {
   return ({ user, object }) => allowed(graph, user, object, { prefix: 'can_' });
@@ -31,7 +40,7 @@ const HABITS: readonly Habit[] = ['even', 'skewed'];
 /** A graph, and how many bytes it takes per tuple. */
 function worldOf(organizations: number) {
   const before = memory();
-  const graph = createGraph(model, tuplesOfAll(organizations));
+  const graph = createGraph(model, tuplesOfAll(organizations, IS_ASSIGNED));
   ask(graph)(questionsOf(organizations, 1)[0] as Question);
   const bytes = (memory() - before) / graph.size;
   return { organizations, graph, bytes };
@@ -42,7 +51,7 @@ function sizes(): void {
   const worlds = [10, 100, 1000].map(worldOf);
   const speeds = HABITS.map((habit) => {
     const contestants = worlds.map(({ organizations, graph }) => ({
-      questions: questionsOf(organizations, 200_000, habit),
+      questions: questionsOf(organizations, 200_000, habit, 7, IS_ASSIGNED ? ASSIGNED_CLUSTERS : undefined),
       ask: ask(graph),
     }));
     return measureInTurns(contestants, SECONDS);
@@ -65,7 +74,7 @@ function sizes(): void {
 }
 
 function cold(): void {
-  const tuples = [...tuplesOfAll(10)];
+  const tuples = [...tuplesOfAll(10, IS_ASSIGNED)];
   const times = Array.from({ length: 15 }, () => {
     const start = performance.now();
     const graph = createGraph(model, tuples);
@@ -105,6 +114,7 @@ write(
 );
 sizes();
 cold();
+if (IS_ASSIGNED) process.exit(0);
 
 const graph = createGraph(model, tuplesOfAll(PEER_ORGANIZATIONS));
 const questions = questionsOf(PEER_ORGANIZATIONS, 20_000, 'even', 11);

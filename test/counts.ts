@@ -158,6 +158,9 @@ const ALL_COUNTS = {
   decisions: [0, 60_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
   matrixQuestions: [8, 200, 10_000],
+  /** Random organizations in which engine and reference evaluator are asked everything; and a real OpenFGA. */
+  randomOrganizations: [6, 60, 1000],
+  openFgaOrganizations: [0, 3, 20],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 2500, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */

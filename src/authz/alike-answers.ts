@@ -1,5 +1,5 @@
 import type { Graph } from '../rebac/graph.ts';
-import { nodeOf, textOfObject, textOfSubject, textsByObject } from '../rebac/stated.ts';
+import { isUnlikeOthers, nodeOf, textOfObject, textOfSubject, textsByObject } from '../rebac/stated.ts';
 
 /** Answers a question about one object, or about one user, in a graph. */
 export type Ask<T> = (graph: Graph, name: string) => T;
@@ -13,7 +13,7 @@ export function createObjectAnswers<T extends object | boolean>(user: string, as
   return remembering(
     (graph, object) => {
       const node = nodeOf(graph, object);
-      if (node === -1 || stated.has(node)) return undefined;
+      if (node === -1 || stated.has(node) || isUnlikeOthers(graph, node)) return undefined;
       return `${object.slice(0, object.indexOf(':'))} ${textOfObject(graph, node)}`;
     },
     ask,

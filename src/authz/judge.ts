@@ -28,9 +28,16 @@ export interface Judge {
   holds(personId: bigint, accountId: bigint, relation: string, object: AskedObject): Promise<boolean>;
   /**
    * The IDs of all objects of an account that have this type and on which a user holds the relation. There can be tens
-   * of thousands, so others are served in between. Each answer is exact as of a moment after the call.
+   * of thousands, so others are served in between. Each answer is exact as of a moment after the call. If only `most` of
+   * them are wanted, the judge can stop there.
    */
-  objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']): Promise<bigint[]>;
+  objects(
+    personId: bigint,
+    accountId: bigint,
+    relation: string,
+    type: ObjectRef['type'],
+    most?: number,
+  ): Promise<bigint[]>;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -97,7 +104,13 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     return namespace === undefined ? check(graph, question) : holdsIn(graph, question, namespace);
   }
 
-  async function objects(personId: bigint, accountId: bigint, relation: string, type: ObjectRef['type']) {
+  async function objects(
+    personId: bigint,
+    accountId: bigint,
+    relation: string,
+    type: ObjectRef['type'],
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<bigint[]> {
     const pace = createPace();
     const user = subjectOfPrincipal(personId);
     const graph = await graphs.of(accountId);
@@ -105,6 +118,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     const found: bigint[] = [];
     for (const object of possibleObjects(graph, { user, relation, type })) {
       if (holds(graph, object)) found.push(BigInt(object.slice(type.length + 1)));
+      if (found.length >= most) break;
       await pace();
     }
     return found;

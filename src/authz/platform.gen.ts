@@ -1144,6 +1144,32 @@ export const PLATFORM_MODEL: ModelJson = {
         "view_assignment": {
           "this": {}
         },
+        "assigned_viewer": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "only_view_teams"
+                  },
+                  "tupleset": {
+                    "relation": "view_assignment"
+                  }
+                }
+              }
+            ]
+          }
+        },
         "remover": {
           "union": {
             "child": [
@@ -1245,23 +1271,8 @@ export const PLATFORM_MODEL: ModelJson = {
                 }
               },
               {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "view_teams"
-                  },
-                  "tupleset": {
-                    "relation": "assignment"
-                  }
-                }
-              },
-              {
-                "tupleToUserset": {
-                  "computedUserset": {
-                    "relation": "only_view_teams"
-                  },
-                  "tupleset": {
-                    "relation": "view_assignment"
-                  }
+                "computedUserset": {
+                  "relation": "assigned_viewer"
                 }
               }
             ]
@@ -1397,6 +1408,9 @@ export const PLATFORM_MODEL: ModelJson = {
                 "type": "assignment"
               }
             ]
+          },
+          "assigned_viewer": {
+            "directly_related_user_types": []
           },
           "remover": {
             "directly_related_user_types": []

@@ -10,8 +10,8 @@ interface RelationOf {
   readonly relation: string;
   /** Whoever holds this on the organization may know that a role does not exist. */
   readonly manages?: string;
-  /** It opens a list, which callers who may view at least one object of this type get as well, with what they may view. */
-  readonly some?: OwnedType;
+  /** It opens a list, which callers who hold this on at least one object get as well, with what they may view. */
+  readonly some?: { readonly type: OwnedType; readonly relation: string };
   /** What the specification calls it, if that is another name. */
   readonly says?: string;
   /** Callers with this relation lack the other one only for a while, and the message says why. */
@@ -38,18 +38,19 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view_members:org': organization('can_view_members'),
   'add_member:org': organization('can_add_member'),
   'remove_member:org': organization('can_remove_member'),
-  'view_teams:org': organization('can_view_teams'),
+  // Every member views their own teams, and not therefore the list.
+  'view_teams:org': { ...organization('can_view_teams'), some: { type: 'team', relation: 'assigned_viewer' } },
   'create_team:org': organization('can_create_team'),
   'view_roles:org': organization('can_view_roles'),
   'create_role:org': organization('can_create_role'),
   'edit_roles:org': organization('can_edit_roles'),
   'assign_roles:org': organization('assigner'),
   'view_audit_log:org': organization('can_view_audit_log'),
-  'view_clusters:org': { ...organization('can_view_clusters'), some: 'cluster' },
+  'view_clusters:org': { ...organization('can_view_clusters'), some: { type: 'cluster', relation: 'can_view' } },
   'import_clusters:org': organization('can_import_clusters'),
-  'view_contracts:org': { ...organization('can_view_contracts'), some: 'contract' },
+  'view_contracts:org': { ...organization('can_view_contracts'), some: { type: 'contract', relation: 'can_view' } },
   'create_contracts:org': organization('can_create_contracts'),
-  'view_robots:org': { ...organization('can_view_robots'), some: 'robot_ac' },
+  'view_robots:org': { ...organization('can_view_robots'), some: { type: 'robot_ac', relation: 'can_view' } },
   'view_all_robots:org': { ...organization('can_view_robots'), says: 'view_robots:org' },
   'create_robots:org': organization('can_create_robots'),
   'view:role': { type: 'role', relation: 'can_view' },
@@ -93,7 +94,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     const object: ObjectRef = wanted.type === 'role' ? { type: 'role', id: readId(id ?? '', 'role ID') } : organization;
     if (await judge.holds(person.id, organizationId, wanted.relation, object)) return;
     const { manages, some, says = named } = wanted;
-    if (some && (await judge.objects(person.id, organizationId, 'can_view', some)).length > 0) return;
+    if (some && (await judge.objects(person.id, organizationId, some.relation, some.type, 1)).length > 0) return;
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });

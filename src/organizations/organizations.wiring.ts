@@ -29,7 +29,7 @@ import { createTeams } from './teams.ts';
 export function wireOrganizations(
   { config, db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
-  { judge, heldPlaces }: Pick<Authz, 'judge' | 'heldPlaces'>,
+  { judge, heldPlaces, shownObjects }: Pick<Authz, 'judge' | 'heldPlaces' | 'shownObjects'>,
   users: Users,
 ) {
   const escalation = createEscalationGuard(judge, heldPlaces.givingOfTeam);
@@ -49,7 +49,7 @@ export function wireOrganizations(
     reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
     memberListRoutes(scope, listMembers, baseUrl);
     memberRoutes(scope, members);
-    teamRoutes(scope, teams, baseUrl);
+    teamRoutes(scope, teams, shownObjects, baseUrl);
     teamMemberRoutes(scope, members, baseUrl);
   }
 }

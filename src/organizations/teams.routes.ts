@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import type { ShownObjects } from '../authz/shown-objects.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
@@ -8,7 +9,6 @@ import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
 import type { Permission } from '../identity/callers.ts';
-import { shownIds } from '../identity/tokens/token-limits.ts';
 import { presentTeam, Team } from './organization.view.ts';
 import type { Teams, Team as TeamValue } from './teams.ts';
 
@@ -32,7 +32,7 @@ export const EditTeam = named(
 );
 const CreateTeam = named('NewTeam', Type.Object({ ...EditTeam.properties, name: Type.String({ maxLength: 200 }) }));
 
-export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): void {
+export function teamRoutes(scope: Scope, teams: Teams, shownObjects: ShownObjects, baseUrl: () => string): void {
   const tags = ['teams'];
   const preValidation = dropAbsent('permission');
   const present = (team: TeamValue) => presentTeam(team, baseUrl());
@@ -57,8 +57,9 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { organization, limits } = callerIn(request);
-      const { items, total } = await teams.list(organization.id, '', page, shownIds(limits, 'team', organization.id));
+      const caller = callerIn(request);
+      const among = await shownObjects(caller, caller.organization.id, 'team');
+      const { items, total } = await teams.list(caller.organization.id, '', page, among);
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);
     },
@@ -80,8 +81,9 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     async (request, reply) => {
       const page = readPage(request.query);
       const text = request.query.q?.trim() ?? '';
-      const { organization, limits } = callerIn(request);
-      const { items, total } = await teams.list(organization.id, text, page, shownIds(limits, 'team', organization.id));
+      const caller = callerIn(request);
+      const among = await shownObjects(caller, caller.organization.id, 'team');
+      const { items, total } = await teams.list(caller.organization.id, text, page, among);
       showPage(request, reply, baseUrl(), page, total);
       return { ok: true, data: items.map(present) };
     },

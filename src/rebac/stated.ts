@@ -85,6 +85,21 @@ export function textOfObject(graph: Graph, object: number): string {
   return texts.sort().join(' ');
 }
 
+/**
+ * Whether something is stated about this object to a subject that leads to no other object, such as an assignment of a
+ * role on it. Then no other object has the same text, and there is no need to write it.
+ */
+export function isUnlikeOthers(graph: Graph, object: number): boolean {
+  const { nodes, edges } = graph;
+  for (let edge = nodes.first(object, LINKS); edge !== -1; edge = edges.nextIn(edge)) {
+    const subject = edges.subject(edge);
+    const [uses, reaches] = [nodes.first(subject, USES), nodes.first(subject, REACHES)];
+    const only = uses === -1 ? reaches : reaches === -1 ? uses : -1;
+    if (only === edge && edges.nextOut(edge) === -1) return true;
+  }
+  return false;
+}
+
 function* edgesOut(graph: Graph, subject: number): IterableIterator<number> {
   const { nodes, edges } = graph;
   if (subject === -1) return;

@@ -41,4 +41,3 @@ export interface CandidateLimits {
   readonly assignmentsPerOrganization: number;
   readonly assignmentsPerPrincipal: number;
 }
-

@@ -20,8 +20,8 @@ describe('Answers about users and objects that are alike', () => {
   it(`They are those of the engine, in ${WORLDS} random organizations, with seed ${SEED}`, () => {
     const random = createRandom();
     for (let world = 0; world < WORLDS; world++) {
-      const { graph, users, objects } = randomOrganization(model, random);
-      for (const user of users) {
+      const { graph, users, robots, objects } = randomOrganization(model, random);
+      for (const user of [...users, ...robots]) {
         const answer = createObjectAnswers(user, (on, object) => allowed(on, user, object, SHOWN));
         for (const object of [...objects, 'cluster:999']) {
           assert.deepEqual(answer(graph, object), allowed(graph, user, object, SHOWN), `${user} on ${object}`);
@@ -34,6 +34,21 @@ describe('Answers about users and objects that are alike', () => {
         }
       }
     }
+  });
+
+  it('An object that an assignment is on is asked about for itself', () => {
+    const graph = createGraph(model, [
+      ...[1, 2].flatMap((id) => [
+        { user: HOME, relation: 'organization', object: `cluster:${id}` },
+        { user: `assignment:${id}`, relation: 'assignment', object: `cluster:${id}` },
+        { user: 'role:1', relation: 'role', object: `assignment:${id}` },
+        { user: `user:${id}`, relation: 'assignee', object: `assignment:${id}` },
+      ]),
+      { user: 'platform:atrium', relation: 'allows_view_clusters', object: 'role:1' },
+      { user: 'user:*', relation: 'anyone', object: 'platform:atrium' },
+    ]);
+    const answer = createObjectAnswers('user:2', (on, object) => allowed(on, 'user:2', object, SHOWN));
+    assert.deepEqual([answer(graph, 'cluster:1'), answer(graph, 'cluster:2')], [[], ['can_view']]);
   });
 
   it('Alike ones are asked about once, until the graph changes', () => {

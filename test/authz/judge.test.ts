@@ -108,6 +108,7 @@ describe('Decisions', () => {
     assert.equal(await judge.holds(CAT, ACME, 'can_edit', organization), false);
     assert.deepEqual((await judge.objects(CAT, ACME, 'can_view', 'cluster')).sort(), [100n, 101n]);
     assert.deepEqual(await judge.objects(EVE, ACME, 'can_view', 'cluster'), []);
+    assert.equal((await judge.objects(CAT, ACME, 'can_view', 'cluster', 1)).length, 1);
   });
 
   it('Permissions can be asked for on oneself, and not on other users', async () => {

@@ -8,116 +8,7 @@ import { matchGolden } from '../support/golden.ts';
 import { makeRobot } from '../support/robots.ts';
 import type { Answer, TestServer } from '../support/server.ts';
 import { sharedServer } from '../support/shared-server.ts';
-
-/** The values of path parameters. They name nothing that exists if a call could change it. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  '*': 'version',
-  id: '999999',
-  org: 'acme',
-  objectType: 'organization',
-  objID: '999999',
-  username: 'nobody',
-  target: 'nobody',
-  owner: 'acme',
-  cluster: 'nothing',
-  credName: 'nothing',
-  cloud: 'aws',
-  claimID: 'nothing',
-  name: 'nobody',
-  role: '999999',
-  token: 'nothing',
-  fingerprint: 'nothing',
-  ownerID: '999999',
-  installerID: 'nothing',
-  provider: 'nothing',
-  code: 'nothing',
-};
-
-/** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
-const BODIES: Readonly<Record<string, unknown>> = {
-  'POST /api/v1/authz/check': { checks: [] },
-  'POST /api/v1/authz/assignments': { role: { name: 'nothing' }, to: { type: 'team', id: 999_999 } },
-  'PATCH /api/v1/authz/assignments/:id': {},
-  'POST /api/v1/authz/guardrails': { name: 'x' },
-  'PUT /api/v1/authz/guardrails/:id': {},
-  'POST /api/v1/authz/objects/allowed-permissions': [],
-  'POST /api/v1/authz/matrix': { type: 'cluster' },
-  'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
-  'POST /api/v1/authz/roles/preview': {},
-  'POST /api/v1/authz/preview': { changes: [{ action: 'role.create', role: { name: 'x' } }] },
-  'PUT /api/v1/authz/roles/:id': {},
-  'PUT /api/v1/authz/roles/import': {},
-  'PATCH /api/v1/user': {},
-  'PUT /api/v1/user/password': { new: 'short' },
-  'POST /api/v1/user/factors/passkeys': { name: 'x', response: { clientDataJSON: '', attestationObject: '' } },
-  'PATCH /api/v1/user/factors/passkeys/:id': { name: 'x' },
-  'PUT /api/v1/user/factors/totp': { enrollment: '', code: '' },
-  'PUT /api/v1/orgs/:org/second_factor': { required: false },
-  'POST /api/v1/user/reauthenticate': { password: 'x' },
-  'POST /api/v1/user/signin/factor': { code: 'x' },
-  'POST /api/v1/user/signin/passkey': {
-    passkey: { id: 'AAAA', response: { clientDataJSON: '', authenticatorData: '', signature: '' } },
-  },
-  'POST /api/v1/user/signin/passkey/options': {},
-  'POST /api/v1/user/emails': { emails: [] },
-  'DELETE /api/v1/user/emails': { emails: [] },
-  'POST /api/v1/user/credentials': { name: '' },
-  'PUT /api/v1/user/credentials': { name: 'nothing' },
-  'GET /api/v1/user/clouds/:cloud/buckets': undefined,
-  'POST /api/v1/user/clouds/:cloud/buckets': {},
-  'POST /api/v1/user/deploy/orders': { spec: { items: [] } },
-  'POST /api/v1/users/:username/tokens': { name: 'x' },
-  'POST /api/v1/orgs/:org/clusters': { name: '', uid: '' },
-  'POST /api/v1/user/clusters': { name: '', uid: '' },
-  'PATCH /api/v1/clusters/:id': {},
-  'POST /api/v1/clusters/:id/heartbeat': {},
-  'POST /api/v1/orgs/:org/contracts': { name: '' },
-  'PATCH /api/v1/contracts/:id': {},
-  'POST /api/v1/orgs/:org/robots': { name: '' },
-  'PATCH /api/v1/robots/:id': {},
-  'POST /api/v1/robots/:id/tokens': { name: 'x' },
-  'POST /api/v1/robots/:id/tokens/:token/rotate': {},
-  'POST /api/v1/users/:username/tokens/:token/rotate': {},
-  'POST /api/v1/user/token/rotate': {},
-  'PUT /api/v1/admin/token_policy': { max_days: 0 },
-  'PUT /api/v1/orgs/:org/token_policy': { max_days: 0 },
-  'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {},
-  'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {},
-  'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {},
-  'POST /api/v1/orgs': { username: '-' },
-  'PATCH /api/v1/orgs/:org': {},
-  'PUT /api/v1/orgs/:org/members/:username': {},
-  'PUT /api/v1/teams/:id/members/:username': {},
-  'PUT /api/v1/teams/:id/roles/:role': {},
-  'POST /api/v1/orgs/:org/teams': { name: '-' },
-  'PATCH /api/v1/teams/:id': {},
-  'POST /api/v1/admin/marketplace/deliveries/redeliver': { most: 0 },
-  'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },
-  'POST /api/v1/admin/marketplace/secrets': { marketplace: 'CloudB', secret: '' },
-  'POST /api/v1/admin/providers': { name: '-', issuer: '', client_id: '' },
-  'PATCH /api/v1/admin/providers/:provider': {},
-  'POST /api/v1/admin/providers/:provider/preview': { groups: [], username: 'nobody' },
-  'POST /api/v1/user/device': {},
-  'POST /api/v1/user/device/token': { device_code: 'nothing' },
-  'POST /api/v1/user/device/:code': { approve: false },
-  'POST /api/v1/user/linked_accounts': { provider: 'nothing' },
-  'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
-  'PATCH /api/v1/admin/users/:username': {},
-  'POST /api/v1/admin/users/:username/orgs': { username: '-' },
-  'POST /api/v1/clustersv2/:owner/check': {},
-  'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
-};
-
-/** Query parameters that a route requires, besides `org`. */
-const QUERIES: Readonly<Record<string, string>> = {
-  'GET /api/v1/authz/changes': 'since=2026-01-01T00:00:00Z',
-  'GET /api/v1/authz/objects/:objectType': 'relation=can_view',
-  'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
-  'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',
-  'GET /api/v1/user/emails/confirm': 'key=nothing',
-  'GET /api/v1/events': 'org=acme&follow=false',
-  'GET /api/v1/search': 'q=a&org=acme',
-};
+import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
 
 const PROOFS = { never: '', always: '   proof', owners: '   proof for owners', 'in person': '   proof in person' };
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
@@ -170,7 +61,7 @@ function requireDeclared({ method, path, access }: BookedRoute, { status, body, 
 }
 
 function missing(route: string, table: string, name: string): string {
-  return `${route} is not in access.txt yet: add a line for ${name} to ${table} in test/contract/access.test.ts`;
+  return `${route} is not in access.txt yet: add a line for ${name} to ${table} in test/contract/harmless-requests.ts`;
 }
 
 /**

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { check } from '../../src/rebac/engine.ts';
+import { readModel } from '../../src/rebac/model.ts';
 import { parseSyntax } from '../../src/rebac/syntax.ts';
 import { COUNTS } from '../counts.ts';
 import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
@@ -25,6 +27,8 @@ import { startOpenFga } from '../support/openfga.ts';
 import { lacksOpenFga, OPENFGA_VERSION } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
 import { fc } from '../support/properties.ts';
+import { createRandom } from '../support/random.ts';
+import { randomOrganization, shown } from '../support/random-organization.ts';
 
 /** To repeat one world: OPENFGA_SEED=<its seed> OPENFGA_CHECKS=1 npm run test:long -- openfga */
 const SEED = Number(process.env.OPENFGA_SEED ?? 42);
@@ -125,6 +129,37 @@ describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { sk
     }
     process.stdout.write(`# ${tally}\n`);
     assert.deepEqual(tally.failures, []);
+  });
+
+  it(`${COUNTS.openFgaOrganizations} random organizations with assignments of every kind are answered alike`, async () => {
+    const server = await startOpenFga(20_000);
+    const text = readFileSync('src/authz/platform.fga', 'utf8');
+    const [model, json] = [await readModel(text), await parseSyntax(text)];
+    const random = createRandom(SEED);
+    const differences: string[] = [];
+    for (let world = 0; world < COUNTS.openFgaOrganizations; world++) {
+      const { graph, tuples, users, robots, objects } = randomOrganization(model, random);
+      // The server rejects tuples that the model does not allow. The engine ignores them.
+      const allowed = tuples.filter(({ user, relation, object }) => {
+        const { metadata } = json.type_definitions.find(({ type }) => object.startsWith(`${type}:`)) ?? {};
+        const types = metadata?.relations?.[relation]?.directly_related_user_types ?? [];
+        return !user.endsWith('#assignee') || types.some(({ type }) => type === 'role');
+      });
+      const there = await server.write(json, allowed);
+      assert.ok(!('refused' in there), JSON.stringify(there));
+      for (const user of [...users, ...robots]) {
+        const questions = objects.flatMap((object) =>
+          shown(model, object.split(':')[0] ?? '').map((relation) => ({ user, relation, object })),
+        );
+        for (const [index, answer] of (await there.checks(questions)).entries()) {
+          const question = questions[index] ?? assert.fail();
+          if (answer === check(graph, question)) continue;
+          differences.push(`${JSON.stringify(question)} in world ${world}: ${JSON.stringify(answer)}`);
+        }
+      }
+      progress(`${world + 1} of ${COUNTS.openFgaOrganizations} random organizations`);
+    }
+    assert.deepEqual(differences.slice(0, 5), []);
   });
 
   it('Every difference that the comparison accepts is described', () => {

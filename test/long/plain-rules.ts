@@ -19,15 +19,17 @@ export interface PlainRole {
   readonly teams: Set<number>;
 }
 
-/** A role for a person or a team, on the organization, on one thing or team, or on a set of clusters. */
+/** A role for a person, a robot account or a team, on the organization, on one thing or team, or on a set of clusters. */
 export interface PlainGrant {
   readonly id: number;
   readonly role: number;
-  readonly to: { readonly person: string } | { readonly team: number };
+  readonly to: { readonly person: string } | { readonly team: number } | { readonly robot: number };
   /** As `cluster:5`, `team:3` or `set:eu`; empty for the whole organization. */
   readonly on: string;
   /** Of a cluster or a set: names, and prefixes that end in `*`. Undefined means all of it. */
   readonly namespaces?: readonly string[] | undefined;
+  /** It ends by itself, some time. */
+  readonly ends?: boolean;
 }
 
 export interface PlainOrganization {
@@ -38,9 +40,12 @@ export interface PlainOrganization {
   readonly grants: PlainGrant[];
 }
 
+/** Also a robot account, which is in no team. */
 export interface PlainPerson {
   readonly id: number;
   readonly name: string;
+  /** The organization of a robot account. */
+  readonly robotOf?: string;
   isAdmin: boolean;
   isActive: boolean;
 }
@@ -60,6 +65,8 @@ export interface PlainWorld {
   readonly people: Map<string, PlainPerson>;
   readonly organizations: Map<string, PlainOrganization>;
   readonly things: Thing[];
+  /** Robot accounts that ask themselves. */
+  readonly robots: PlainPerson[];
 }
 
 export type AskedType = ThingType | 'user' | 'organization' | 'team';
@@ -186,7 +193,7 @@ export function allowedPlainly(
   namespace?: string,
 ): string[] {
   return relationsOf(type).filter((relation) => {
-    if (type === 'user') return id === person.id;
+    if (type === 'user') return person.robotOf === undefined && id === person.id;
     if (type === 'organization') return id === organization.id && holds(person, organization, relation);
     if (type === 'team') {
       const team = organization.teams.get(id);
@@ -236,6 +243,8 @@ export function holds(person: PlainPerson, organization: PlainOrganization, rela
   const teams = teamsOf(person, organization);
   if (relation === 'can_leave') return teams.length > 0 && !isLastOwner(person, organization);
   if (isAtLeast(rule.from, person, organization)) return true;
+  // Of a robot account, its organization is known to it, and nothing else.
+  if (relation === 'can_view' && person.robotOf === organization.name) return true;
   if (rule.permission !== undefined && permissionsOf(person, organization).has(rule.permission)) return true;
   return (rule.impliedBy ?? []).some((other) => holds(person, organization, other));
 }
@@ -264,9 +273,19 @@ function rolesOf(
   counts = ({ namespaces }: PlainGrant) => namespaces === undefined,
 ): PlainRole[] {
   const own = new Set(teamsOf(person, organization).map((team) => team.id));
-  const isTheirs = ({ to }: PlainGrant) => ('person' in to ? to.person === person.name : own.has(to.team));
+  const isTheirs = ({ to }: PlainGrant) => {
+    if ('robot' in to) return person.robotOf !== undefined && to.robot === person.id;
+    return 'person' in to ? to.person === person.name : own.has(to.team);
+  };
   const found = organization.grants.filter((grant) => places.includes(grant.on) && isTheirs(grant) && counts(grant));
   return found.flatMap(({ role }) => organization.roles.get(role) ?? []);
+}
+
+/** Whether a role on a team shows it. Of the owners' team, only the permission to view teams counts. */
+export function isShownByRole(person: PlainPerson, organization: PlainOrganization, team: PlainTeam): boolean {
+  const place = [`team:${team.id}`];
+  if (team.level !== 'owner') return holdsAt(person, organization, place, 'can_view_teams', ON_TEAMS);
+  return rolesOf(person, organization, place).some(({ permissions }) => permissions.has('org_mgmt/view teams'));
 }
 
 function holdsOnTeam(person: PlainPerson, organization: PlainOrganization, team: PlainTeam, relation: string): boolean {
@@ -275,7 +294,10 @@ function holdsOnTeam(person: PlainPerson, organization: PlainOrganization, team:
     (team.level !== 'owner' && holdsAt(person, organization, [`team:${team.id}`], other, ON_TEAMS));
   const isViewers = team.isBuiltIn && team.level === 'read';
   const looksAfter = isViewers && isAtLeast('write', person, organization);
-  if (relation === 'can_view') return team.members.has(person.name) || looksAfter || may('can_view_teams');
+  if (relation === 'can_view') {
+    if (team.members.has(person.name) || looksAfter || may('can_view_teams')) return true;
+    return isShownByRole(person, organization, team);
+  }
   if (team.level === 'owner') {
     if (relation === 'can_delete') return false;
     if (relation === 'can_remove_member' && team.members.size === 1) return false;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from '../../src/db/db.ts';
 import type { Random } from '../support/random.ts';
 import type { Answer, TestServer } from '../support/server.ts';
 import {
@@ -12,6 +13,8 @@ import {
   type PlainWorld,
 } from './plain-rules.ts';
 
+const EXPIRE = sql('test.expireAssignment', 'update assignment set expires_at = clock_timestamp() where id = $1');
+const LATER = new Date(Date.now() + 86_400_000).toISOString();
 const PEOPLE = 16;
 const ORGANIZATIONS = 3;
 const MAX_TEAMS = 8;
@@ -27,8 +30,8 @@ export const ASKED_NAMESPACES: readonly string[] = ['web', 'shop-eu', 'shop-us',
  * A world that changes through the API, one acknowledged request at a time, together with plain records of what those
  * requests said. Nothing in the records is read from the database.
  */
-export async function openRandomWorld(atrium: TestServer, random: Random) {
-  const world: PlainWorld = { people: new Map(), organizations: new Map(), things: [] };
+export async function openRandomWorld(atrium: TestServer, random: Random, { expires = false } = {}) {
+  const world: PlainWorld = { people: new Map(), organizations: new Map(), things: [], robots: [] };
   let made = 0;
   const root = atrium.as('root');
 
@@ -49,7 +52,7 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const organization = anyOrganization();
     const kinds = [addMember, addMember, removeMember, leave, addTeam, editTeam, removeTeam];
     const more = [addRole, editRole, editRole, removeRole, assign, unassign, addThing, removeThing];
-    const single = [grant, grant, grant, withdraw, moveCluster];
+    const single = [grant, grant, grant, withdraw, moveCluster, ...(expires ? [letOneExpire] : [])];
     const rare = [toggleAdmin, toggleActive, replaceOrganization];
     const kind = random.chance(0.06) ? random.pick(rare) : random.pick([...kinds, ...more, ...single]);
     await kind(organization);
@@ -93,6 +96,7 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     ok(await root('DELETE', `/orgs/${organization.name}`));
     world.organizations.delete(organization.name);
     world.things.splice(0, Infinity, ...world.things.filter(({ owner }) => owner !== organization.name));
+    world.robots.splice(0, Infinity, ...world.robots.filter(({ robotOf }) => robotOf !== organization.name));
     await addOrganization();
   }
 
@@ -217,38 +221,52 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     role.teams.delete(team);
   }
 
-  /** Assigns a role to a member or a team, somewhere. One that has no effect there, or is there already, is rejected. */
+  /** Assigns a role to a member, a robot account or a team, somewhere, some until later. One that has no effect there, or is there already, is rejected. */
   async function grant(organization: PlainOrganization): Promise<void> {
     const { name, teams, roles, grants } = organization;
     const role = anyRole(roles);
     const members = [...new Set([...teams.values()].flatMap((team) => [...team.members]))];
     if (role === undefined || members.length === 0) return;
     const owned = world.things.filter(({ owner, type }) => owner === name && type !== 'token');
-    const ordinary = [...teams.values()].filter(({ level }) => level !== 'owner');
+    const robots = owned.filter(({ type }) => type === 'robot_ac');
     const places = [
       { text: '', on: undefined },
       ...owned.map(({ type, id }) => ({ text: `${type}:${id}`, on: { type, id } })),
-      ...ordinary.map(({ id }) => ({ text: `team:${id}`, on: { type: 'team', id } })),
+      ...[...teams.keys()].map((id) => ({ text: `team:${id}`, on: { type: 'team', id } })),
       ...['eu', 'us'].map((set) => ({ text: `set:${set}`, on: { type: 'cluster_set', name: set } })),
     ];
     const { text, on } = random.pick(places);
     const isToTeam = text !== '' && random.chance(0.3);
     const person = random.pick(members);
     const team = random.pick([...teams.keys()]);
-    const to = isToTeam ? { type: 'team', id: team } : { type: 'user', name: person };
+    const robot = !isToTeam && robots.length > 0 && random.chance(0.4) ? random.pick(robots).id : undefined;
+    const single = robot === undefined ? { type: 'user', name: person } : { type: 'robot_ac', id: robot };
+    const to = isToTeam ? { type: 'team', id: team } : single;
+    const ends = expires && random.chance(0.4);
     const isOnClusters = text.startsWith('cluster:') || text.startsWith('set:');
     const namespaces = isOnClusters ? NAMESPACES[grants.length % (2 * NAMESPACES.length)] : undefined;
-    const body = { role: { id: role.id }, to, ...(on && { on }), ...(namespaces && { namespaces }) };
+    const more = { ...(namespaces && { namespaces }), ...(ends && { expires_at: LATER }) };
+    const body = { role: { id: role.id }, to, ...(on && { on }), ...more };
     const answer = await root('POST', `/authz/assignments?org=${name}`, body);
     if (answer.body?.reason === 'no_effect' || answer.body?.reason === 'already_assigned') return;
     const { id } = ok(answer).body;
-    grants.push({ id, role: role.id, to: isToTeam ? { team } : { person }, on: text, namespaces });
+    const plainTo = isToTeam ? { team } : robot === undefined ? { person } : { robot };
+    grants.push({ id, role: role.id, to: plainTo, on: text, namespaces, ends });
   }
 
   async function withdraw({ name, grants }: PlainOrganization): Promise<void> {
     if (grants.length === 0) return;
     const one = random.pick(grants);
     ok(await root('DELETE', `/authz/assignments/${one.id}?org=${name}`));
+    grants.splice(grants.indexOf(one), 1);
+  }
+
+  /** The time of an assignment is over. Nobody says so to any server. */
+  async function letOneExpire({ grants }: PlainOrganization): Promise<void> {
+    const ending = grants.filter(({ ends }) => ends);
+    if (ending.length === 0) return;
+    const one = random.pick(ending);
+    await atrium.instance.db.query(EXPIRE, [one.id]);
     grants.splice(grants.indexOf(one), 1);
   }
 
@@ -283,8 +301,11 @@ export async function openRandomWorld(atrium: TestServer, random: Random) {
     const { id } = ok(await root('POST', `/orgs/${name}/robots`, { name: `b${++made}` })).body;
     world.things.push({ type: 'robot_ac', id, owner: name });
     if (kind === 2) return;
-    const token = ok(await root('POST', `/robots/${id}/tokens`, { name: 'test' })).body;
+    const token = ok(await root('POST', `/robots/${id}/tokens`, { name: 'test', scopes: ['all'] })).body;
     world.things.push({ type: 'token', id: token.id, owner: name });
+    const caller = `robot ${id}`;
+    atrium.world.users[caller] = { id: BigInt(id), token: token.sha1 };
+    world.robots.push({ id, name: caller, robotOf: name, isAdmin: false, isActive: true });
   }
 
   async function addCluster(path: string, owner: string, call: typeof root): Promise<void> {

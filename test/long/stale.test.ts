@@ -9,7 +9,7 @@ import { type ServerProcess, startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { lacks } from '../support/requirements.ts';
-import { ROLE_STATES } from '../support/role-states.ts';
+import { CLUSTER_PERMISSIONS, ROLE_STATES } from '../support/role-states.ts';
 import { JUDGE, openTestServer, TEST_KEY } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -62,7 +62,7 @@ describe('Revoked permissions during faults', { skip: lacks('postgresql') }, () 
     let retried = 0;
     let isOver = false;
     const breaking = breakThings();
-    await Promise.all(holders.map(live));
+    await Promise.all(holders.map((holder, index) => (index % 2 === 0 ? live(holder) : liveAssigned(holder))));
     isOver = true;
     await breaking;
     for (const { server, agent } of replicas) {
@@ -96,12 +96,59 @@ describe('Revoked permissions during faults', { skip: lacks('postgresql') }, () 
       }
     }
 
+    /** The same with a role on one cluster, which is assigned to the holder and taken away in turn. */
+    async function liveAssigned({ name, org, roleId, teamId }: (typeof holders)[number]): Promise<void> {
+      const owner = world.users[org === 'acme' ? 'ann' : 'eve']?.token ?? '';
+      const token = world.users[name]?.token ?? '';
+      const id = Number(world.clusters[org === 'acme' ? 'prod' : 'globex']?.id);
+      const question = `/api/v1/authz/objects/cluster/${id}/allowed-permissions?org=${org}`;
+      const permissions = [CLUSTER_PERMISSIONS.EDIT];
+      await write(`/api/v1/authz/roles/${roleId}?org=${org}`, owner, { permissions, teamIDs: [] });
+      const all = `/api/v1/authz/assignments?org=${org}`;
+      for (let step = 0; step * HOLDERS < PAIRS; step++) {
+        // To the user, and to the user's team.
+        const to = step % 4 < 2 ? { type: 'user', name } : { type: 'team', id: teamId };
+        const isGiven = step % 2 === 0;
+        const writer = isGiven
+          ? await acknowledged(
+              ['POST', all, { role: { id: roleId }, to, on: { type: 'cluster', id } }],
+              owner,
+              [201, 409],
+            )
+          : await acknowledged(['DELETE', await pathOf(all, roleId, owner, org)], owner, [204, 404]);
+        const said = await ask(question, token, writer);
+        pairs += 1;
+        const due = isGiven ? 'can_view,can_edit' : '';
+        if (said !== due) stale.push(`step ${step} of ${name}, assigned: "${said}", not "${due}"`);
+        if (pairs % 2000 === 0) progress(`${pairs} of ${PAIRS} pairs, faults: ${JSON.stringify(did)}`);
+      }
+    }
+
+    /** Where the only assignment of a role is. */
+    async function pathOf(all: string, role: number, owner: string, org: string): Promise<string> {
+      for (let count = 0; count < MAX_TRIES; count++) {
+        const { status, text } = await send(random.pick(replicas), 'GET', `${all}&role=${role}`, owner);
+        if (status === 200) return `/api/v1/authz/assignments/${JSON.parse(text)[0]?.id}?org=${org}`;
+        assert.ok(status === 0 || status >= 500, `${status}: ${text}`);
+        await again();
+      }
+      return assert.fail('no replica listed an assignment');
+    }
+
     /** Until one replica acknowledges it. Repeating it is harmless: it says what the role is to be. */
     async function write(path: string, token: string, body: object): Promise<Replica> {
+      return await acknowledged(['PUT', path, body], token, [200]);
+    }
+
+    async function acknowledged(
+      [method, path, body]: readonly [method: string, path: string, body?: object],
+      token: string,
+      done: readonly number[],
+    ): Promise<Replica> {
       for (let count = 0; count < MAX_TRIES; count++) {
         const replica = random.pick(replicas);
-        const { status, text } = await send(replica, 'PUT', path, token, JSON.stringify(body));
-        if (status === 200) return replica;
+        const { status, text } = await send(replica, method, path, token, body && JSON.stringify(body));
+        if (done.includes(status)) return replica;
         assert.ok(status === 0 || status >= 500, `${status}: ${text}`);
         await again();
       }

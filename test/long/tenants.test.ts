@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/base/config/limits.ts';
+import { buildRequest } from '../contract/tenant-requests.ts';
 import { meaningOf, TENANT_SLOTS } from '../contract/tenant-slots.ts';
 import { COUNTS } from '../counts.ts';
 import { difference } from '../support/alike.ts';
 import { progress } from '../support/progress.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { type Answer, openTestServer, type TestServer } from '../support/server.ts';
-import { type Attacker, CREATED, HIDDEN, type Names, openTenantWorlds } from './tenant-worlds.ts';
+import { CREATED, HIDDEN, type Names, openTenantWorlds } from './tenant-worlds.ts';
 
 const REQUESTS = COUNTS.tenantRequests;
 
@@ -41,13 +42,6 @@ const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: Reg
 ];
 /** A credential in the body decides who calls; guessing it is not about tenants. */
 const NEVER_FILLED = 'secret';
-
-interface Built {
-  readonly path: string;
-  readonly body: unknown;
-  /** What only this request contains. */
-  readonly own: readonly string[];
-}
 
 describe('Requests that name things of another tenant', () => {
   let atrium: TestServer;
@@ -93,7 +87,7 @@ describe('Requests that name things of another tenant', () => {
       const sudo = random.chance(0.02);
       const ask = async (names: Names, half: string): Promise<[Answer, readonly string[]]> => {
         const [method = '', path = ''] = route.split(' ');
-        const built = build(path, slots, named, filled, names, attacker, `${turn}${half}`);
+        const built = buildRequest({ path, slots, named, filled, names, own: attacker.own, unique: `${turn}${half}` });
         const headers = sudo ? { Sudo: names.person ?? '' } : undefined;
         const body = method === 'GET' && !route.includes('buckets') ? undefined : built.body;
         const answer = await atrium.as(attacker.name)(method, built.path, body, headers);
@@ -128,74 +122,3 @@ describe('Requests that name things of another tenant', () => {
     progress(`${sent} requests, ${compared} compared, by status ${JSON.stringify(Object.fromEntries(statuses))}`);
   });
 });
-
-/** A request with some names of the victim (or of nothing), and otherwise with what the attacker owns. */
-function build(
-  path: string,
-  slots: readonly { readonly slot: string; readonly meaning: string }[],
-  named: ReadonlyMap<string, string>,
-  filled: ReadonlySet<string>,
-  names: Names,
-  { own }: Attacker,
-  unique: string,
-): Built {
-  const query = new URLSearchParams();
-  let target = path;
-  // An order is only looked at if its chart is complete.
-  const chart = { name: 'x', sourceRef: { name: 'x' }, version: '1.0.0', releaseName: 'x', namespace: 'x' };
-  let body: unknown = path.endsWith('/orders') ? { spec: { items: [{ chart }] } } : {};
-  const used: string[] = [];
-  for (const { slot, meaning } of slots) {
-    // The organization would have another name from then on.
-    if (path === '/orgs/:org' && meaning === 'newName') continue;
-    const kind = named.get(slot);
-    const isRequired =
-      !/^[?.[]/.test(slot) ||
-      ['?org', '?relation', '?key', '?cluster', '.name', '.uid', '.username', '.changes[].action'].includes(slot);
-    if (kind === undefined && !isRequired && !filled.has(slot) && !slot.startsWith('[]')) continue;
-    const value = kind === undefined ? ownValue(slot, meaning) : (names[kind] ?? '');
-    if (kind !== undefined) used.push(value);
-    if (slot.startsWith('?')) query.append(slot.slice(1), value);
-    else if (slot === '') body = documentWith(value);
-    else if (/^[.[]/.test(slot)) body = put(body, slot, kind === undefined ? value : typed(slot, value));
-    else target = target.replace(`:${slot}`, encodeURIComponent(value));
-  }
-  return { path: `${target}${query.size > 0 ? `?${query}` : ''}`, body, own: used };
-
-  function ownValue(slot: string, meaning: string): string {
-    if (slot === '.name' || slot === '.username') return fresh(`new${unique}`);
-    if (slot === '.uid')
-      return fresh(`99999999-9999-4999-8999-${Buffer.from(unique.slice(-6).padStart(6, '0')).toString('hex')}`);
-    if (meaning === 'relation') return 'can_view';
-    if (meaning === 'objectType') return 'cluster';
-    if (slot === '.changes[].action') return 'team.delete';
-    if (slot === 'cloud') return 'aws';
-    return own[meaning] ?? 'x';
-  }
-
-  /** A name that no other request contains. */
-  function fresh(value: string): string {
-    used.push(value);
-    return value;
-  }
-}
-
-/** IDs are numbers in bodies. */
-function typed(slot: string, value: string): unknown {
-  return /ID(s\[\])?$|\.id$/.test(slot) && /^\d+$/.test(value) ? Number(value) : value;
-}
-
-function put(body: unknown, slot: string, value: unknown): unknown {
-  const [step = '', ...rest] = slot.match(/\.[^.[]+|\[\]/g) ?? [];
-  const inner = (at: unknown) => (rest.length === 0 ? value : put(at, rest.join(''), value));
-  if (step === '[]') return [inner(Array.isArray(body) ? body[0] : undefined)];
-  const key = step.slice(1);
-  const known = (body ?? {}) as Readonly<Record<string, unknown>>;
-  return { ...known, [key]: inner(known[key]) };
-}
-
-/** A file of roles in which the name is the organization, a role or a team. */
-function documentWith(name: string): unknown {
-  const role = { name, description: '', permissions: [], teams: [name] };
-  return { apiVersion: 'atrium/v1', kind: 'Roles', organization: name, roles: [role] };
-}

@@ -79,6 +79,7 @@ export const LANES: readonly Lane[] = [
       'test/rebac/memory.test.ts',
       'test/api/authz/explain-agreement.test.ts',
       'test/contract/access.test.ts',
+      'test/contract/single-objects.test.ts',
       'test/contract/scopes.test.ts',
       'test/orders/yaml-text.test.ts',
     ],
@@ -89,6 +90,7 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.decisions} decisions and ${COUNTS.matrixQuestions} matrices in random worlds, compared with a plain evaluator, all remedies of ${COUNTS.remedyQuestions} questions`,
     files: [
       'test/long/decisions.test.ts',
+      'test/authz/random-organizations.test.ts',
       'test/api/authz/matrix-worlds.test.ts',
       'test/api/authz/remedies-random.test.ts',
       'test/api/authz/remedies-guardrails.test.ts',
@@ -199,6 +201,7 @@ export const LANES: readonly Lane[] = [
       'test/long/rebinding.test.ts',
       'test/api/bus/bus-history.test.ts',
       'test/api/bus/bus-server.test.ts',
+      'test/api/bus/bus-assignments.test.ts',
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
       'test/api/http/brake.test.ts',

@@ -63,8 +63,8 @@ export const ON_DEMAND: readonly Lane[] = [
   },
   {
     name: 'upgrades',
-    what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases`,
-    files: ['test/long/upgrade.test.ts'],
+    what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases, and answers before and after an upgrade`,
+    files: ['test/long/upgrade.test.ts', 'test/long/upgrade-answers.test.ts'],
     minutes: 4,
     onDemand: 'it installs an earlier release from the history of the repository',
   },

@@ -128,7 +128,11 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
 }
 
 /** Whoever has a token of a robot gains what the robot gains. */
-function LiveTokens({ of: { live_tokens: count = 0, token_creators: creators = [] } }: { of: Report['users'][number] }) {
+function LiveTokens({
+  of: { live_tokens: count = 0, token_creators: creators = [] },
+}: {
+  of: Report['users'][number];
+}) {
   if (count === 0) return null;
   const by = creators.length === 0 ? '' : `, created by ${creators.map(({ name }) => name).join(', ')}`;
   return <p class="quiet">{`So does every program that has one of its tokens: ${count}${by}.`}</p>;

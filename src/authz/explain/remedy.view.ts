@@ -105,13 +105,10 @@ export const RemedyResponse = named(
           description: 'The relation on that object. Instead of can_assign_roles, can_edit_roles is enough.',
         }),
         also: Type.Optional(
-          Type.Array(
-            RequiredRelationResponse,
-            {
-              description:
-                'With assignment.create: what the role gives there. Only callers who hold all of it themselves can assign it.',
-            },
-          ),
+          Type.Array(RequiredRelationResponse, {
+            description:
+              'With assignment.create: what the role gives there. Only callers who hold all of it themselves can assign it.',
+          }),
         ),
       },
       { description: 'The relation that the last change requires; principals lists who holds it.' },
