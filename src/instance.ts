@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { endAssignmentsOfLeavers } from './authz/places/end-assignments.store.ts';
-import { collectGarbage } from './base/collect-garbage.ts';
 import type { Config } from './base/config/config.ts';
 import { limitsOf } from './base/config/limits.ts';
 import { AppError } from './base/errors.ts';
@@ -252,7 +251,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
       warmUpCompilers();
       return Promise.allSettled([revisions.current(), wired.warmUp()]);
     };
-    warming = started.then(yieldToEventLoop).then(begin, begin).then(collectGarbage);
+    warming = started.then(yieldToEventLoop).then(begin, begin);
   }
 
   async function pingSoon(): Promise<void> {
