@@ -13,6 +13,7 @@ import {
 import type { Graphs } from '../authz/graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
 import type { HeldPlaces } from '../authz/places/held-places.ts';
+import { shownRelation } from '../authz/places/places.ts';
 import { createPace } from '../base/slices.ts';
 import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
@@ -277,7 +278,7 @@ function requiredFor({ changes, needs = [] }: Candidate, organizationId: bigint)
     return { object: { type: 'team', id: change.id }, relation: 'can_add_member', also: [] };
   }
   if (change?.action === 'assignment.create') {
-    const also = needs.map((relation) => ({ object: change.on, relation }));
+    const also = needs.map((relation) => ({ object: change.on, relation: shownRelation(relation) }));
     return { object: organization, relation: 'can_assign_roles', also };
   }
   const relation = change?.action === 'role.create' ? 'can_create_role' : 'can_edit_roles';

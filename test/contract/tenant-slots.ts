@@ -38,7 +38,9 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
     '?org .changes[].action .changes[].id:team .changes[].team:team .changes[].username .changes[].orphan',
     '.changes[].document .changes[].prune .changes[].role.name .changes[].role.description',
     '.changes[].role.permissions[].namespace .changes[].role.permissions[].action .changes[].role.teamIDs[]',
-    '.changes[].role.teams[]:team .changes[].expires_at .at .objects',
+    '.changes[].role.teams[]:team .changes[].role.id:role .changes[].to.type:text .changes[].to.id:team',
+    '.changes[].to.name:teamName .changes[].on.type:objectType .changes[].on.id:cluster .changes[].on.name:clusterName',
+    '.changes[].cluster.clusterSetName .changes[].expires_at .at .objects',
   ].join(' '),
   'POST /authz/roles/preview': '?org ROLE .id:role .delete',
   'GET /authz/roles/export': '?org ?format ?at',
@@ -267,7 +269,9 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     ].join(' '),
     GUARDRAIL: [
       '.name .description .enforce',
-      ...['never', 'always'].map((kind) => `.${kind}.users[]:person .${kind}.team ${guarded(kind)}`),
+      ...['never', 'always'].map(
+        (kind) => `.${kind}.users[]:person .${kind}.robots[]:text .${kind}.team ${guarded(kind)}`,
+      ),
       ...['at_least', 'at_most'].map((kind) => `.${kind}.count ${guarded(kind)}`),
     ].join(' '),
     ORGANIZATION: '.full_name .description .website .location .visibility',

@@ -100,7 +100,11 @@ export const LANES: readonly Lane[] = [
   {
     name: 'history',
     what: `${COUNTS.historyChanges} random changes that are looked back on, ${COUNTS.historyCanaries} questions about the past of others`,
-    files: ['test/history/random-history.test.ts', 'test/api/history/history-canaries.test.ts'],
+    files: [
+      'test/history/random-history.test.ts',
+      'test/api/history/past-assignments.test.ts',
+      'test/api/history/history-canaries.test.ts',
+    ],
     minutes: 1,
   },
   {
@@ -236,6 +240,7 @@ export const LANES: readonly Lane[] = [
       'test/api/marketplace/rejection-limits.test.ts',
       'test/api/clusters/heartbeats.test.ts',
       'test/api/robots/robots-act.test.ts',
+      'test/api/roles/assignment-file.test.ts',
       'test/api/organizations/organizations.test.ts',
       'test/api/roles/role-file.test.ts',
       'test/api/marketplace/binding.test.ts',

@@ -11,6 +11,13 @@ export interface Place {
   readonly namespaces?: readonly string[] | null;
 }
 
+/** Relations that are not permissions themselves, by what a caller would ask for. */
+const SHOWN: Readonly<Record<string, string>> = {
+  viewer: 'can_view',
+  remover: 'can_delete',
+  manager: 'can_add_member',
+};
+
 type Scope = Pick<Place, 'type' | 'isOwners' | 'namespaces'>;
 
 // To see a cluster, it is enough to have a role in a namespace of it.
@@ -62,4 +69,9 @@ export function effectiveOn<Permission extends Pick<RoleGrant, 'relation'>>(
 ): { readonly effective: readonly Permission[]; readonly withoutEffect: readonly Permission[] } {
   const counts = ({ relation }: Permission) => relationOn(place, relation) !== undefined;
   return { effective: permissions.filter(counts), withoutEffect: permissions.filter((one) => !counts(one)) };
+}
+
+/** How an answer names what a caller must hold on a single object. */
+export function shownRelation(relation: string): string {
+  return SHOWN[relation] ?? relation;
 }
