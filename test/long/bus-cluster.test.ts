@@ -32,7 +32,7 @@ describe('A bus of three servers', { skip: lacks('nats-server') }, () => {
     cluster = await openTestCluster(SERVERS);
     await until(async () => (await history()).status === 200);
   });
-  after(() => cluster.close());
+  after(() => cluster?.close());
 
   it('Each address of a bus is given to clients', async () => {
     const { body } = await cluster.atrium.as('ann')('GET', '/user/bus/credentials');

@@ -19,20 +19,24 @@ export async function openTestCluster(size: number): Promise<TestCluster> {
   }
   const env = { BUS_URL: servers.map(({ url }) => url).join(), BUS_WS_URL: servers.map(({ wsUrl }) => wsUrl).join() };
   const atrium = await openTestServer({ env });
-  await Promise.all(
-    servers.map(async (server, index) => {
-      const which = { number: index + 1, routes };
-      await server.start(await atrium.instance.features.bus.serverConfig(server.folder, which));
-    }),
-  );
-  return {
-    atrium,
-    servers,
-    async close() {
-      await atrium.close();
-      for (const server of servers) await server.kill();
-    },
-  };
+  const starting = servers.map(async (server, index) => {
+    const which = { number: index + 1, routes };
+    await server.start(await atrium.instance.features.bus.serverConfig(server.folder, which));
+  });
+  try {
+    await Promise.all(starting);
+  } catch (error) {
+    // What is left open would keep the process of the test from ending.
+    await Promise.allSettled(starting);
+    await close();
+    throw error;
+  }
+  return { atrium, servers, close };
+
+  async function close(): Promise<void> {
+    await atrium.close();
+    for (const server of servers) await server.kill();
+  }
 }
 
 /** Whether a server rejects these credentials. Anything but a rejection of them is a fault. */
