@@ -8,6 +8,7 @@ import {
   holds,
   type PlainOrganization,
   type PlainPerson,
+  type PlainRole,
   type PlainTeam,
   type PlainWorld,
   relationsOf,
@@ -205,7 +206,10 @@ function isMember({ name, isAdmin }: PlainPerson, { teams }: PlainOrganization):
 function seesRole(caller: PlainPerson, where: PlainOrganization, id: number): boolean {
   const role = where.roles.get(id);
   const has = [...(role?.teams ?? [])].some((team) => where.teams.get(team)?.members.has(caller.name));
-  return has || holds(caller, where, 'can_view_roles');
+  const isAssigned = where.grants.some(
+    ({ role, on, to }) => role === id && on === '' && 'person' in to && to.person === caller.name,
+  );
+  return has || isAssigned || holds(caller, where, 'can_view_roles');
 }
 
 function idsOf(world: PlainWorld, type: AskedType): number[] {
@@ -223,7 +227,15 @@ function sourcesOf(who: PlainPerson, where: PlainOrganization) {
   const nobody = { ...who, isAdmin: false };
   const mine = [...where.teams.values()].filter(({ members }) => members.has(who.name)).sort((a, b) => a.id - b.id);
   const ids = new Set(mine.map(({ id }) => id));
-  const roles = [...where.roles.values()].filter((role) => [...role.teams].some((team) => ids.has(team)));
+  const hasByTeam = (role: PlainRole) => [...role.teams].some((team) => ids.has(team));
+  const assignedTo = (role: PlainRole) =>
+    where.grants
+      .filter(({ to, ...grant }) => {
+        if (grant.role !== role.id) return false;
+        return 'team' in to ? ids.has(to.team) : 'person' in to && to.person === who.name;
+      })
+      .map((grant) => ({ ...grant, to: { person: who.name } }));
+  const roles = [...where.roles.values()].filter((role) => hasByTeam(role) || assignedTo(role).length > 0);
   const without = (change: (team: PlainTeam) => Partial<PlainTeam>): Map<number, PlainTeam> =>
     new Map(
       [...where.teams].map(([id, team]) => [id, { ...team, members: new Set(['other', 'another']), ...change(team) }]),
@@ -245,7 +257,8 @@ function sourcesOf(who: PlainPerson, where: PlainOrganization) {
         organization: {
           ...where,
           teams: without(() => ({})).set(0, { id: 0, level: 'none', isBuiltIn: false, members: just }),
-          roles: new Map([[role.id, { ...role, teams: new Set([0]) }]]),
+          roles: new Map([[role.id, { ...role, teams: new Set(hasByTeam(role) ? [0] : []) }]]),
+          grants: assignedTo(role),
         },
       })),
     ...(who.isAdmin
