@@ -30,14 +30,17 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
   const found: Source[] = [];
   /** The roles that count in the whole organization. */
   const whole = new Set<string>();
-  const roles = new Map<string, string[]>();
+  const roles = new Map<string, Set<string>>();
   const places = new Map<string, Map<string, Set<string>>>();
   const note = (given: readonly Stated[], team?: string) => {
     for (const { relation, object } of given) {
       const isWhole = isRole(relation, object);
       if (isWhole) whole.add(object);
       const role = isWhole ? object : roleAt(graph, relation, object, places);
-      if (role !== undefined) roles.set(role, [...new Set([...(roles.get(role) ?? []), ...(team ? [team] : [])])]);
+      if (role === undefined) continue;
+      const through = roles.get(role) ?? new Set();
+      if (team !== undefined) through.add(team);
+      roles.set(role, through);
     }
   };
   note(stated);
@@ -52,7 +55,7 @@ export function sourcesOf(graph: Graph, organization: string, user: string): Sou
     const at = places.get(object);
     // On a single object, the role gives nothing elsewhere.
     const subjects = whole.has(object) ? [`${object}#assignee`] : [];
-    found.push({ kind: 'role', object, teams: through, subjects, ...(at && { places: at }) });
+    found.push({ kind: 'role', object, teams: [...through], subjects, ...(at && { places: at }) });
   }
   for (const { relation, object } of stated) {
     if (!object.startsWith('platform:')) continue;

@@ -83,8 +83,8 @@ const STEPS: readonly (readonly [what: keyof Size, statement: string])[] = [
   ],
   [
     'organizations',
-    `insert into assignment (role_id, team_id)
-     select 5000000 + n, 5000000 + 4 * n + 3 from generate_series($1::bigint, $2::bigint) n`,
+    `insert into assignment (role_id, team_id, organization_id)
+     select 5000000 + n, 5000000 + 4 * n + 3, 5000000 + n from generate_series($1::bigint, $2::bigint) n`,
   ],
   [
     'organizations',
