@@ -243,10 +243,10 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
 
   itLong('What is assigned in the meantime shows without a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const listening = page.waitForRequest((request) => request.url().includes('/api/v1/events'));
     await go(access);
     await page.getByText('No role is assigned on this cluster alone.').waitFor();
-    // The stream of events opens when the page is there.
-    await page.waitForRequest((request) => request.url().includes('/api/v1/events'));
+    await listening;
     const made = await assign('tuner', { type: 'robot_ac', name: 'ci' }, prod, { expires_at: inHours(4) });
     const here = card(page, 'Assigned here').getByRole('row', { name: /^tuner ci/ });
     await here.waitFor();
