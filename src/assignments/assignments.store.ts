@@ -6,19 +6,16 @@ import { isPrincipal, principalOf } from '../changes/principal.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
-import { findPermission, inCatalogOrder } from '../roles/catalog.ts';
-import type {
-  AssignedPlace,
-  AssignedRole,
-  Assignment,
-  AssignmentFilter,
-  AssignmentInput,
-  Principal,
-} from './assignment.ts';
-import { requireAgreement } from './assignment-input.ts';
+import type { Assignment, AssignmentFilter } from './assignment.ts';
+import {
+  createReferences,
+  type PermissionColumns,
+  permissionColumns,
+  permissionsOf,
+} from './assignment-references.store.ts';
 import type { AssignmentStore, NewAssignment, Setting } from './assignments.ts';
 
-interface FullRow extends AssignmentRow {
+interface FullRow extends AssignmentRow, PermissionColumns {
   request_id: string | null;
   assigned_at: Date;
   created_by_type: string | null;
@@ -27,19 +24,14 @@ interface FullRow extends AssignmentRow {
   version: number;
   is_owners: boolean;
   clusters: number | null;
-  areas: string[];
-  actions: string[];
 }
 
-const PERMISSIONS = (role: string) => `
-  array(select p.namespace from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as areas,
-  array(select p.action from role_permission p where p.role_id = ${role} order by p.namespace, p.action) as actions`;
 const COLUMNS = `${ASSIGNMENT}, s.request_id, s.assigned_at, s.created_by_type, s.created_by_id, s.version,
   case s.created_by_type when 'robot_ac' then (select b.name from robot b where b.id = s.created_by_id)
     else (select a.name from account a where a.id = s.created_by_id) end as created_by_name,
   coalesce((select t.permission = 'owner' from team t where t.id = s.on_team_id), false) as is_owners,
   (select count(*)::integer from cluster_set n join cluster c on c.owner_id = n.organization_id
-     and c.cluster_set_name = n.name and c.cluster_set_name <> '' where n.id = s.on_set_id) as clusters, ${PERMISSIONS('s.role_id')}`;
+     and c.cluster_set_name = n.name and c.cluster_set_name <> '' where n.id = s.on_set_id) as clusters, ${permissionColumns('s.role_id')}`;
 const MINE = `(s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select m.team_id from team_member m where m.account_id = $2)
   or s.to_team_id in (select m.team_id from team_member m where m.account_id = $2))`;
 // Names are looked up only for the rows of the page. A filter that is null is none.
@@ -53,50 +45,18 @@ const LIST = sql(
 );
 const COUNT = sql('assignments.count', `select count(*)::integer as total from assignment s where ${MATCHES}`);
 const GET = sql('assignments.get', `select ${COLUMNS} from assignment s where s.organization_id = $1 and s.id = $2`);
+// Wherever more than one of them is locked: the organization, its roles, its teams, assignments, and last the turn of a
+// user. In another order, two requests could wait for each other.
+const LOCK_ITS_ROLE = sql(
+  'assignments.lockItsRole',
+  `select r.id from role r where r.id = (select s.role_id from assignment s
+                                          where s.organization_id = $1 and s.id = $2 and s.team_id is not null)
+     for no key update`,
+);
 const LOCK = sql('assignments.lock', 'select id from assignment where organization_id = $1 and id = $2 for update');
 const IS_IN_TEAM = sql(
   'assignments.isInTeam',
   'select exists (select 1 from team_member where team_id = $1 and account_id = $2) as yes',
-);
-const NAMED = '($2::bigint is null or o.id = $2)';
-const ROLE = sql(
-  'assignments.role',
-  `select o.id, o.name, ${PERMISSIONS('o.id')} from role o
-    where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
-);
-const MEMBER_OF = `exists (select 1 from team_member m join team t on t.id = m.team_id
-  where m.account_id = o.id and t.organization_id = $1)`;
-const PRINCIPALS: Readonly<Record<PrincipalType, Statement>> = {
-  user: sql(
-    'assignments.toUser',
-    `select o.id, o.name from account o
-      where o.kind = 'user' and ${NAMED} and ($3::text is null or o.name_key = lower($3)) and ${MEMBER_OF}`,
-  ),
-  team: sql(
-    'assignments.toTeam',
-    `select o.id, o.name from team o
-      where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
-  ),
-  robot_ac: sql('assignments.toRobot', owned('robot')),
-};
-const PLACES: Readonly<Record<Exclude<PlaceType, 'cluster_set'>, Statement>> = {
-  organization: sql(
-    'assignments.onOrganization',
-    `select o.id, o.name from account o where o.id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
-  ),
-  cluster: sql('assignments.onCluster', owned('cluster')),
-  contract: sql('assignments.onContract', owned('contract')),
-  robot_ac: sql('assignments.onRobot', owned('robot')),
-  team: sql(
-    'assignments.onTeam',
-    `select o.id, o.name, o.permission = 'owner' as is_owners from team o
-      where o.organization_id = $1 and ${NAMED} and ($3::text is null or o.name_key = lower($3))`,
-  ),
-};
-const SET = sql(
-  'assignments.onSet',
-  `select (select id from cluster_set where organization_id = $1 and name = $2) as id,
-          (select count(*)::integer from cluster where owner_id = $1 and cluster_set_name = $2 and cluster_set_name <> '') as clusters`,
 );
 const ADD_SET = sql(
   'assignments.addSet',
@@ -105,6 +65,7 @@ const ADD_SET = sql(
 );
 const JOIN = sql('assignments.join', 'select id from account where id = $1 for key share');
 const LOCK_ROLE = sql('assignments.lockRole', 'select id from role where id = $1 for key share');
+const LOCK_TEAM = sql('assignments.lockTeam', 'select id from team where id = $1 for key share');
 const IS_MEMBER = sql(
   'assignments.isMember',
   `select exists (select 1 from team_member m join team t on t.id = m.team_id
@@ -136,18 +97,13 @@ const ROOM_TO: Readonly<Record<PrincipalType, Statement>> = {
 };
 const TEAMS_OF_ROLE = roomFor('assignments.roomOfRole', 'assignment where role_id = $1 and team_id is not null');
 
-function owned(table: string): string {
-  return `select o.id, o.name from ${table} o where o.owner_id = $1 and ${NAMED} and ($3::text is null or o.name = $3)`;
-}
-
 export function createAssignmentStore(db: Db, write: Write, room: Room): AssignmentStore {
+  const references = createReferences(db);
   return {
     list,
     get: (organizationId, id) => get(db.query, organizationId, id),
     isTo,
-    role,
-    principal,
-    place,
+    ...references,
     create,
     update,
     remove,
@@ -170,11 +126,11 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
 
   /** Undefined if the filter names what does not exist. */
   async function idsOf(organizationId: bigint, { role: named, to, on }: AssignmentFilter) {
-    const found = named && (await role(organizationId, named));
+    const found = named && (await references.role(organizationId, named));
     if (named && !found) return undefined;
-    const whom = to && (await principal(organizationId, to, false));
+    const whom = to && (await references.principal(organizationId, to, false));
     if (to && !whom) return undefined;
-    const where = on && (await place(organizationId, on));
+    const where = on && (await references.place(organizationId, on));
     if (on && (!where || where.id === undefined)) return undefined;
     return {
       ...{ roleId: found?.id, toType: whom?.type, toId: whom?.id, onType: where?.type },
@@ -187,56 +143,13 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
     return only(await db.query<{ yes: boolean }>(IS_IN_TEAM, [to.id, callerId])).yes;
   }
 
-  async function role(organizationId: bigint, reference: AssignmentInput['role']): Promise<AssignedRole | undefined> {
-    const byId = reference.id !== undefined;
-    const [row] = await db.query<{ id: bigint; name: string; areas: string[]; actions: string[] }>(ROLE, [
-      organizationId,
-      reference.id,
-      byId ? null : reference.name,
-    ]);
-    if (!row) return undefined;
-    requireAgreement('role', reference, row, sameName);
-    return { id: row.id, name: row.name, permissions: permissionsOf(row) };
-  }
-
-  async function principal(
-    organizationId: bigint,
-    reference: AssignmentInput['to'],
-    mustAgree = true,
-  ): Promise<Principal | undefined> {
-    const type = reference.type as PrincipalType;
-    const values = [organizationId, reference.id, reference.id === undefined ? reference.name : null];
-    const [row] = await db.query<{ id: bigint; name: string }>(PRINCIPALS[type], values);
-    if (!row) return undefined;
-    if (mustAgree) requireAgreement('to', reference, row, type === 'robot_ac' ? undefined : sameName);
-    return { type, id: row.id, name: row.name };
-  }
-
-  async function place(
-    organizationId: bigint,
-    reference: NonNullable<AssignmentInput['on']>,
-  ): Promise<AssignedPlace | undefined> {
-    const { type, id, name = '' } = reference;
-    if (type === 'cluster_set') {
-      const found = only(await db.query<{ id: bigint | null; clusters: number }>(SET, [organizationId, name]));
-      return { type, id: found.id ?? undefined, name, clusters: found.clusters };
-    }
-    const statement = type in PLACES ? PLACES[type as keyof typeof PLACES] : undefined;
-    if (!statement) return undefined;
-    const values = [organizationId, id, id === undefined ? reference.name : null];
-    const [row] = await db.query<{ id: bigint; name: string; is_owners?: boolean }>(statement, values);
-    if (!row) return undefined;
-    requireAgreement('on', reference, row, type === 'organization' || type === 'team' ? sameName : undefined);
-    return { type: type as PlaceType, id: row.id, name: row.name, isOwners: row.is_owners ?? false };
-  }
-
   async function create(setting: Setting, made: NewAssignment, once?: Once<Assignment>) {
     try {
       return await write<Assignment | 'not a member', Assignment>(async (query, touch, record, keep) => {
         const { organizationId, actor } = setting;
-        // As an import of roles does: the organization, then the role.
         query.later(JOIN, [organizationId]);
         query.later(LOCK_ROLE, [made.role.id]);
+        if (made.on.type === 'team') query.later(LOCK_TEAM, [made.on.id]);
         if (made.to.type === 'user' && !(await isStillMember(query, organizationId, made.to.id))) return 'not a member';
         const onId = made.on.type === 'cluster_set' ? await setId(query, organizationId, made.on.name) : made.on.id;
         const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
@@ -306,6 +219,7 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
 }
 
 async function locked(query: TransactionQuery, organizationId: bigint, id: bigint): Promise<FullRow | undefined> {
+  query.later(LOCK_ITS_ROLE, [organizationId, id]);
   query.later(LOCK, [organizationId, id]);
   return await rowOf(query, organizationId, id);
 }
@@ -355,15 +269,6 @@ async function rowOf(query: Query, organizationId: bigint, id: bigint): Promise<
 function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('an assignment that was just written is not there');
   return value;
-}
-
-function sameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
-}
-
-function permissionsOf({ areas, actions }: Pick<FullRow, 'areas' | 'actions'>) {
-  const pairs = areas.map((namespace, place) => ({ namespace, action: actions[place] ?? '' }));
-  return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
 }
 
 function toAssignment(row: FullRow): Assignment {

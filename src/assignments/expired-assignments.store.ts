@@ -11,11 +11,15 @@ const EXPIRED = sql(
   `select s.id from assignment s where s.expires_at <= now() and (s.team_id is null or s.created_by_id is not null)
     order by s.expires_at limit $1`,
 );
-// Roles are locked before their assignments, as in every change of a role. What was extended meanwhile stays.
-const LOCK_ROLES = sql(
-  'expiredAssignments.lockRoles',
-  `update role set version = version + 1, updated_at = greatest(now(), updated_at)
-    where id in (select role_id from assignment where id = any($1::bigint[]) and team_id is not null)`,
+// Roles are locked before their assignments, in the order of their IDs, as in every change of a role. What was extended
+// meanwhile stays.
+const RENEW_ROLES = sql(
+  'expiredAssignments.renewRoles',
+  `update role r set version = r.version + 1, updated_at = greatest(now(), r.updated_at)
+     from (select id from role
+            where id in (select role_id from assignment where id = any($1::bigint[]) and team_id is not null)
+            order by id for update) as locked
+    where r.id = locked.id`,
 );
 const LOCK = sql(
   'expiredAssignments.lock',
@@ -32,7 +36,7 @@ export const expireAssignments: Expirer = async (query, touch, record, max) => {
   const found = await query<{ id: bigint }>(EXPIRED, [max]);
   if (found.length === 0) return 0;
   const ids = found.map(({ id }) => id);
-  await query(LOCK_ROLES, [ids]);
+  await query(RENEW_ROLES, [ids]);
   const gone = (await query<{ id: bigint }>(LOCK, [ids])).map(({ id }) => id);
   const rows = await query<AssignmentRow>(ROWS, [gone]);
   await query(DELETE, [gone]);

@@ -57,7 +57,8 @@ const GET_SOME = sql(
   `select ${ROLE_COLUMNS} from role r where r.id = any($1::bigint[]) order by r.id`,
 );
 const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
-// Waits for a running import of roles, before anything is written that the import could wait for.
+// The organization comes before its roles, as where it is deleted and where roles are imported: a role that is written
+// refers to the organization, and two transactions that lock both in different orders would block each other.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
 const ROOM = roomFor('roles.room', 'role where organization_id = $1');
@@ -162,6 +163,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   async function update(organizationId: bigint, id: bigint, decide: (current: Role) => RoleDraft, actor: Actor) {
     const outcome = await unlessNameTaken(() =>
       write(async (query, touch, record) => {
+        query.later(JOIN, [organizationId]);
         query.later(LOCK, [organizationId, id]);
         const current = await get(query, organizationId, id);
         if (!current) return undefined;

@@ -56,6 +56,7 @@ export const LANES: readonly Lane[] = [
       'test/api/users/follows-at-once.test.ts',
       'test/api/organizations/reserved-names.test.ts',
       'test/api/clusters/shared-uids.test.ts',
+      'test/api/assignments/assignment-races.test.ts',
     ],
     minutes: 1,
   },

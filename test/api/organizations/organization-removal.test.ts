@@ -223,8 +223,13 @@ const settled = [
 ] as const;
 
 describe('Concurrent deletion of an organization', () => {
+  let atrium: TestServer;
+  before(async () => {
+    atrium = await openTestServer();
+  });
+  after(() => atrium.close());
+
   it('Changes concurrent with the deletion of an organization either precede it or are rejected', async () => {
-    const atrium = await openTestServer();
     for (let round = 0; round < COUNTS.raceRounds; round++) {
       const [owner, member] = [await makePerson(atrium), await makePerson(atrium)];
       const org = await makeOrganization(atrium, owner.name);
@@ -248,6 +253,5 @@ describe('Concurrent deletion of an organization', () => {
       assert.deepEqual((await atrium.as(member.name)('GET', '/user/teams')).body, []);
       assert.deepEqual((await atrium.instance.db.query({ name: 'test.left', text: LEFT }, [org.id]))[0], NOTHING);
     }
-    await atrium.close();
   });
 });

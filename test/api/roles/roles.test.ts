@@ -36,7 +36,10 @@ describe('Custom roles', () => {
     const path = `/authz/roles/${role.id}?org=acme`;
     const next = { name: 'fewer', permissions: [EDIT, VIEW], teamIDs: [id.team('Viewers')] };
     const { body: changed } = await atrium.as('ann')('PUT', path, next);
-    assert.deepEqual(written(), ['roles.lock', 'roles.get', 'roles.teams', 'roles.update', ...committed]);
+    assert.deepEqual(written(), [
+      ...['roles.join', 'roles.lock', 'roles.get', 'roles.teams', 'roles.update'],
+      ...committed,
+    ]);
     const { body: read } = await atrium.as('ann')('GET', path);
     assert.deepEqual(read, changed);
     assert.deepEqual([read.name, read.team_ids, read.permissions.length], ['fewer', [id.team('Viewers')], 2]);
