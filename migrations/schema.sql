@@ -292,10 +292,18 @@ create table cluster (
   project text not null default ''::text,
   cluster_managers text[],
   heartbeat_at timestamp with time zone,
+  ca_bundle text not null default ''::text,
+  kube_auth text not null default 'none'::text,
+  kube_username text,
+  kube_prefix text,
+  reported_endpoint text not null default ''::text,
+  reported_ca_bundle text not null default ''::text,
   constraint cluster_name UNIQUE (owner_id, name),
   constraint cluster_uid UNIQUE (uid),
   constraint cluster_pkey PRIMARY KEY (id),
-  constraint cluster_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE CASCADE
+  constraint cluster_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint cluster_kube_auth CHECK ((kube_auth = ANY (ARRAY['webhook'::text, 'agent'::text, 'none'::text]))) NOT VALID,
+  constraint cluster_kube_username CHECK ((kube_username = ANY (ARRAY['login'::text, 'email'::text]))) NOT VALID
 );
 
 CREATE INDEX cluster_created_sort ON cluster USING btree (created_at, id);
@@ -322,6 +330,18 @@ create table cluster_set (
   constraint cluster_set_name UNIQUE (organization_id, name),
   constraint cluster_set_pkey PRIMARY KEY (id),
   constraint cluster_set_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table cluster_token_key (
+  id bigint generated always as identity,
+  owner_id bigint not null default 0,
+  kid text not null,
+  public_key jsonb not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint cluster_token_key_kid_key UNIQUE (kid),
+  constraint cluster_token_key_pkey PRIMARY KEY (id),
+  constraint cluster_token_key_owner_id_check CHECK ((owner_id = 0))
 );
 
 create table confirmation_email (
@@ -1508,7 +1528,7 @@ UNION ALL
            FROM role_permission p_1
           WHERE p_1.role_id = r.id
          OFFSET 0) p
-  WHERE p.relation = ANY (ARRAY['can_view_clusters'::text, 'can_edit_clusters'::text, 'can_connect_clusters'::text, 'can_view_cluster_config'::text, 'can_remove_clusters'::text, 'can_view_contracts'::text, 'can_edit_contracts'::text, 'can_delete_contracts'::text, 'can_view_robots'::text, 'can_edit_robots'::text, 'can_delete_robots'::text, 'can_view_teams'::text, 'can_edit_teams'::text, 'can_delete_teams'::text, 'can_manage_team_members'::text])
+  WHERE p.relation = ANY (ARRAY['can_view_clusters'::text, 'can_edit_clusters'::text, 'can_connect_clusters'::text, 'can_view_cluster_config'::text, 'can_remove_clusters'::text, 'can_administer_clusters'::text, 'can_review_clusters'::text, 'can_view_contracts'::text, 'can_edit_contracts'::text, 'can_delete_contracts'::text, 'can_view_robots'::text, 'can_edit_robots'::text, 'can_delete_robots'::text, 'can_view_teams'::text, 'can_edit_teams'::text, 'can_delete_teams'::text, 'can_manage_team_members'::text])
 UNION ALL
  SELECT r.organization_id AS store,
     'role'::text AS object_type,

@@ -57,6 +57,7 @@ union all
     from role r cross join lateral (select p.relation from role_permission p where p.role_id = r.id offset 0) p
    where p.relation in (
      'can_view_clusters', 'can_edit_clusters', 'can_connect_clusters', 'can_view_cluster_config', 'can_remove_clusters',
+     'can_administer_clusters', 'can_review_clusters',
      'can_view_contracts', 'can_edit_contracts', 'can_delete_contracts',
      'can_view_robots', 'can_edit_robots', 'can_delete_robots',
      'can_view_teams', 'can_edit_teams', 'can_delete_teams', 'can_manage_team_members')

@@ -15,6 +15,7 @@ import type { Scope } from './http/server.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { wireKubernetes } from './kubernetes/kubernetes.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
@@ -46,6 +47,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz);
+  // Whether a user could ask for what was refused inside a cluster: nothing can be asked for yet.
+  const isRequestable = () => false;
+  const kubernetes = wireKubernetes(infrastructure, identity, authz, clusters.clusters, isRequestable);
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
   const credentials = wireCredentials(infrastructure);
@@ -73,6 +77,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     orders,
     organizations,
     clusters,
+    kubernetes,
     contracts,
   ];
   return {
@@ -115,7 +120,12 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
         ),
         marketplace.mountPlatform,
       ],
-      root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
+      root: [
+        users.mountRoot,
+        (scope: Scope) => tokens.mountRoot(scope, kubernetes.tokens.keySet),
+        kubernetes.mountRoot,
+        marketplace.mountRoot,
+      ],
       listener: [marketplace.mount],
       scim: [scim.mount],
     },

@@ -3,6 +3,7 @@ import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
 import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
 import { TOTP_SECRETS } from './factors/totp.store.ts';
 import { IDEMPOTENT_RESPONSES } from './idempotency/idempotency.store.ts';
+import { CLUSTER_TOKEN_KEYS } from './kubernetes/signing-keys.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
 import {
   PARKED_ID_TOKENS,
@@ -26,4 +27,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   PARKED_ID_TOKENS,
   PARKED_REFRESH_TOKENS,
   TOTP_SECRETS,
+  CLUSTER_TOKEN_KEYS,
 ];

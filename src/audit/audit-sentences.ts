@@ -59,6 +59,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'guardrail.delete': '%actor deleted the guardrail %name',
   'cluster.create': '%actor imported the cluster %object',
   'cluster.update': '%actor edited the cluster %object%changed',
+  'cluster.report': '%actor reported how the cluster %object is reached%changed',
   'cluster.phase': 'the cluster %object reported another phase%changed',
   'cluster.delete': '%actor removed the cluster %object',
   'contract.create': '%actor created the contract %object',

@@ -69,6 +69,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     modelText,
     graphs,
     judge,
+    explain,
     openFga,
     names,
     past,

@@ -511,6 +511,11 @@ export const PLATFORM_MODEL: ModelJson = {
                 "computedUserset": {
                   "relation": "can_remove_clusters"
                 }
+              },
+              {
+                "computedUserset": {
+                  "relation": "can_administer_clusters"
+                }
               }
             ]
           }
@@ -580,6 +585,34 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "computedUserset": {
                   "relation": "editor"
+                }
+              }
+            ]
+          }
+        },
+        "can_administer_clusters": {
+          "union": {
+            "child": [
+              {
+                "this": {}
+              },
+              {
+                "computedUserset": {
+                  "relation": "admin"
+                }
+              }
+            ]
+          }
+        },
+        "can_review_clusters": {
+          "union": {
+            "child": [
+              {
+                "this": {}
+              },
+              {
+                "computedUserset": {
+                  "relation": "admin"
                 }
               }
             ]
@@ -1019,6 +1052,22 @@ export const PLATFORM_MODEL: ModelJson = {
             ]
           },
           "can_remove_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "role",
+                "relation": "assignee"
+              }
+            ]
+          },
+          "can_administer_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "role",
+                "relation": "assignee"
+              }
+            ]
+          },
+          "can_review_clusters": {
             "directly_related_user_types": [
               {
                 "type": "role",
@@ -1506,6 +1555,12 @@ export const PLATFORM_MODEL: ModelJson = {
         "allows_remove_clusters": {
           "this": {}
         },
+        "allows_administer_clusters": {
+          "this": {}
+        },
+        "allows_review_clusters": {
+          "this": {}
+        },
         "allows_view_contracts": {
           "this": {}
         },
@@ -1557,6 +1612,11 @@ export const PLATFORM_MODEL: ModelJson = {
               {
                 "computedUserset": {
                   "relation": "connect_clusters"
+                }
+              },
+              {
+                "computedUserset": {
+                  "relation": "administer_clusters"
                 }
               }
             ]
@@ -1620,6 +1680,26 @@ export const PLATFORM_MODEL: ModelJson = {
             },
             "tupleset": {
               "relation": "allows_remove_clusters"
+            }
+          }
+        },
+        "administer_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_administer_clusters"
+            }
+          }
+        },
+        "review_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "anyone"
+            },
+            "tupleset": {
+              "relation": "allows_review_clusters"
             }
           }
         },
@@ -1852,6 +1932,20 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           },
+          "allows_administer_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
+          "allows_review_clusters": {
+            "directly_related_user_types": [
+              {
+                "type": "platform"
+              }
+            ]
+          },
           "allows_view_contracts": {
             "directly_related_user_types": [
               {
@@ -1938,6 +2032,12 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": []
           },
           "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "administer_clusters": {
+            "directly_related_user_types": []
+          },
+          "review_clusters": {
             "directly_related_user_types": []
           },
           "view_contracts": {
@@ -2113,6 +2213,48 @@ export const PLATFORM_MODEL: ModelJson = {
                 "tupleToUserset": {
                   "computedUserset": {
                     "relation": "remove_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "administer_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "role"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "review_clusters": {
+          "intersection": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "assignee"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "review_clusters"
                   },
                   "tupleset": {
                     "relation": "role"
@@ -2412,6 +2554,12 @@ export const PLATFORM_MODEL: ModelJson = {
           "remove_clusters": {
             "directly_related_user_types": []
           },
+          "administer_clusters": {
+            "directly_related_user_types": []
+          },
+          "review_clusters": {
+            "directly_related_user_types": []
+          },
           "view_contracts": {
             "directly_related_user_types": []
           },
@@ -2492,6 +2640,16 @@ export const PLATFORM_MODEL: ModelJson = {
             }
           }
         },
+        "administer_in_namespaces": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "administer_clusters"
+            },
+            "tupleset": {
+              "relation": "namespaced_assignment"
+            }
+          }
+        },
         "view_clusters": {
           "tupleToUserset": {
             "computedUserset": {
@@ -2541,6 +2699,26 @@ export const PLATFORM_MODEL: ModelJson = {
               "relation": "assignment"
             }
           }
+        },
+        "administer_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "administer_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
+        },
+        "review_clusters": {
+          "tupleToUserset": {
+            "computedUserset": {
+              "relation": "review_clusters"
+            },
+            "tupleset": {
+              "relation": "assignment"
+            }
+          }
         }
       },
       "metadata": {
@@ -2568,6 +2746,9 @@ export const PLATFORM_MODEL: ModelJson = {
           "connect_in_namespaces": {
             "directly_related_user_types": []
           },
+          "administer_in_namespaces": {
+            "directly_related_user_types": []
+          },
           "view_clusters": {
             "directly_related_user_types": []
           },
@@ -2581,6 +2762,12 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": []
           },
           "remove_clusters": {
+            "directly_related_user_types": []
+          },
+          "administer_clusters": {
+            "directly_related_user_types": []
+          },
+          "review_clusters": {
             "directly_related_user_types": []
           }
         }
@@ -2650,6 +2837,32 @@ export const PLATFORM_MODEL: ModelJson = {
                 "tupleToUserset": {
                   "computedUserset": {
                     "relation": "connect_in_namespaces"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "administer_in_namespaces": {
+          "union": {
+            "child": [
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespaced_assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_in_namespaces"
                   },
                   "tupleset": {
                     "relation": "set"
@@ -2954,6 +3167,98 @@ export const PLATFORM_MODEL: ModelJson = {
               }
             ]
           }
+        },
+        "can_administer": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "owner"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "administer_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "namespace_assignment"
+                  }
+                }
+              }
+            ]
+          }
+        },
+        "can_review": {
+          "union": {
+            "child": [
+              {
+                "computedUserset": {
+                  "relation": "owner"
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "can_review_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "organization"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "review_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "set"
+                  }
+                }
+              },
+              {
+                "tupleToUserset": {
+                  "computedUserset": {
+                    "relation": "review_clusters"
+                  },
+                  "tupleset": {
+                    "relation": "assignment"
+                  }
+                }
+              }
+            ]
+          }
         }
       },
       "metadata": {
@@ -3006,6 +3311,9 @@ export const PLATFORM_MODEL: ModelJson = {
           "connect_in_namespaces": {
             "directly_related_user_types": []
           },
+          "administer_in_namespaces": {
+            "directly_related_user_types": []
+          },
           "viewer": {
             "directly_related_user_types": []
           },
@@ -3022,6 +3330,12 @@ export const PLATFORM_MODEL: ModelJson = {
             "directly_related_user_types": []
           },
           "can_view_orchestratorconfig": {
+            "directly_related_user_types": []
+          },
+          "can_administer": {
+            "directly_related_user_types": []
+          },
+          "can_review": {
             "directly_related_user_types": []
           }
         }

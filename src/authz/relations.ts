@@ -70,6 +70,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view:cluster': on('cluster', 'can_view'),
   'edit:cluster': on('cluster', 'can_edit'),
   'remove:cluster': on('cluster', 'can_remove'),
+  'review:cluster': on('cluster', 'can_review'),
   'view:contract': on('contract', 'can_view'),
   'edit:contract': on('contract', 'can_edit'),
   'delete:contract': on('contract', 'can_delete'),

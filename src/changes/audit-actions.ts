@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = {
   'guardrail.delete': 'A guardrail was deleted.',
   'cluster.create': 'A cluster was imported.',
   'cluster.update': 'A cluster was edited.',
+  'cluster.report': 'A cluster reported another address or other certificates of its API server.',
   'cluster.phase': 'A cluster reported another phase than it was shown in.',
   'cluster.delete': 'A cluster was removed.',
   'contract.create': 'A contract was created.',

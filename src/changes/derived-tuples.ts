@@ -58,6 +58,7 @@ export function hasLastOwner({ permission, members }: Pick<DerivingTeam, 'permis
 export const ON_OBJECTS: ReadonlyMap<string, string> = new Map(
   [
     ...['view_clusters', 'edit_clusters', 'connect_clusters', 'view_cluster_config', 'remove_clusters'],
+    ...['administer_clusters', 'review_clusters'],
     ...['view_contracts', 'edit_contracts', 'delete_contracts'],
     ...['view_robots', 'edit_robots', 'delete_robots'],
     ...['view_teams', 'edit_teams', 'delete_teams', 'manage_team_members'],

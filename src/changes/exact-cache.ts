@@ -11,6 +11,7 @@
  *    first.
  */
 import type { Moment, Revisions } from './revision.ts';
+import type { Change } from './write.ts';
 
 /** What was loaded, and the moment of the snapshot that it was loaded from. */
 export interface Loaded<V> extends Moment {
@@ -22,17 +23,21 @@ interface Options<V> {
   readonly load: (key: string) => Promise<Loaded<V>>;
   /** The accounts that a value depends on: a change of one of them drops it. */
   readonly dependsOn: (value: V) => readonly bigint[];
+  /** What a change of anything but an account concerns, if values depend on more than accounts. */
+  readonly keyOf?: (change: Change) => string | undefined;
   readonly max: number;
 }
 
 /** Remembers what was loaded for as long as it is exact. */
-export function createExactCache<V>({ revisions, load, dependsOn, max }: Options<V>) {
+export function createExactCache<V>({ revisions, load, dependsOn, keyOf, max }: Options<V>) {
   const values = new Map<string, V>();
   const keysOf = new Map<bigint, Set<string>>();
   const loading = new Map<string, Promise<Loaded<V>>>();
 
   revisions.listen({
     forget(change) {
+      const key = keyOf?.(change);
+      if (key !== undefined) drop(key);
       if (change.kind !== 'account') return;
       for (const key of keysOf.get(change.id) ?? []) drop(key);
     },

@@ -60,7 +60,7 @@ const NOTHING_RARE = Object.fromEntries(
   RARE.map((field) => [field.name, isText(field) ? '' : null]),
 ) as unknown as Rare;
 const NONE: readonly string[] = [];
-const UUID_LENGTH = 36;
+export const CLUSTER_UID_LENGTH = 36;
 
 export function columnOf({ name }: Pick<Field, 'name'>): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -115,7 +115,7 @@ export function busWord(uid: string, ownerId: bigint): string {
 }
 
 function uidIn(word: string): string {
-  return word[UUID_LENGTH] === '_' ? word.slice(0, UUID_LENGTH) : word;
+  return word[CLUSTER_UID_LENGTH] === '_' ? word.slice(0, CLUSTER_UID_LENGTH) : word;
 }
 
 function isText({ kind }: Field): boolean {

@@ -9,6 +9,8 @@ import {
   type FieldName,
   type WireName,
 } from './cluster-fields.ts';
+import type { EditableCluster } from './clusters.ts';
+import { KUBERNETES_AUTHS, KUBERNETES_USERNAMES } from './kubernetes-access.ts';
 
 const SCHEMAS: Readonly<Record<Field['kind'], () => TSchema>> = {
   line: () => Type.String(),
@@ -53,6 +55,44 @@ export const ClusterDetails = named(
       ...Timestamp,
       description: 'Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none.',
     }),
+  }),
+);
+
+/** How it is reached and governed, which only the answers about one cluster have. */
+export const GovernedCluster = named(
+  'GovernedCluster',
+  Type.Object({
+    ...ClusterDetails.properties,
+    caBundle: Type.String({ description: 'PEM certificates that its API server is verified with. Empty if unknown.' }),
+    kubernetes: named(
+      'KubernetesSettings',
+      Type.Object({
+        auth: Type.String({
+          enum: [...KUBERNETES_AUTHS],
+          description:
+            'webhook: its API server asks about every request. agent: an agent keeps its bindings true. none: neither.',
+        }),
+        username: Type.Optional(
+          Type.String({
+            enum: [...KUBERNETES_USERNAMES],
+            description: 'What bindings call users. By default, their login.',
+          }),
+        ),
+        prefix: Type.Optional(Type.String({ description: 'What bindings have before each name.' })),
+      }),
+    ),
+    reported: Type.Optional(
+      Type.Object(
+        {
+          endpoint: Type.Optional(Type.String({ description: 'The address that the cluster reports.' })),
+          caBundle: Type.Optional(Type.String({ description: 'The certificates that the cluster reports.' })),
+        },
+        {
+          description:
+            'What its agent reports that differs from what is recorded. An administrator of the cluster can accept it.',
+        },
+      ),
+    ),
   }),
 );
 
@@ -111,4 +151,14 @@ export function presentClusterDetails(cluster: Cluster, now: Date) {
   const details = DETAILS.map(({ wireName, name }) => [wireName, cluster[name]]);
   const heartbeatAt = timestamp(cluster.heartbeatAt);
   return { ...presentCluster(cluster, now), ...Object.fromEntries(details), heartbeatAt };
+}
+
+export function presentGoverned(cluster: EditableCluster, now: Date) {
+  const { caBundle, kubernetes, reported } = cluster;
+  const different = {
+    ...(reported.endpoint !== '' && reported.endpoint !== cluster.endpoint && { endpoint: reported.endpoint }),
+    ...(reported.caBundle !== '' && reported.caBundle !== caBundle && { caBundle: reported.caBundle }),
+  };
+  const isDifferent = Object.keys(different).length > 0;
+  return { ...presentClusterDetails(cluster, now), caBundle, kubernetes, ...(isDifferent && { reported: different }) };
 }

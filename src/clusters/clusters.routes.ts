@@ -5,9 +5,10 @@ import type { Scope } from '../http/server.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { showEtag, unchanged } from '../http/wire/etag.ts';
 import { Int64Input, NoBody, named, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
-import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
+import { ClusterInfo, GovernedCluster, presentCluster, presentGoverned } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
 import type { ClusterInput, Clusters, EditableCluster } from './clusters.ts';
+import { KUBERNETES_AUTHS, KUBERNETES_USERNAMES, type KubernetesInput } from './kubernetes-access.ts';
 
 const MAX_ITEMS = 100;
 const INPUTS: Readonly<Record<Field['kind'], (field: Field) => TSchema>> = {
@@ -27,6 +28,21 @@ const EditCluster = named(
       string,
       TSchema
     >),
+    caBundle: Type.Optional(
+      Type.String({ description: 'PEM certificates that its API server is verified with, at most 64 KiB.' }),
+    ),
+    kubernetes: Type.Optional(
+      Type.Object(
+        {
+          auth: Type.Optional(
+            Type.Enum([...KUBERNETES_AUTHS], { description: 'Whether its API server asks, or an agent governs it.' }),
+          ),
+          username: Type.Optional(Type.Enum([...KUBERNETES_USERNAMES], { description: 'What bindings call users.' })),
+          prefix: Type.Optional(Type.String({ description: 'What bindings have before each name.' })),
+        },
+        { description: 'Who governs what can be done inside it. Needs can_administer. Omitted members stay.' },
+      ),
+    ),
   }),
 );
 const ImportCluster = named(
@@ -49,7 +65,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         params: OrgPath,
         body: ImportCluster,
         etag: true,
-        response: { 201: ClusterDetails },
+        response: { 201: GovernedCluster },
       },
     },
     async (request, reply) => {
@@ -94,7 +110,13 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/clusters/:id',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      schema: { ...common, summary: 'Get a cluster', params: ClusterId, etag: true, response: { 200: ClusterDetails } },
+      schema: {
+        ...common,
+        summary: 'Get a cluster',
+        params: ClusterId,
+        etag: true,
+        response: { 200: GovernedCluster },
+      },
     },
     async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
   );
@@ -110,7 +132,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         body: EditCluster,
         etag: true,
         ifMatch: true,
-        response: { 200: ClusterDetails },
+        response: { 200: GovernedCluster },
       },
     },
     async (request, reply) => {
@@ -138,10 +160,10 @@ function idOf(request: FastifyRequest<{ Params: Static<typeof ClusterId> }>): bi
 }
 
 /** Fields that are only shown (IDs, owner, status, age) can be sent back and are ignored. */
-function readInput<Body extends { readonly name?: string; readonly uid?: string }>(body: Body) {
-  const { name, uid } = body;
+function readInput<Body extends KubernetesInput & { readonly name?: string; readonly uid?: string }>(body: Body) {
+  const { name, uid, caBundle, kubernetes } = body;
   const sent = body as Readonly<Record<string, unknown>>;
-  return { ...mapFields((field) => readValue(field, sent[field.wireName])), name, uid } as Omit<
+  return { ...mapFields((field) => readValue(field, sent[field.wireName])), name, uid, caBundle, kubernetes } as Omit<
     ClusterInput,
     keyof Body
   > &
@@ -156,5 +178,5 @@ function readValue({ kind }: Field, value: unknown): unknown {
 
 function show(reply: FastifyReply, cluster: EditableCluster) {
   showEtag(reply, cluster);
-  return presentClusterDetails(cluster, new Date());
+  return presentGoverned(cluster, new Date());
 }

@@ -14,12 +14,14 @@ import {
 } from './cluster.rows.ts';
 import { FIELDS } from './cluster-fields.ts';
 import type { ClusterDraft, ClusterStore, EditableCluster, Rejection } from './clusters.ts';
+import { ACCESS_COLUMNS, type AccessRow, accessState, accessValues, toAccess } from './kubernetes-access.rows.ts';
 
-const COLUMNS = ['name', ...FIELDS.map(columnOf)];
+const COLUMNS = ['name', ...FIELDS.map(columnOf), ...ACCESS_COLUMNS];
 
 const GET = sql(
   'clusters.get',
-  `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
+  `select c.version, ${ACCESS_COLUMNS.map((column) => `c.${column}`).join(', ')}, c.reported_endpoint,
+          c.reported_ca_bundle, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
 );
 const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
 const IS_ORGANIZATION = sql('clusters.isOrganization', `select 1 from account where id = $1 and kind = 'organization'`);
@@ -119,8 +121,8 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
 }
 
 async function get(query: Query, ownerId: bigint, id: bigint): Promise<EditableCluster | undefined> {
-  const [row] = await query<ClusterRow & { version: number }>(GET, [ownerId, id]);
-  return row && { ...toCluster(row), version: row.version };
+  const [row] = await query<ClusterRow & AccessRow & { version: number }>(GET, [ownerId, id]);
+  return row && { ...toCluster(row), ...toAccess(row), version: row.version };
 }
 
 async function unlessTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
@@ -138,7 +140,7 @@ function about(actor: Actor, organizationId: bigint, objectId: bigint) {
 }
 
 function valuesOf(draft: ClusterDraft): unknown[] {
-  return [draft.name, ...FIELDS.map((field) => storedValue(field, draft[field.name]))];
+  return [draft.name, ...FIELDS.map((field) => storedValue(field, draft[field.name])), ...accessValues(draft)];
 }
 
 /** A cluster as the audit log shows it: what is set, under the names of the API. */
@@ -147,5 +149,5 @@ function toState(draft: ClusterDraft): object {
     const value = storedValue(field, draft[field.name]);
     return value === '' || value === null ? [] : [[field.wireName, value]];
   });
-  return { name: draft.name, ...Object.fromEntries(set) };
+  return { name: draft.name, ...Object.fromEntries(set), ...accessState(draft) };
 }

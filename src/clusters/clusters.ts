@@ -4,16 +4,27 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterFields, type Field, mapFields, NEW_CLUSTER } from './cluster-fields.ts';
+import {
+  accessOf,
+  type KubernetesAccess,
+  type KubernetesInput,
+  NO_ACCESS,
+  type ReportedAccess,
+} from './kubernetes-access.ts';
+import { changesAccess, type KubernetesGuard } from './kubernetes-guard.ts';
 import type { MovingGuard } from './moving-guard.ts';
 
-export type EditableCluster = Cluster & { readonly version: number };
+export type EditableCluster = Cluster &
+  KubernetesAccess & { readonly version: number; readonly reported: ReportedAccess };
 
 /** What is said about a cluster when it is imported or edited; the rest it reports itself, or we know it. */
-export interface ClusterDraft extends ClusterFields {
+export interface ClusterDraft extends ClusterFields, KubernetesAccess {
   readonly name: string;
 }
 
-export type ClusterInput = { readonly [Key in keyof ClusterDraft | 'uid']?: Cluster[Key] | undefined };
+export type ClusterInput = KubernetesInput & {
+  readonly [Key in keyof ClusterFields | 'name' | 'uid']?: Cluster[Key] | undefined;
+};
 
 export type Rejection = { readonly refused: 'name taken' | 'uid taken' };
 
@@ -44,7 +55,7 @@ export type Clusters = ReturnType<typeof createClusters>;
 const ENDPOINT = /^(?:https?:\/\/)?(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?(?:\/\S*)?$/i;
 
 /** Clusters of an organization or a user. */
-export function createClusters(store: ClusterStore, guardMoving: MovingGuard) {
+export function createClusters(store: ClusterStore, guardMoving: MovingGuard, guardKubernetes: KubernetesGuard) {
   return { get, create, update, remove };
 
   async function get(ownerId: bigint, id: bigint): Promise<EditableCluster> {
@@ -58,9 +69,15 @@ export function createClusters(store: ClusterStore, guardMoving: MovingGuard) {
     once?: Once<EditableCluster>,
   ): Promise<EditableCluster> {
     const uid = readUuid('uid', input.uid);
-    const draft = draftOf({ ...NEW_CLUSTER, name: '', displayName: input.name }, input);
-    if (draft.clusterSetName !== '' && (await store.isOrganization(ownerId))) {
-      await guardMoving(actor, ownerId, undefined, draft.clusterSetName);
+    const blank = { ...NEW_CLUSTER, ...NO_ACCESS, name: '', displayName: input.name };
+    const draft = draftOf(blank, input);
+    const isGoverned = changesAccess(blank, draft);
+    if (draft.clusterSetName !== '' || isGoverned) {
+      const isOrganization = await store.isOrganization(ownerId);
+      if (isGoverned) await guardKubernetes(actor, { id: ownerId, isOrganization }, undefined, draft);
+      if (isOrganization && draft.clusterSetName !== '') {
+        await guardMoving(actor, ownerId, undefined, draft.clusterSetName);
+      }
     }
     const outcome = await store.create(ownerId, uid, draft, actor, once);
     if (outcome === undefined)
@@ -76,19 +93,24 @@ export function createClusters(store: ClusterStore, guardMoving: MovingGuard) {
     actor: Actor,
   ): Promise<EditableCluster> {
     const present = await get(ownerId, id);
-    const isMoved = draftOf(present, input).clusterSetName !== present.clusterSetName;
-    const isGuarded = isMoved && (await store.isOrganization(ownerId));
-    if (isGuarded) await guardMoving(actor, ownerId, id, draftOf(present, input).clusterSetName);
+    const wanted = draftOf(present, input);
+    const isMoved = wanted.clusterSetName !== present.clusterSetName;
+    const isGoverned = changesAccess(present, wanted);
+    const isOrganization = (isMoved || isGoverned) && (await store.isOrganization(ownerId));
+    if (isGoverned) await guardKubernetes(actor, { id: ownerId, isOrganization }, id, wanted);
+    if (isMoved && isOrganization) await guardMoving(actor, ownerId, id, wanted.clusterSetName);
     const decide = (current: EditableCluster) => {
       precondition(current);
       // Another request has moved it since then, and this one would move it back.
-      if (!isMoved && draftOf(current, input).clusterSetName !== current.clusterSetName) {
+      const next = draftOf(current, input);
+      const isElsewhere = !isMoved && next.clusterSetName !== current.clusterSetName;
+      if (isElsewhere || (!isGoverned && changesAccess(current, next))) {
         throw new AppError('stale', 'the cluster has changed at the same time: read it again');
       }
       // A cluster with another UID is another cluster: what was granted about this one must not pass to it.
       if (input.uid !== undefined && readUuid('uid', input.uid) !== current.uid)
         throw invalidField('uid', 'uid cannot be changed');
-      return draftOf(current, input);
+      return next;
     };
     return settled(await store.update(ownerId, id, decide, actor));
   }
@@ -103,6 +125,7 @@ function draftOf(current: ClusterDraft, input: ClusterInput): ClusterDraft {
   const { name } = input;
   return {
     name: name === undefined ? current.name : readResourceName(name),
+    ...accessOf(current, input),
     ...mapFields((field) => {
       const value = input[field.name];
       return value === undefined ? current[field.name] : readField(field, value);

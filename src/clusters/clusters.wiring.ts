@@ -2,6 +2,8 @@ import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createAccessReportStore } from './access-reports.store.ts';
+import { createAccessReports } from './access-reports.ts';
 import { clusterListRoutes } from './cluster-list.routes.ts';
 import { createClusterListStore } from './cluster-list.store.ts';
 import { createClusterList } from './cluster-list.ts';
@@ -11,6 +13,7 @@ import { createClusters } from './clusters.ts';
 import { heartbeatRoutes } from './heartbeats.routes.ts';
 import { createHeartbeatStore } from './heartbeats.store.ts';
 import { createHeartbeats } from './heartbeats.ts';
+import { createKubernetesGuard } from './kubernetes-guard.ts';
 import { createMovingGuard } from './moving-guard.ts';
 import { ownerClusterRoutes } from './owner-clusters.routes.ts';
 import { createOwnerClusters } from './owner-clusters.ts';
@@ -20,7 +23,8 @@ export function wireClusters(
   { callers }: Identity,
   { judge, heldPlaces, shownObjects, visibleClusters: visible }: Authz,
 ) {
-  const clusters = createClusters(createClusterStore(db, revisions.write, room), createMovingGuard(judge, heldPlaces));
+  const store = createClusterStore(db, revisions.write, room);
+  const clusters = createClusters(store, createMovingGuard(judge, heldPlaces), createKubernetesGuard(judge));
   const listStore = createClusterListStore(db);
   const list = createClusterList(listStore, visible, shownObjects);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
@@ -31,7 +35,7 @@ export function wireClusters(
       clusterListRoutes(scope, list, baseUrl);
       ownerClusterRoutes(scope, createOwnerClusters(listStore, visible, callers), baseUrl);
       clusterRoutes(scope, clusters);
-      heartbeatRoutes(scope, heartbeats);
+      heartbeatRoutes(scope, heartbeats, createAccessReports(createAccessReportStore(db, revisions.write), judge));
     },
   };
 }

@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { actorOf, holdsOn, ownerIn } from '../http/admission/access.ts';
+import { actorOf, callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { NoBody, named, PathId, readId } from '../http/wire/schemas.ts';
+import type { AccessReports } from './access-reports.ts';
 import { PHASES } from './cluster.ts';
 import type { Heartbeats } from './heartbeats.ts';
 
@@ -15,10 +16,14 @@ const Beat = named(
     message: Type.Optional(Type.String()),
     nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
     orchestratorVersion: Type.Optional(Type.String()),
+    endpoint: Type.Optional(
+      Type.String({ description: 'The https address of the API server. Needs can_review on the cluster.' }),
+    ),
+    caBundle: Type.Optional(Type.String({ description: 'Its PEM certificates. Needs can_review on the cluster.' })),
   }),
 );
 
-export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
+export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats, reports: AccessReports): void {
   scope.post(
     '/clusters/:id/heartbeat',
     {
@@ -39,7 +44,11 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
     },
     async (request, reply) => {
       const id = readId(request.params.id, 'cluster ID');
-      await heartbeats.take(ownerIn(request), id, request.body, new Date(), actorOf(request));
+      const { endpoint, caBundle, ...beat } = request.body;
+      const { person } = callerOf(request);
+      const about = { ownerId: ownerIn(request), id };
+      await reports.take(person.id, about, { endpoint, caBundle }, actorOf(request));
+      await heartbeats.take(about.ownerId, id, beat, new Date(), actorOf(request));
       return reply.code(204).send();
     },
   );

@@ -81,6 +81,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'guardrail.delete': 'nothing',
   'cluster.create': { touches: itself, undo: undoCreate },
   'cluster.update': { touches: itself, undo: undoMove },
+  'cluster.report': 'nothing',
   'cluster.phase': 'nothing',
   'cluster.delete': { touches: itself, undo: undoClusterDelete },
   'contract.create': { touches: itself, undo: undoCreate },

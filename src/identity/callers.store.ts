@@ -39,18 +39,25 @@ const BY_TOKEN = sql(
           left join account a on a.id = k.account_id ${DETAILS}`,
 );
 // Earlier releases let a session of a provider last for a month. None of them lasts for more than a day now.
-const BY_SESSION = sql(
-  'callers.bySession',
+const SESSION_WHERE = (which: string) =>
   `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at,
           case when p.id is not null and p.checked_at is null
                then least(s.expires_at, s.created_at + interval '1 day') else s.expires_at end as expires_at,
           coalesce(s.last_seen_at, s.created_at) as last_seen_at, s.idle_minutes, p.check_at, p.check_until,
           coalesce(s.method, case when s.token_id is null then 'password' else 'token' end) as method,
           coalesce(s.proven_at, s.created_at) as proven_at, s.token_id, k.expires_at as token_expires_at
-     from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
+     from revision r left join session s on ${which} left join token k on k.id = s.token_id
           left join session_provider p on p.session_id = s.id
-          left join account a on a.id = s.account_id ${DETAILS}`,
+          left join account a on a.id = s.account_id ${DETAILS}`;
+const BY_SESSION = sql('callers.bySession', SESSION_WHERE('s.hash = $1'));
+const BY_TOKEN_ID = sql(
+  'callers.byTokenId',
+  `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
+     from revision r left join token k on k.id = $1 left join robot b on b.id = k.robot_id
+          left join account a on a.id = k.account_id ${DETAILS}`,
 );
+const BY_SESSION_ID = sql('callers.bySessionId', SESSION_WHERE('s.id = $1'));
 const BY_LOGIN = sql(
   'callers.byLogin',
   `select ${PERSON} from revision r left join account a on a.kind = 'user' and (a.name_key = $1
@@ -67,35 +74,22 @@ const ORGANIZATION = sql(
 );
 
 export function createCallerStore(db: Db): CallerStore {
-  return { byToken, bySession, byLogin, byId, organization };
+  return { byToken, bySession, byLogin, byId, byTokenId, bySessionId, organization };
 
   async function byToken(hash: Buffer): Promise<Loaded<TokenGrant>> {
-    const rows = await db.query<TokenRow>(BY_TOKEN, [hash]);
-    return loaded(rows, (found) => ({
-      ...bearerOf(found),
-      tokenId: found.token_id,
-      scopes: found.scopes,
-      limits: toLimits(found.limits),
-      expiresAt: found.expires_at,
-    }));
+    return loaded(await db.query<TokenRow>(BY_TOKEN, [hash]), toTokenGrant);
+  }
+
+  async function byTokenId(id: bigint): Promise<Loaded<TokenGrant>> {
+    return loaded(await db.query<TokenRow>(BY_TOKEN_ID, [id]), toTokenGrant);
   }
 
   async function bySession(hash: Buffer): Promise<Loaded<SessionGrant>> {
-    const rows = await db.query<SessionRow>(BY_SESSION, [hash]);
-    return loaded(rows, (found) => ({
-      person: toPerson(found),
-      sessionId: found.session_id,
-      csrf: found.csrf,
-      createdAt: found.opened_at,
-      expiresAt: found.expires_at,
-      method: found.method,
-      provenAt: found.proven_at,
-      lastSeenAt: found.last_seen_at,
-      idleMs: found.idle_minutes === null ? null : found.idle_minutes * 60_000,
-      checkAt: found.check_at,
-      checkUntil: found.check_until,
-      token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
-    }));
+    return loaded(await db.query<SessionRow>(BY_SESSION, [hash]), toSessionGrant);
+  }
+
+  async function bySessionId(id: bigint): Promise<Loaded<SessionGrant>> {
+    return loaded(await db.query<SessionRow>(BY_SESSION_ID, [id]), toSessionGrant);
   }
 
   async function byLogin(login: string): Promise<Loaded<Person>> {
@@ -112,6 +106,33 @@ export function createCallerStore(db: Db): CallerStore {
     const rows = await db.query<Moment & { id: bigint; name: string }>(ORGANIZATION, [name]);
     return loaded(rows, ({ id, name: spelled }) => ({ id, name: spelled }));
   }
+}
+
+function toTokenGrant(found: TokenRow & { id: bigint }): TokenGrant {
+  return {
+    ...bearerOf(found),
+    tokenId: found.token_id,
+    scopes: found.scopes,
+    limits: toLimits(found.limits),
+    expiresAt: found.expires_at,
+  };
+}
+
+function toSessionGrant(found: SessionRow & { id: bigint }): SessionGrant {
+  return {
+    person: toPerson(found),
+    sessionId: found.session_id,
+    csrf: found.csrf,
+    createdAt: found.opened_at,
+    expiresAt: found.expires_at,
+    method: found.method,
+    provenAt: found.proven_at,
+    lastSeenAt: found.last_seen_at,
+    idleMs: found.idle_minutes === null ? null : found.idle_minutes * 60_000,
+    checkAt: found.check_at,
+    checkUntil: found.check_until,
+    token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
+  };
 }
 
 /** The user that a token belongs to. A token of a robot belongs to the organization that the robot works for. */

@@ -76,6 +76,8 @@ export interface CallerStore {
   /** By login name, or by a verified email address. */
   byLogin(login: string): Promise<Loaded<Person>>;
   byId(id: bigint): Promise<Loaded<Person>>;
+  byTokenId(id: bigint): Promise<Loaded<TokenGrant>>;
+  bySessionId(id: bigint): Promise<Loaded<SessionGrant>>;
   organization(name: string): Promise<Loaded<Organization>>;
 }
 
@@ -114,6 +116,19 @@ export function createCallers(
     dependsOn: (grant) => [grant.person.id],
     max: MAX_REMEMBERED,
   });
+  // What a credential for something else was made with: it ends with that.
+  const tokensById = createExactCache<TokenGrant>({
+    revisions,
+    load: (id) => store.byTokenId(BigInt(id)),
+    dependsOn: (grant) => [grant.robot?.organization.id ?? grant.person.id],
+    max: MAX_REMEMBERED,
+  });
+  const sessionsById = createExactCache<SessionGrant>({
+    revisions,
+    load: (id) => store.bySessionId(BigInt(id)),
+    dependsOn: (grant) => [grant.person.id],
+    max: MAX_REMEMBERED,
+  });
   const logins = createExactCache<Person>({
     revisions,
     load: (login) => store.byLogin(login),
@@ -131,7 +146,10 @@ export function createCallers(
     byToken,
     bySession,
     byPassword,
+    tokenWithId,
+    sessionWithId,
     personNamed,
+    rememberedPerson,
     personSigningIn,
     personWithId,
     organizationNamed,
@@ -175,6 +193,27 @@ export function createCallers(
       : await verifyAbsentPassword(password, address);
     if (!person || !right) throw wrongCredential();
     return person;
+  }
+
+  /** For a request whose caller is known already. Undefined if the token is gone or has expired. */
+  async function tokenWithId(id: bigint, now: Date): Promise<TokenGrant | undefined> {
+    const key = String(id);
+    const grant = tokensById.remembered(key) ?? (await tokensById.get(key));
+    return grant?.expiresAt && grant.expiresAt <= now ? undefined : grant;
+  }
+
+  /** For a request whose caller is known already. Undefined if the session has ended. */
+  async function sessionWithId(id: bigint, now: Date): Promise<SessionGrant | undefined> {
+    const key = String(id);
+    const grant = sessionsById.remembered(key) ?? (await sessionsById.get(key));
+    const isAlive = grant && grant.expiresAt > now && (await liveness.isAlive(grant, now));
+    return isAlive ? grant : undefined;
+  }
+
+  /** Without waiting, if the user is known. */
+  function rememberedPerson(name: string): Person | undefined {
+    const person = logins.remembered(name.toLowerCase());
+    return person?.login.toLowerCase() === name.toLowerCase() ? person : undefined;
   }
 
   /** For a request whose caller is known already; by login name only. */

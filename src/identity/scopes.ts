@@ -2,7 +2,7 @@
 export const SCOPE_AREAS = ['user', 'authz', 'credential', 'organization', 'admin'] as const;
 export type ScopeArea = (typeof SCOPE_AREAS)[number];
 export type ScopeLevel = 'read' | 'write';
-export type Scope = 'all' | typeof SCIM | `${ScopeLevel}:${ScopeArea}`;
+export type Scope = 'all' | typeof SCIM | typeof KUBE | `${ScopeLevel}:${ScopeArea}`;
 
 /** Areas that other servers of this API family have. A token keeps such scopes, but no route here asks for them. */
 const FOREIGN_AREAS = ['activitypub', 'issue', 'misc', 'notification', 'package', 'repository'] as const;
@@ -16,10 +16,14 @@ export const PUBLIC_ONLY = 'public-only';
  */
 export const SCIM = 'scim';
 
+/** Tokens for clusters, and requests in clusters: what `atrium kube` needs, and nothing else. */
+export const KUBE = 'kube';
+
 export const SCOPES: readonly string[] = [
   'all',
   PUBLIC_ONLY,
   SCIM,
+  KUBE,
   ...[...SCOPE_AREAS, ...FOREIGN_AREAS].flatMap((area) => [`read:${area}`, `write:${area}`]),
 ];
 

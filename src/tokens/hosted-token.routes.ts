@@ -29,13 +29,13 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
   );
 }
 
-export function keySetRoutes(scope: Scope, tokens: HostedTokens): void {
+export function keySetRoutes(scope: Scope, keySet: () => Promise<{ keys: object[] }>): void {
   scope.get(
     '/.well-known/jwks.json',
     {
       config: { access: anyone },
       schema: {
-        summary: 'Get the public keys that hosted tokens are verified with',
+        summary: 'Get the public keys that hosted tokens and tokens for clusters are verified with',
         tags: ['user'],
         extension: true,
         response: {
@@ -46,6 +46,6 @@ export function keySetRoutes(scope: Scope, tokens: HostedTokens): void {
         },
       },
     },
-    async () => await tokens.keySet(),
+    async () => await keySet(),
   );
 }

@@ -51,7 +51,9 @@ export function wireTokens(
   }
 
   /** Routes outside /api/v1. */
-  function mountRoot(scope: Scope): void {
-    if (isHosted) keySetRoutes(scope, hostedTokens);
+  function mountRoot(scope: Scope, clusterKeys: (now: Date) => Promise<object[]>): void {
+    // Tokens for clusters are signed with keys of their own: Kubernetes does not know the algorithm of hosted tokens.
+    const hosted = async () => (isHosted ? (await hostedTokens.keySet()).keys : []);
+    keySetRoutes(scope, async () => ({ keys: [...(await hosted()), ...(await clusterKeys(new Date()))] }));
   }
 }

@@ -94,7 +94,15 @@ describe('Decisions', () => {
   });
 
   it('What users own themselves is theirs, in every organization, and of nobody else', async () => {
-    const all = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
+    const all = [
+      'can_view',
+      'can_edit',
+      'can_remove',
+      'can_connect',
+      'can_view_orchestratorconfig',
+      'can_administer',
+      'can_review',
+    ];
     for (let time = 0; time < 2; time++) {
       assert.deepEqual(await allowed(ANN, cluster(102n), cluster(100n), cluster(90n)), [all, all, []]);
       assert.deepEqual(await allowed(EVE, cluster(102n), cluster(90n), cluster(100n)), [[], all, []]);
@@ -213,7 +221,15 @@ describe('Decisions', () => {
       organizations: new Map(ids.map((one) => [one, ''])),
     });
     const sorted = (ids: readonly bigint[]) => [...ids].sort((one, other) => Number(one - other));
-    const full = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
+    const full = [
+      'can_view',
+      'can_edit',
+      'can_remove',
+      'can_connect',
+      'can_view_orchestratorconfig',
+      'can_administer',
+      'can_review',
+    ];
     assert.deepEqual(await visible.clusters(viewer(ANN, ACME, GLOBEX)), [
       { id: 100n, ownerId: ACME, relations: full },
       { id: 101n, ownerId: ACME, relations: full },

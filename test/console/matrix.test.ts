@@ -124,7 +124,15 @@ function largeMatrix() {
   return {
     type: 'cluster',
     at: '2026-01-01T00:00:00Z',
-    relations: ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'],
+    relations: [
+      'can_view',
+      'can_edit',
+      'can_remove',
+      'can_connect',
+      'can_view_orchestratorconfig',
+      'can_administer',
+      'can_review',
+    ],
     users: numbered('person', PEOPLE),
     objects: numbered('cluster', CLUSTERS),
     cells: Array.from({ length: PEOPLE }, (_, row) => Array.from({ length: CLUSTERS }, (_, at) => (row + at) % 32)),

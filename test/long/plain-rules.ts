@@ -123,6 +123,7 @@ const ORGANIZATION_RULES: Readonly<Record<string, Rule>> = {
       'can_connect_clusters',
       'can_view_cluster_config',
       'can_remove_clusters',
+      'can_administer_clusters',
     ],
   },
   can_import_clusters: { from: 'write', permission: 'cluster_mgmt/import clusters' },
@@ -130,6 +131,8 @@ const ORGANIZATION_RULES: Readonly<Record<string, Rule>> = {
   can_connect_clusters: { from: 'read', permission: 'cluster_mgmt/connect to clusters' },
   can_view_cluster_config: { from: 'read', permission: 'cluster_mgmt/view orchestrator configuration' },
   can_remove_clusters: { from: 'write', permission: 'cluster_mgmt/remove clusters' },
+  can_administer_clusters: { from: 'admin', permission: 'cluster_mgmt/administer clusters' },
+  can_review_clusters: { from: 'admin', permission: 'cluster_mgmt/review requests' },
   can_view_contracts: {
     from: 'read',
     permission: 'contract_mgmt/view contracts',
@@ -163,6 +166,8 @@ const THING_RULES: Readonly<Record<ThingType, Readonly<Record<string, string>>>>
     can_remove: 'can_remove_clusters',
     can_connect: 'can_connect_clusters',
     can_view_orchestratorconfig: 'can_view_cluster_config',
+    can_administer: 'can_administer_clusters',
+    can_review: 'can_review_clusters',
   },
   contract: { can_view: 'can_view_contracts', can_edit: 'can_edit_contracts', can_delete: 'can_delete_contracts' },
   robot_ac: { can_view: 'can_view_robots', can_edit: 'can_edit_robots', can_delete: 'can_delete_robots' },
@@ -211,7 +216,7 @@ export function allowedPlainly(
   });
 }
 
-const IN_NAMESPACES = ['can_view_clusters', 'can_edit_clusters', 'can_connect_clusters'];
+const IN_NAMESPACES = ['can_view_clusters', 'can_edit_clusters', 'can_connect_clusters', 'can_administer_clusters'];
 
 /** What counts in some namespaces: there, and nowhere else, except that it shows the cluster. */
 function holdsInNamespace(

@@ -75,6 +75,16 @@ export function createMemoryCallers({
         String(id),
         people.find((person) => person.id === id),
       ),
+    byTokenId: (id) =>
+      found(
+        `token ${id}`,
+        tokens.values().find(({ tokenId }) => tokenId === id),
+      ),
+    bySessionId: (id) =>
+      found(
+        `session ${id}`,
+        sessions.values().find(({ sessionId }) => sessionId === id),
+      ),
     organization: (name) =>
       found(
         name,

@@ -40,6 +40,8 @@ const FOLLOWS: Readonly<Record<string, string>> = {
   'cluster can_remove': 'can_remove_clusters',
   'cluster can_connect': 'can_connect_clusters',
   'cluster can_view_orchestratorconfig': 'can_view_cluster_config',
+  'cluster can_administer': 'can_administer_clusters',
+  'cluster can_review': 'can_review_clusters',
   'contract can_view': 'can_view_contracts',
   'contract can_edit': 'can_edit_contracts',
   'contract can_delete': 'can_delete_contracts',

@@ -79,10 +79,13 @@ const PHRASES: Readonly<Record<string, string>> = {
   can_manage_team_members: 'manage the members of teams of %',
   can_view_orchestratorconfig: 'view the orchestrator configuration of %',
   can_view_cluster_config: 'view the orchestrator configuration of the clusters of %',
+  can_review: 'review requests of %',
+  can_review_clusters: 'review requests of the clusters of %',
   remover: 'delete %',
   manager: 'manage the members of %',
   connect_clusters: 'connect to the clusters of %',
   view_in_namespaces: 'view namespaces of the clusters of %',
+  review_clusters: 'review requests of the clusters of %',
   view_cluster_config: 'view the orchestrator configuration of the clusters of %',
 };
 

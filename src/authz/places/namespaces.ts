@@ -26,6 +26,10 @@ export const IN_NAMESPACES: ReadonlyMap<string, InNamespaces> = new Map([
   ['can_view', { everywhere: 'viewer', given: 'view_in_namespaces', somewhere: 'can_view' }],
   ['can_edit', { everywhere: 'can_edit', given: 'edit_clusters', somewhere: 'edit_in_namespaces' }],
   ['can_connect', { everywhere: 'can_connect', given: 'connect_clusters', somewhere: 'connect_in_namespaces' }],
+  [
+    'can_administer',
+    { everywhere: 'can_administer', given: 'administer_clusters', somewhere: 'administer_in_namespaces' },
+  ],
 ]);
 
 /** The relation that decides about a namespace, without assignments that count in some namespaces only. */

@@ -27,6 +27,8 @@ const CLUSTERS: ReadonlyMap<string, string> = new Map([
   ['can_connect_clusters', 'can_connect'],
   ['can_view_cluster_config', 'can_view_orchestratorconfig'],
   ['can_remove_clusters', 'can_remove'],
+  ['can_administer_clusters', 'can_administer'],
+  ['can_review_clusters', 'can_review'],
 ]);
 
 /** By type: which relations of the organization concern such an object, and what they are there. */
@@ -52,8 +54,13 @@ const RELATIONS: Readonly<Record<Exclude<PlaceType, 'organization'>, ReadonlyMap
   ]),
 };
 const OWNERS: ReadonlyMap<string, string> = new Map([['can_view_teams', 'can_view']]);
-/** What is about a namespace. The configuration of a cluster, and whether it is there at all, is not. */
-const IN_NAMESPACES: ReadonlySet<string> = new Set(['can_view_clusters', 'can_edit_clusters', 'can_connect_clusters']);
+/** What is about a namespace. The configuration of a cluster, whether it is there at all, and who reviews it, is not. */
+const IN_NAMESPACES: ReadonlySet<string> = new Set([
+  'can_view_clusters',
+  'can_edit_clusters',
+  'can_connect_clusters',
+  'can_administer_clusters',
+]);
 
 /** What a relation of the organization is called on a place. Undefined if it does not concern the place. */
 export function relationOn({ type, isOwners = false, namespaces }: Scope, relation: string): string | undefined {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom } from '../../base/errors.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import type { Organization, Person, RobotIdentity } from '../../identity/callers.ts';
-import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../../identity/scopes.ts';
+import { type KUBE, PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../../identity/scopes.ts';
 import type { SessionMethod } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
@@ -79,7 +79,12 @@ interface AccessOptions {
    * What a token needs, whatever the method and the area. `all`: the route hands out something that may do everything.
    * `any`: the route is about the token itself.
    */
-  readonly scope?: 'all' | 'any' | typeof SCIM;
+  readonly scope?: 'all' | 'any' | typeof SCIM | typeof KUBE;
+  /**
+   * The handler finds the object and asks for the relation itself, for every caller whose credential is valid: it knows
+   * how to do so without the database. Such a route also has an allowance of its own.
+   */
+  readonly checkedByHandler?: boolean;
   /**
    * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
    * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
@@ -157,7 +162,7 @@ export const holdsIn = (
 export const holdsOn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: Pick<AccessOptions, 'proven'> & { robots?: 'of the owner'; limited?: 'whole' } = {},
+  options: Pick<AccessOptions, 'proven' | 'scope'> & { robots?: 'of the owner'; limited?: 'whole' } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -166,6 +171,17 @@ export const holdsOn = (
   about: 'object',
   ...options,
 });
+
+/** A robot that may review the cluster of `/clusters/:id`, for the API server of that cluster. Its handler checks that. */
+export const reviewer: Access = {
+  who: 'holds',
+  area: 'authz',
+  robots: 'only',
+  relation: 'review:cluster',
+  about: 'object',
+  level: 'read',
+  checkedByHandler: true,
+};
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -83,7 +83,8 @@ export function createAdmission(options: AdmissionOptions) {
   return function door(access: Access): Admit {
     if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
     const needs: SignedAccess = access;
-    const isPlain = !needs.basic && needs.robots !== 'only' && needs.who !== 'holds' && needs.about !== 'path';
+    const needsRelation = needs.robots === 'only' || needs.who === 'holds' || needs.about === 'path';
+    const isPlain = !needs.basic && (needs.checkedByHandler || !needsRelation);
     return function admit(request, done) {
       const name = isPlain ? tokenShown(request, needs) : undefined;
       if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
@@ -118,16 +119,17 @@ export function createAdmission(options: AdmissionOptions) {
    */
   function admitFast(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
-    if (grant === undefined || grant.limits !== undefined) return false;
+    const { checkedByHandler = false } = access;
+    if (grant === undefined || (grant.limits !== undefined && !checkedByHandler)) return false;
     const { person, scopes, robot } = grant;
-    if (robot !== null && access.robots !== 'as users') return false;
+    if (robot !== null && access.robots !== 'as users' && !checkedByHandler) return false;
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
     const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = callersOf.get(grant) ?? remember(grant);
-    if (access.about !== undefined) {
+    if (access.about !== undefined && !checkedByHandler) {
       const { org, at } = request.query as { org?: unknown; at?: unknown };
       const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
       if (!organization) return false;
@@ -141,9 +143,10 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { person, robot, scopes, tokenId, expiresAt: until } = grant;
-    const known = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until } as const;
-    const caller: Caller = robot === null ? known : { ...known, robot };
+    const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
+    const person = ownerWithin(grant);
+    const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
+    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
     callersOf.set(grant, caller);
     return caller;
   }
@@ -168,7 +171,7 @@ export function createAdmission(options: AdmissionOptions) {
     rejectUnusable(shown.person);
     rejectNarrowToken(shown, access, request);
     rejectLimitedToken(shown, access);
-    if (access.robots === 'only' && shown.robot === undefined) {
+    if (access.robots === 'only' && shown.robot === undefined && !access.checkedByHandler) {
       throw new AppError('forbidden', 'only the token of a robot can call this route');
     }
     if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
@@ -180,7 +183,7 @@ export function createAdmission(options: AdmissionOptions) {
     }
     rejectUnproven(shown, access, request.method, caller.sudoBy !== undefined);
     request.caller = caller;
-    if (!access.about) return;
+    if (!access.about || access.checkedByHandler) return;
     try {
       await admitTo(request, caller, access);
     } catch (error) {

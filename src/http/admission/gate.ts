@@ -19,13 +19,15 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDone
 export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations, noticeMs = 0): Hook {
   // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
+  const hasOwnAllowance = 'checkedByHandler' in access && access.checkedByHandler === true;
   const isLasting = 'lasts' in access && access.lasts === true;
   return function gate(request, reply, done) {
     request.durations = durations;
     if (isLasting) request.readmit = () => readmit(request);
     admit(request, (rejection) => {
       try {
-        if (isCounted) count(request, reply);
+        // An API server asks about every request of its users, all with the token of one robot.
+        if (isCounted && !(hasOwnAllowance && request.caller)) count(request, reply);
       } catch (limited) {
         done(limited as Error);
         return;

@@ -3,7 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { allowedTo, assertRefused, numbersOf, type Refused } from '../../support/authz.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-const EVERYTHING_ON_A_CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
+const EVERYTHING_ON_A_CLUSTER = [
+  'can_view',
+  'can_edit',
+  'can_remove',
+  'can_connect',
+  'can_view_orchestratorconfig',
+  'can_administer',
+  'can_review',
+];
 
 describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
   let atrium: TestServer;

@@ -3,7 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { assertRefused, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-const CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
+const CLUSTER = [
+  'can_view',
+  'can_edit',
+  'can_remove',
+  'can_connect',
+  'can_view_orchestratorconfig',
+  'can_administer',
+  'can_review',
+];
 /** Everything; what viewers hold; what operators hold. */
 const [ALL, VIEW, OPERATE] = [31, 1 + 8 + 16, 1 + 8];
 

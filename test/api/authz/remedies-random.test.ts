@@ -16,6 +16,8 @@ const BEHIND: Readonly<Record<string, string>> = {
   can_remove: 'can_remove_clusters',
   can_connect: 'can_connect_clusters',
   can_view_orchestratorconfig: 'can_view_cluster_config',
+  can_administer: 'can_administer_clusters',
+  can_review: 'can_review_clusters',
 };
 const CANARY = 'canary';
 

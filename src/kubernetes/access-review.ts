@@ -1,0 +1,192 @@
+/**
+ * May a user or robot do this in a cluster? What an API server asks before every request (SubjectAccessReview).
+ *
+ * 1. Only a relation that is held at this moment allows anything. It costs no query of the database unless the answer is
+ *    no: then the reason has names in it.
+ * 2. A no is never final, so that RBAC of the cluster may still allow the request: `denied` is sent only about a
+ *    credential that has ended.
+ * 3. About users that Atrium does not know there, and about those of Kubernetes itself, there is no opinion: a no without
+ *    a reason.
+ * 4. The name decides, not the groups: they are as old as the token. A UID that is not ours means that another
+ *    authenticator has a user of that name.
+ */
+import type { Explain } from '../authz/explain/explain.ts';
+import type { Graphs } from '../authz/graphs.ts';
+import type { Judge } from '../authz/judge.ts';
+import { assignmentsIn, everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
+import { check } from '../rebac/engine.ts';
+import type { Graph } from '../rebac/graph.ts';
+import { statedTo } from '../rebac/stated.ts';
+import { type Need, neededForPath, neededForResource } from './needed-relation.ts';
+import type { AccessQuestion } from './review-body.ts';
+import type { ReviewedCluster } from './reviewed-cluster.ts';
+import { type Subject, type Subjects, worksIn } from './subjects.ts';
+import { KUBERNETES_RELATIONS, type KubernetesRelation } from './verb-table.ts';
+
+export interface AccessAnswer {
+  readonly allowed: boolean;
+  readonly denied?: true;
+  readonly reason?: string;
+}
+
+/** Whether a user could ask for what was refused. It is asked for every no, so it must cost little. */
+export type IsRequestable = (about: {
+  readonly personId: bigint;
+  readonly organizationId: bigint;
+  readonly clusterId: bigint;
+  readonly relation: KubernetesRelation;
+  readonly namespace: string | undefined;
+}) => boolean | Promise<boolean>;
+
+interface Parts {
+  readonly judge: Pick<Judge, 'holds'>;
+  readonly graphs: Pick<Graphs, 'of'>;
+  readonly subjects: Pick<Subjects, 'named' | 'credentialOf'>;
+  readonly explain: Pick<Explain, 'explain'>;
+  readonly isRequestable: IsRequestable;
+  /** Changes with every write. */
+  readonly revision: () => bigint;
+  readonly note: (cluster: ReviewedCluster, personId: bigint, allowed: boolean) => void;
+}
+
+export type AccessReviews = ReturnType<typeof createAccessReviews>;
+
+const YES: AccessAnswer = { allowed: true };
+const NO_OPINION: AccessAnswer = { allowed: false };
+const MAX_REASON = 1000;
+const MAX_SENTENCES = 10_000;
+/** Nobody has this ID: what a site administrator has without being one. */
+const SHADOW = 'user:0';
+
+export function createAccessReviews(parts: Parts) {
+  const { judge, graphs, subjects, explain, isRequestable, note } = parts;
+  const sentences = new Map<string, string>();
+  let sentencesOf = -1n;
+  return { review };
+
+  async function review(cluster: ReviewedCluster, asked: AccessQuestion, now: Date): Promise<AccessAnswer> {
+    const { user, uid, credential } = asked;
+    if (user.startsWith('system:')) return NO_OPINION;
+    const subject = await subjects.named(user, cluster);
+    if (subject === undefined) return NO_OPINION;
+    const name = subjectOfPrincipal(subject.id);
+    if (uid !== '' && uid !== name) return NO_OPINION;
+    const rejection = await rejectionOf(cluster, subject, credential, user, now);
+    const need = asked.path ? neededForPath(asked.path) : asked.resource && neededForResource(asked.resource);
+    if (need === undefined) return NO_OPINION;
+    const isAllowed = rejection === undefined && (await holds(cluster, subject, need));
+    note(cluster, subject.id, isAllowed);
+    if (isAllowed) return YES;
+    return rejection ?? { allowed: false, reason: await reasonFor(cluster, subject, user, need) };
+  }
+
+  /** Why the account or the credential itself does not let anything be done in the cluster. */
+  async function rejectionOf(
+    cluster: ReviewedCluster,
+    subject: Subject,
+    reference: string | undefined,
+    user: string,
+    now: Date,
+  ): Promise<AccessAnswer | undefined> {
+    if (reference === undefined) {
+      const reason = `${user} cannot use anything: the account is not active`;
+      return subject.isUsable ? undefined : { allowed: false, reason };
+    }
+    const credential = await subjects.credentialOf(reference, subjectOfPrincipal(subject.id), now);
+    if (credential === undefined) {
+      return { allowed: false, denied: true, reason: `the credential of ${user} has ended: get a new token` };
+    }
+    const reason = `the token of ${user} is not for this cluster: its scopes or limits do not include it`;
+    return worksIn(cluster, credential) ? undefined : { allowed: false, reason };
+  }
+
+  async function holds(cluster: ReviewedCluster, subject: Subject, need: Need): Promise<boolean> {
+    if (subject.isAdmin)
+      return subject.isMember && holdsAsMember(await graphs.of(cluster.ownerId), cluster, subject, need);
+    for (const relation of relationsFor(need)) {
+      const object = { type: 'cluster', id: cluster.id, ...namespaceOf(need) } as const;
+      const asked = need.where === 'everywhere' ? everywhere(relation) : relation;
+      if (await judge.holds(subject.id, cluster.ownerId, asked, object)) return true;
+    }
+    return false;
+  }
+
+  async function reasonFor(
+    cluster: ReviewedCluster,
+    subject: Subject,
+    user: string,
+    { relation, where }: Need,
+  ): Promise<string> {
+    const namespace = typeof where === 'object' ? where.namespace : undefined;
+    const about = { personId: subject.id, organizationId: cluster.ownerId, clusterId: cluster.id, relation, namespace };
+    const sentence = await sentenceFor(cluster, subject, user, relation, namespace);
+    if (!(await isRequestable(about))) return [...sentence].slice(0, MAX_REASON).join('');
+    const place = namespace === undefined ? '' : ` --namespace ${namespace}`;
+    const verb = relation.slice('can_'.length);
+    const command = `atrium request ${verb} cluster:${cluster.name}${place} --for 4h --because …`;
+    return `${[...sentence].slice(0, MAX_REASON - command.length - 1).join('')}\n${command}`;
+  }
+
+  /** As explain says it to the user. Tools repeat what is refused, so sentences are remembered until the next write. */
+  async function sentenceFor(
+    cluster: ReviewedCluster,
+    subject: Subject,
+    user: string,
+    relation: KubernetesRelation,
+    namespace: string | undefined,
+  ): Promise<string> {
+    const latest = parts.revision();
+    if (latest !== sentencesOf || sentences.size >= MAX_SENTENCES) sentences.clear();
+    sentencesOf = latest;
+    const key = `${cluster.id} ${subject.id} ${relation} ${namespace ?? ''}`;
+    const known = sentences.get(key);
+    if (known !== undefined) return known;
+    const object = { type: 'cluster', id: cluster.id, namespace } as const;
+    const question = { organizationId: cluster.ownerId, callerId: subject.id, object, relation };
+    const found = await explain.explain(question, undefined);
+    const text = found.allowed ? exceptionFor(cluster, subject, user) : oneLine(found.sentence);
+    if (parts.revision() === sentencesOf) sentences.set(key, text);
+    return text;
+  }
+}
+
+/** What explain allows, and a review does not. */
+function exceptionFor({ name }: ReviewedCluster, { isAdmin }: Subject, user: string): string {
+  if (isAdmin) return `${user} can do this as a site administrator only, which does not count inside ${name}`;
+  return `${user} can view only some namespaces of ${name}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
+
+function namespaceOf({ where }: Need): { readonly namespace?: string } {
+  return typeof where === 'object' ? where : {};
+}
+
+/** Each of them is enough. In the model, all of them imply a view. */
+function relationsFor({ relation }: Need): readonly KubernetesRelation[] {
+  return relation === 'can_view' ? [relation] : KUBERNETES_RELATIONS.slice(KUBERNETES_RELATIONS.indexOf(relation));
+}
+
+/** What a site administrator holds by memberships and assignments, as a user would who has the same. */
+export function holdsAsMember(
+  graph: Graph,
+  cluster: ReviewedCluster,
+  subject: Pick<Subject, 'id'>,
+  need: Need,
+): boolean {
+  const contextualTuples = statedTo(graph, subjectOfPrincipal(subject.id))
+    .filter(({ object }) => !object.startsWith('platform:'))
+    .map((stated) => ({ ...stated, user: SHADOW }));
+  const holds = (relation: string, object: string) =>
+    check(graph, { user: SHADOW, relation, object, contextualTuples });
+  const object = `cluster:${cluster.id}`;
+  return relationsFor(need).some((relation) => {
+    if (holds(need.where === 'somewhere' ? relation : everywhere(relation), object)) return true;
+    if (typeof need.where !== 'object') return false;
+    const given = IN_NAMESPACES.get(relation)?.given ?? '';
+    return assignmentsIn(graph, object, need.where.namespace).some((assignment) => holds(given, assignment));
+  });
+}

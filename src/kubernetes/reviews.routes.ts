@@ -1,0 +1,157 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { callerOf, reviewer } from '../http/admission/access.ts';
+import type { Allowance } from '../http/limits/allowance.ts';
+import { type Scope, sendText } from '../http/server.ts';
+import { named, PathId, readId, shownAs } from '../http/wire/schemas.ts';
+import type { AccessAnswer, AccessReviews } from './access-review.ts';
+import { readAccessReview, readTokenReview } from './review-body.ts';
+import type { ReviewedCluster, ReviewedClusters } from './reviewed-cluster.ts';
+import type { TokenReviews } from './token-review.ts';
+
+const ClusterPath = Type.Object({ id: PathId });
+const Any = (description: string, shape: object) => shownAs(Type.Unknown(), { type: 'object', description, ...shape });
+const spec = (properties: object) => ({
+  properties: {
+    apiVersion: { type: 'string', description: 'As the API server sends it; v1 only.' },
+    kind: { type: 'string', description: 'As the API server sends it.' },
+    spec: { type: 'object', description: 'What is asked. Unknown members are ignored.', properties },
+  },
+  required: ['apiVersion', 'kind', 'spec'],
+});
+const TokenReviewBody = Any(
+  'A TokenReview of authentication.k8s.io/v1.',
+  spec({
+    token: { type: 'string', description: 'The token of the request.' },
+    audiences: { type: 'array', items: { type: 'string' }, description: 'Whom the token must be for, one of them.' },
+  }),
+);
+const AccessReviewBody = Any(
+  'A SubjectAccessReview of authorization.k8s.io/v1.',
+  spec({
+    user: { type: 'string', description: 'The login of a user, or a robot such as acme/deploy.' },
+    uid: { type: 'string', description: 'As token-review gave it, such as user:5.' },
+    extra: { type: 'object', additionalProperties: true, description: 'As token-review gave it.' },
+    resourceAttributes: { type: 'object', additionalProperties: true, description: 'What the request is about.' },
+    nonResourceAttributes: { type: 'object', additionalProperties: true, description: 'Or which path.' },
+  }),
+);
+const Text = (description: string) => Type.String({ description });
+const TokenReview = named(
+  'TokenReview',
+  Type.Object({
+    apiVersion: Text('authentication.k8s.io/v1'),
+    kind: Text('TokenReview'),
+    status: Type.Object(
+      {
+        authenticated: Type.Boolean({ description: 'Whether the token is of a user or robot, and for this cluster.' }),
+        error: Type.Optional(Text('Why not. The same for every token that is not accepted.')),
+        audiences: Type.Optional(
+          Type.Array(Type.String(), { description: 'Those of the request that the token is for.' }),
+        ),
+        user: Type.Optional(
+          Type.Object(
+            {
+              username: Text('The login, or acme/deploy for a robot.'),
+              uid: Text('user:5 or robot_ac:3.'),
+              groups: Type.Array(Type.String(), { description: 'The organization of the cluster, and teams in it.' }),
+              extra: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
+                type: 'object',
+                additionalProperties: { type: 'array', items: { type: 'string' } },
+                description: 'What access-review recognizes the credential of the request by.',
+              }),
+            },
+            { description: 'Who it is.' },
+          ),
+        ),
+      },
+      { description: 'The answer.' },
+    ),
+  }),
+);
+const AccessReview = named(
+  'SubjectAccessReview',
+  Type.Object({
+    apiVersion: Text('authorization.k8s.io/v1'),
+    kind: Text('SubjectAccessReview'),
+    status: Type.Object(
+      {
+        allowed: Type.Boolean({ description: 'If not, the next authorizer of the cluster decides, such as RBAC.' }),
+        denied: Type.Optional(Type.Boolean({ description: 'The credential of the request has ended: no, finally.' })),
+        reason: Type.Optional(Text('Why not, for the user. Absent if there is no opinion.')),
+      },
+      { description: 'The answer.' },
+    ),
+  }),
+);
+
+interface Parts {
+  readonly clusters: ReviewedClusters;
+  readonly tokenReviews: TokenReviews;
+  readonly accessReviews: AccessReviews;
+  /** Of each cluster. */
+  readonly allowance: Allowance;
+}
+
+export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessReviews, allowance }: Parts): void {
+  const common = { tags: ['kubernetes'], extension: true, params: ClusterPath, errors: [409] };
+
+  scope.post(
+    '/clusters/:id/token-review',
+    {
+      config: { access: reviewer },
+      schema: {
+        ...common,
+        summary: 'Answer a TokenReview of the API server of a cluster',
+        body: TokenReviewBody,
+        response: { 200: TokenReview },
+      },
+    },
+    async (request) => {
+      const cluster = await clusterOf(request);
+      const status = await tokenReviews.review(cluster, readTokenReview(request.body), new Date());
+      return { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status };
+    },
+  );
+
+  scope.post(
+    '/clusters/:id/access-review',
+    {
+      config: { access: reviewer },
+      schema: {
+        ...common,
+        summary: 'Answer a SubjectAccessReview of the API server of a cluster',
+        body: AccessReviewBody,
+        response: { 200: AccessReview },
+      },
+    },
+    async (request, reply) => {
+      const cluster = await clusterOf(request);
+      const answer = await accessReviews.review(cluster, readAccessReview(request.body), new Date());
+      sendText(reply, textOf(answer));
+      return reply;
+    },
+  );
+
+  async function clusterOf(request: FastifyRequest<{ Params: { id: string } }>): Promise<ReviewedCluster> {
+    const { id } = request.params;
+    const cluster = await clusters.forReviewer(readId(id, 'cluster ID'), callerOf(request));
+    const now = performance.now();
+    if (!allowance.take(id, now)) {
+      const message = 'the API server of this cluster asks too often, try again later';
+      throw new AppError('limited', message, { retryAfter: allowance.wait(id, now) });
+    }
+    return cluster;
+  }
+}
+
+const ANSWER = '{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":';
+const ALLOWED = `${ANSWER}{"allowed":true}}`;
+const NO_OPINION = `${ANSWER}{"allowed":false}}`;
+
+/** An API server asks about every request: nearly every answer is one of two texts. */
+function textOf(answer: AccessAnswer): string {
+  if (answer.allowed) return ALLOWED;
+  return answer.reason === undefined ? NO_OPINION : `${ANSWER}${JSON.stringify(answer)}}`;
+}
