@@ -98,6 +98,11 @@ const COMMANDS = {
     async () => (await import('./commands/team.ts')).team,
   ),
   cluster: entry('resources', 'manage clusters', async () => (await import('./commands/cluster.ts')).cluster),
+  kube: entry(
+    'resources',
+    'reach clusters with kubectl, and let their API servers ask Atrium',
+    async () => (await import('./commands/kube.ts')).kube,
+  ),
   contract: entry(
     'resources',
     'manage billing contracts',

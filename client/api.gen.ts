@@ -646,6 +646,26 @@ export type Cluster = {
   readonly heartbeatAt: string;
 };
 
+/** What one user or robot should hold. */
+export type ClusterBinding = {
+  /** What the cluster calls the user or robot, as kubernetes.username says. */
+  readonly user: string;
+  /** What they hold. */
+  readonly relation: 'can_view' | 'can_connect' | 'can_edit' | 'can_administer';
+  /** Names, and prefixes that end in an asterisk. Null: in the whole cluster. */
+  readonly namespaces: readonly string[] | null;
+  /** When it ends by itself. Null: never. */
+  readonly expires_at: string | null;
+};
+
+/** Who should hold what in a cluster. */
+export type ClusterBindings = {
+  /** Grows with every write of the deployment. An answer with the same revision is the same. */
+  readonly revision: bigint;
+  /** One for each user or robot and relation. None unless kubernetes.auth is agent. */
+  readonly bindings: readonly ClusterBinding[];
+};
+
 /** The cluster to look for. */
 export type ClusterCheckInput = {
   /** What is known about the cluster. */
@@ -737,6 +757,18 @@ export type ClusterObjects = {
   readonly items: readonly ClusterObject[];
 };
 
+/** How many requests in a cluster were allowed and refused lately. Only counts are kept, in memory. */
+export type ClusterReviews = {
+  /** Since when this server has counted. */
+  readonly since: string;
+  /** Requests that were allowed. */
+  readonly allowed: number;
+  /** Requests that were not. */
+  readonly refused: number;
+  /** Whose requests, the latest first. Empty for callers who may not view the members. */
+  readonly people: readonly ReviewCount[];
+};
+
 /** What is known about a cluster. */
 export type ClusterSpec = {
   /** Assigned by the server, never reused. */
@@ -800,6 +832,14 @@ export type ClusterStatusResponse = {
   readonly reason: string;
   /** Cause of the phase for people, as the cluster reported it, or empty. */
   readonly message: string;
+};
+
+/** A token for one cluster. */
+export type ClusterToken = {
+  /** A JWT, signed with ES256. */
+  readonly token: string;
+  /** When it expires. */
+  readonly expires_at: string;
 };
 
 /** A Kubernetes cluster, both with its fields one by one and in the form of a Kubernetes object. */
@@ -1141,6 +1181,19 @@ export type EditClusterInput = {
   readonly clusterManagers?: readonly string[] | undefined;
   /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster?: boolean | undefined;
+  /** PEM certificates that its API server is verified with, at most 64 KiB. */
+  readonly caBundle?: string | undefined;
+  readonly kubernetes?: EditClusterKubernetesInput | undefined;
+};
+
+/** Who governs what can be done inside it. Needs can_administer. Omitted members stay. */
+export type EditClusterKubernetesInput = {
+  /** Whether its API server asks, or an agent governs it. */
+  readonly auth?: 'webhook' | 'agent' | 'none' | undefined;
+  /** What bindings call users. */
+  readonly username?: 'login' | 'email' | undefined;
+  /** What bindings have before each name. */
+  readonly prefix?: string | undefined;
 };
 
 /** What to change about a contract. Omitted fields stay unchanged. */
@@ -1482,6 +1535,73 @@ export type FoundObject = {
   readonly organization?: string;
 };
 
+/** A Kubernetes cluster, with how it is reached, and who governs what can be done inside it. */
+export type GovernedCluster = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name for people, at most 255 characters. By default, empty. */
+  readonly displayName: string;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  /** ID of the user or organization that owns the cluster. */
+  readonly ownerID: bigint;
+  /** Name of the user or organization that owns the cluster. */
+  readonly ownerName: string;
+  /** ID of the user who looks after the cluster, or 0. */
+  readonly managerID: bigint;
+  /** ID of the cluster at its provider, at most 255 characters. */
+  readonly externalID: string;
+  /** Where the cluster runs: any text, such as AKS, EKS, GKE or Generic. */
+  readonly provider: string;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
+  readonly vendor: string;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
+  readonly orchestratorVersion: string;
+  /** Number of nodes, as the cluster reports it. */
+  readonly nodeCount: number;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
+  readonly endpoint: string;
+  /** Region or zone, at most 255 characters. */
+  readonly location: string;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
+  readonly project: string;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
+  readonly infraNamespace: string;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
+  readonly hubClusterName: string;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
+  readonly hubClusterUID: string;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
+  readonly clusterSetName: string;
+  /** Programs that manage the cluster, at most 100 characters each. */
+  readonly clusterManagers: readonly string[];
+  /** Whether the cluster collects the metrics of others. */
+  readonly isMonitoringCluster: boolean;
+  /** When the cluster was imported. */
+  readonly createdAt: string;
+  /** Time since creation, such as 43m, 8d or 6mo. */
+  readonly age: string;
+  readonly status: ClusterStatus;
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
+  readonly hubClusterOwnerName: string;
+  /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+  readonly heartbeatAt: string;
+  /** PEM certificates that its API server is verified with. Empty if unknown. */
+  readonly caBundle: string;
+  readonly kubernetes: KubernetesSettings;
+  readonly reported?: GovernedClusterReported;
+};
+
+/** What its agent reports that differs from what is recorded. An administrator of the cluster can accept it. */
+export type GovernedClusterReported = {
+  /** The address that the cluster reports. */
+  readonly endpoint?: string;
+  /** The certificates that the cluster reports. */
+  readonly caBundle?: string;
+};
+
 /** Whoever is in the group at the provider is in the team here. */
 export type GroupMapping = {
   /** The group as the claim names it. */
@@ -1678,6 +1798,10 @@ export type HeartbeatInput = {
   readonly nodeCount?: number | undefined;
   /** Version of Kubernetes. */
   readonly orchestratorVersion?: string | undefined;
+  /** The https address of the API server. Needs can_review on the cluster. */
+  readonly endpoint?: string | undefined;
+  /** Its PEM certificates. Needs can_review on the cluster. */
+  readonly caBundle?: string | undefined;
 };
 
 /** A signed token that tells another service who the caller is. */
@@ -1836,6 +1960,16 @@ export type JsonWebKeySet = {
   readonly keys: readonly {
     readonly [key: string]: unknown;
   }[];
+};
+
+/** Who governs what can be done inside a cluster. */
+export type KubernetesSettings = {
+  /** webhook: its API server asks about every request. agent: an agent keeps its bindings true. none: neither. */
+  readonly auth: 'webhook' | 'agent' | 'none';
+  /** What bindings call users. By default, their login. */
+  readonly username?: 'login' | 'email';
+  /** What bindings have before each name. */
+  readonly prefix?: string;
 };
 
 /** What marketplace B sends when a subscription changes, and when a customer binds an installer. */
@@ -2313,6 +2447,9 @@ export type NewClusterInput = {
   readonly clusterManagers?: readonly string[] | undefined;
   /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster?: boolean | undefined;
+  /** PEM certificates that its API server is verified with, at most 64 KiB. */
+  readonly caBundle?: string | undefined;
+  readonly kubernetes?: EditClusterKubernetesInput | undefined;
 };
 
 /** A contract to create. */
@@ -2525,7 +2662,7 @@ export type NewTokenInput = {
   /** 1 to 255 characters, to tell tokens apart. */
   readonly name: string;
   /** What the token may be used for, at most what the caller may do. */
-  readonly scopes?: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
+  readonly scopes?: readonly ('all' | 'public-only' | 'scim' | 'kube' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
   /** When it stops working. By default, never, or with the token that creates it. */
   readonly expires_at?: string | null | undefined;
   /** Whether the token may rotate itself; false by default. */
@@ -2605,6 +2742,20 @@ export type ObjectReferenceInput = {
   readonly objectID: bigint | number;
   /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
   readonly namespace?: string | undefined;
+};
+
+/** How tokens for clusters are verified, as OpenID Connect defines it. */
+export type OpenIdConfiguration = {
+  /** BASE_URL, as tokens have it. */
+  readonly issuer: string;
+  /** Where the public keys are. */
+  readonly jwks_uri: string;
+  /** Required by the standard. */
+  readonly response_types_supported: readonly string[];
+  /** Required by the standard. */
+  readonly subject_types_supported: readonly string[];
+  /** How tokens of clusters are signed. */
+  readonly id_token_signing_alg_values_supported: readonly string[];
 };
 
 /** An order to deploy charts, without the charts. */
@@ -3295,6 +3446,27 @@ export type RetriedDelivery = {
   readonly reason: string;
 };
 
+/** The requests of one user or robot. */
+export type ReviewCount = {
+  readonly user: ReviewedUser;
+  /** Requests that were allowed. */
+  readonly allowed: number;
+  /** Requests that were not. */
+  readonly refused: number;
+  /** When the last one came. */
+  readonly last_at: string;
+};
+
+/** A user or a robot. */
+export type ReviewedUser = {
+  /** A user or a robot. */
+  readonly type: 'user' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The login, or the name of the robot. */
+  readonly name: string;
+};
+
 /** An account for programs, owned by an organization. */
 export type Robot = {
   /** Assigned by the server, never reused. */
@@ -3551,6 +3723,25 @@ export type SignedOut = {
   readonly url: string | null;
 };
 
+/** The answer to a SubjectAccessReview, as Kubernetes defines it. */
+export type SubjectAccessReview = {
+  /** authorization.k8s.io/v1 */
+  readonly apiVersion: string;
+  /** SubjectAccessReview */
+  readonly kind: string;
+  readonly status: SubjectAccessReviewStatus;
+};
+
+/** The answer. */
+export type SubjectAccessReviewStatus = {
+  /** If not, the next authorizer of the cluster decides, such as RBAC. */
+  readonly allowed: boolean;
+  /** The credential of the request has ended: no, finally. */
+  readonly denied?: boolean;
+  /** Why not, for the user. Absent if there is no opinion. */
+  readonly reason?: string;
+};
+
 /** What a customer bought at a marketplace that reports its lifecycle. */
 export type Subscription = {
   /** Assigned by the server, never reused. */
@@ -3740,7 +3931,7 @@ export type Token = {
   /** The last eight characters of the token, to recognize it. */
   readonly token_last_eight: string;
   /** What the token may be used for. A write scope includes the read scope. */
-  readonly scopes: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
+  readonly scopes: readonly ('all' | 'public-only' | 'scim' | 'kube' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
   /** When it was created. */
   readonly created_at: string;
   /** When it was last used, to within a minute. 1970-01-01T00:00:00Z if never. */
@@ -3794,6 +3985,40 @@ export type TokenPolicy = {
   readonly expiry_required: boolean;
   /** Who may create personal access tokens. */
   readonly personal_tokens: 'everyone' | 'members' | 'administrators';
+};
+
+/** The answer to a TokenReview, as Kubernetes defines it. */
+export type TokenReview = {
+  /** authentication.k8s.io/v1 */
+  readonly apiVersion: string;
+  /** TokenReview */
+  readonly kind: string;
+  readonly status: TokenReviewStatus;
+};
+
+/** The answer. */
+export type TokenReviewStatus = {
+  /** Whether the token is of a user or robot, and for this cluster. */
+  readonly authenticated: boolean;
+  /** Why not. The same for every token that is not accepted. */
+  readonly error?: string;
+  /** Those of the request that the token is for. */
+  readonly audiences?: readonly string[];
+  readonly user?: TokenReviewStatusUser;
+};
+
+/** Who it is. */
+export type TokenReviewStatusUser = {
+  /** The login, or acme/deploy for a robot. */
+  readonly username: string;
+  /** user:5 or robot_ac:3. */
+  readonly uid: string;
+  /** The organization of the cluster, and teams in it. */
+  readonly groups: readonly string[];
+  /** What access-review recognizes the credential of the request by. */
+  readonly extra: {
+    readonly [key: string]: readonly string[];
+  };
 };
 
 /** Rejected requests of one address on one day. */
@@ -3970,11 +4195,17 @@ export type ViolatorUser = {
 };
 
 export interface Operations {
-  /** Get the public keys that hosted tokens are verified with */
+  /** Get the public keys that hosted tokens and tokens for clusters are verified with */
   'GET /.well-known/jwks.json': {
     input: {
     };
     answer: JsonWebKeySet;
+  };
+  /** Get the OpenID discovery document: who signs tokens of clusters, and where the keys are */
+  'GET /.well-known/openid-configuration': {
+    input: {
+    };
+    answer: OpenIdConfiguration;
   };
   /** List the audit entries of the whole deployment, newest first */
   'GET /admin/audit': {
@@ -5002,7 +5233,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: Cluster;
+    answer: GovernedCluster;
   };
   /** Update a cluster; omitted fields stay unchanged */
   'PATCH /clusters/{id}': {
@@ -5013,7 +5244,7 @@ export interface Operations {
       };
       body: EditClusterInput | RawBody;
     };
-    answer: Cluster;
+    answer: GovernedCluster;
   };
   /** Remove a cluster */
   'DELETE /clusters/{id}': {
@@ -5025,6 +5256,51 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Answer a SubjectAccessReview of the API server of a cluster */
+  'POST /clusters/{id}/access-review': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+      body: {
+        /** As the API server sends it; v1 only. */
+        readonly apiVersion: string;
+        /** As the API server sends it. */
+        readonly kind: string;
+        /** What is asked. Unknown members are ignored. */
+        readonly spec: {
+          /** The login of a user, or a robot such as acme/deploy. */
+          readonly user?: string | undefined;
+          /** As token-review gave it, such as user:5. */
+          readonly uid?: string | undefined;
+          /** As token-review gave it. */
+          readonly extra?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+          /** What the request is about. */
+          readonly resourceAttributes?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+          /** Or which path. */
+          readonly nonResourceAttributes?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+        };
+      } | RawBody;
+    };
+    answer: SubjectAccessReview;
+  };
+  /** List who should hold what in a cluster, and until when, for its agent */
+  'GET /clusters/{id}/bindings': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+    };
+    answer: ClusterBindings;
+  };
   /** Report that a cluster is alive; a robot account of its owner may also call this */
   'POST /clusters/{id}/heartbeat': {
     input: {
@@ -5035,6 +5311,59 @@ export interface Operations {
       body?: HeartbeatInput | RawBody | undefined;
     };
     answer: undefined;
+  };
+  /** Get a token for this one cluster, for ten minutes; it opens nothing else */
+  'POST /clusters/{id}/kube-token': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+    };
+    answer: ClusterToken;
+  };
+  /** Get the kubeconfig of a cluster; it has no secret in it. Needs can_connect, or its configuration */
+  'GET /clusters/{id}/kubeconfig': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+    };
+    answer: string;
+  };
+  /** Count the requests in a cluster that were allowed and refused lately, by user */
+  'GET /clusters/{id}/reviews': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+    };
+    answer: ClusterReviews;
+  };
+  /** Answer a TokenReview of the API server of a cluster */
+  'POST /clusters/{id}/token-review': {
+    input: {
+      path: {
+        /** ID of a cluster. */
+        id: Id;
+      };
+      body: {
+        /** As the API server sends it; v1 only. */
+        readonly apiVersion: string;
+        /** As the API server sends it. */
+        readonly kind: string;
+        /** What is asked. Unknown members are ignored. */
+        readonly spec: {
+          /** The token of the request. */
+          readonly token?: string | undefined;
+          /** Whom the token must be for, one of them. */
+          readonly audiences?: readonly string[] | undefined;
+        };
+      } | RawBody;
+    };
+    answer: TokenReview;
   };
   /** List the clusters of an owner that the caller may view; in pages only if page or limit is given */
   'GET /clustersv2/{owner}': {
@@ -5307,7 +5636,7 @@ export interface Operations {
       };
       body: NewClusterInput | RawBody;
     };
-    answer: Cluster;
+    answer: GovernedCluster;
   };
   /** List the contracts of an organization */
   'GET /orgs/{org}/contracts': {

@@ -171,6 +171,12 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /orgs/{org}/clusters',
     'POST /user/clusters',
   ],
+  'revision': [
+    'GET /clusters/{id}/bindings',
+  ],
+  'people.*.user.id': [
+    'GET /clusters/{id}/reviews',
+  ],
   'items.*.spec.id items.*.spec.ownerID items.*.spec.managerID items.*.spec.createdAt': [
     'GET /clustersv2/{owner}',
   ],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Answer } from '../../client/client.ts';
 import { changesIn, wholeNumber } from '../changes.ts';
 import { command, type Group } from '../command.ts';
@@ -24,6 +25,12 @@ const details = {
   'orchestrator-version': { about: 'version of its orchestrator, such as v1.33.4', value: 'VERSION' },
   nodes: { about: 'number of nodes', value: 'N' },
   'cluster-set': { about: 'cluster set that it belongs to', value: 'NAME' },
+  kubernetes: {
+    about: 'who governs what can be done inside it: its API server asks (webhook), an agent, or neither (none)',
+    value: 'WAY',
+    choices: ['webhook', 'agent', 'none'],
+  },
+  'ca-bundle': { about: 'file with the certificates that its API server is verified with', value: 'FILE' },
 } as const;
 const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 const ORDERS = ['name', 'heartbeat', 'nodes', 'created'] as const;
@@ -31,6 +38,16 @@ const PAGE = 200;
 /** An agent reports every minute, mostly nothing new. */
 const VOLATILE = ['age', 'heartbeatAt'];
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
+
+type KubernetesAuth = 'webhook' | 'agent' | 'none';
+
+function readBundle(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw misuse(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
 
 function bodyOf(options: Details) {
   const { provider, vendor, location, project, endpoint } = options;
@@ -44,10 +61,12 @@ function bodyOf(options: Details) {
     orchestratorVersion: options['orchestrator-version'],
     nodeCount: wholeNumber(options.nodes, '--nodes'),
     clusterSetName: options['cluster-set'],
+    ...(options.kubernetes !== undefined && { kubernetes: { auth: options.kubernetes as KubernetesAuth } }),
+    ...(options['ca-bundle'] !== undefined && { caBundle: readBundle(options['ca-bundle']) }),
   };
 }
 
-const fields: Columns<Cluster> = {
+const fields: Columns<Cluster & { readonly kubernetes?: { readonly auth: string } }> = {
   id: (row) => row.id,
   name: (row) => row.name,
   'display name': (row) => row.displayName,
@@ -59,6 +78,7 @@ const fields: Columns<Cluster> = {
   version: (row) => row.orchestratorVersion,
   nodes: (row) => row.nodeCount,
   endpoint: (row) => row.endpoint,
+  kubernetes: (row) => row.kubernetes?.auth,
   phase: (row) => row.status.response.phase,
   reason: (row) => row.status.response.reason,
   message: (row) => row.status.response.message,

@@ -21,7 +21,7 @@ import { statedTo } from '../rebac/stated.ts';
 import { type Need, neededForPath, neededForResource } from './needed-relation.ts';
 import type { AccessQuestion } from './review-body.ts';
 import type { ReviewedCluster } from './reviewed-cluster.ts';
-import { type Subject, type Subjects, worksIn } from './subjects.ts';
+import { type ReviewSubject, type ReviewSubjects, worksIn } from './review-subjects.ts';
 import { KUBERNETES_RELATIONS, type KubernetesRelation } from './verb-table.ts';
 
 export interface AccessAnswer {
@@ -42,7 +42,7 @@ export type IsRequestable = (about: {
 interface Parts {
   readonly judge: Pick<Judge, 'holds'>;
   readonly graphs: Pick<Graphs, 'of'>;
-  readonly subjects: Pick<Subjects, 'named' | 'credentialOf'>;
+  readonly subjects: Pick<ReviewSubjects, 'named' | 'credentialOf'>;
   readonly explain: Pick<Explain, 'explain'>;
   readonly isRequestable: IsRequestable;
   /** Changes with every write. */
@@ -84,7 +84,7 @@ export function createAccessReviews(parts: Parts) {
   /** Why the account or the credential itself does not let anything be done in the cluster. */
   async function rejectionOf(
     cluster: ReviewedCluster,
-    subject: Subject,
+    subject: ReviewSubject,
     reference: string | undefined,
     user: string,
     now: Date,
@@ -101,7 +101,7 @@ export function createAccessReviews(parts: Parts) {
     return worksIn(cluster, credential) ? undefined : { allowed: false, reason };
   }
 
-  async function holds(cluster: ReviewedCluster, subject: Subject, need: Need): Promise<boolean> {
+  async function holds(cluster: ReviewedCluster, subject: ReviewSubject, need: Need): Promise<boolean> {
     if (subject.isAdmin)
       return subject.isMember && holdsAsMember(await graphs.of(cluster.ownerId), cluster, subject, need);
     for (const relation of relationsFor(need)) {
@@ -114,7 +114,7 @@ export function createAccessReviews(parts: Parts) {
 
   async function reasonFor(
     cluster: ReviewedCluster,
-    subject: Subject,
+    subject: ReviewSubject,
     user: string,
     { relation, where }: Need,
   ): Promise<string> {
@@ -131,7 +131,7 @@ export function createAccessReviews(parts: Parts) {
   /** As explain says it to the user. Tools repeat what is refused, so sentences are remembered until the next write. */
   async function sentenceFor(
     cluster: ReviewedCluster,
-    subject: Subject,
+    subject: ReviewSubject,
     user: string,
     relation: KubernetesRelation,
     namespace: string | undefined,
@@ -152,7 +152,7 @@ export function createAccessReviews(parts: Parts) {
 }
 
 /** What explain allows, and a review does not. */
-function exceptionFor({ name }: ReviewedCluster, { isAdmin }: Subject, user: string): string {
+function exceptionFor({ name }: ReviewedCluster, { isAdmin }: ReviewSubject, user: string): string {
   if (isAdmin) return `${user} can do this as a site administrator only, which does not count inside ${name}`;
   return `${user} can view only some namespaces of ${name}`;
 }
@@ -174,7 +174,7 @@ function relationsFor({ relation }: Need): readonly KubernetesRelation[] {
 export function holdsAsMember(
   graph: Graph,
   cluster: ReviewedCluster,
-  subject: Pick<Subject, 'id'>,
+  subject: Pick<ReviewSubject, 'id'>,
   need: Need,
 ): boolean {
   const contextualTuples = statedTo(graph, subjectOfPrincipal(subject.id))

@@ -5,7 +5,7 @@ import type { Scope } from '../http/server.ts';
 import { knownQuery } from '../http/wire/known-query.ts';
 import { named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { ClusterTokens } from './cluster-token.ts';
-import { referenceTo } from './subjects.ts';
+import { referenceTo } from './review-subjects.ts';
 
 interface Parts {
   readonly tokens: ClusterTokens;

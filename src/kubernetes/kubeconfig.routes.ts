@@ -11,10 +11,9 @@ import { kubeconfigOf } from './kubeconfig.ts';
 interface Parts {
   readonly clusters: { get(ownerId: bigint, id: bigint): Promise<EditableCluster> };
   readonly judge: Pick<Judge, 'holds'>;
-  readonly baseUrl: () => string;
 }
 
-export function kubeconfigRoutes(scope: Scope, { clusters, judge, baseUrl }: Parts): void {
+export function kubeconfigRoutes(scope: Scope, { clusters, judge }: Parts): void {
   scope.get(
     '/clusters/:id/kubeconfig',
     {
@@ -40,7 +39,7 @@ export function kubeconfigRoutes(scope: Scope, { clusters, judge, baseUrl }: Par
         // Those who connect in some namespaces need the file, too.
         (await holds('connect_in_namespaces'));
       if (!isAllowed) throw missingRelation('connect:cluster', '', { ownerId, ...object });
-      const text = await kubeconfigOf(await clusters.get(ownerId, id), baseUrl);
+      const text = await kubeconfigOf(await clusters.get(ownerId, id));
       return reply.type('application/yaml; charset=utf-8').send(text as never);
     },
   );

@@ -13,7 +13,7 @@ interface ReachedCluster {
  * The file that kubectl reads. There is no secret in it: kubectl starts `atrium`, which gets a token for ten minutes.
  * Names and addresses come from users, so nothing in it is text that a program would have to take apart.
  */
-export async function kubeconfigOf(cluster: ReachedCluster, server: () => string): Promise<string> {
+export async function kubeconfigOf(cluster: ReachedCluster): Promise<string> {
   const { id, name, ownerName, endpoint, caBundle } = cluster;
   const address = serverOf(endpoint);
   if (address === undefined || caBundle === '') {
@@ -26,7 +26,6 @@ export async function kubeconfigOf(cluster: ReachedCluster, server: () => string
     apiVersion: 'client.authentication.k8s.io/v1',
     command: 'atrium',
     args: ['kube', 'token', `--cluster=${id}`],
-    env: [{ name: 'ATRIUM_URL', value: server() }],
     interactiveMode: 'IfAvailable',
     provideClusterInfo: false,
     installHint: 'Install the atrium command line, and sign in with: atrium login',

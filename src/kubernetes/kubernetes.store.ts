@@ -4,7 +4,7 @@ import { CLUSTER_UID_LENGTH } from '../clusters/cluster.rows.ts';
 import type { KubernetesAuth, KubernetesUsername } from '../clusters/kubernetes-access.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { ReviewedCluster, ReviewedClusterStore } from './reviewed-cluster.ts';
-import type { KnownRobot, SubjectStore } from './subjects.ts';
+import type { KnownRobot, ReviewSubjectStore } from './review-subjects.ts';
 
 const CLUSTER = sql(
   'kubernetes.cluster',
@@ -42,7 +42,7 @@ interface RobotRow extends Moment {
   is_usable: boolean;
 }
 
-export function createKubernetesStore(db: Db): ReviewedClusterStore & SubjectStore {
+export function createKubernetesStore(db: Db): ReviewedClusterStore & ReviewSubjectStore {
   return {
     async cluster(id): Promise<Loaded<ReviewedCluster>> {
       const row = only(await db.query<ClusterRow>(CLUSTER, [id]));

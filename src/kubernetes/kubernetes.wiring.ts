@@ -5,6 +5,9 @@ import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { createAccessReviews, type IsRequestable } from './access-review.ts';
+import { bindingRoutes } from './bindings.routes.ts';
+import { createBindingStore } from './bindings.store.ts';
+import { createBindings } from './bindings.ts';
 import { clusterTokenRoutes, discoveryRoutes } from './cluster-token.routes.ts';
 import { createClusterTokens } from './cluster-token.ts';
 import { kubeconfigRoutes } from './kubeconfig.routes.ts';
@@ -15,7 +18,7 @@ import { createReviewedClusters } from './reviewed-cluster.ts';
 import { reviewRoutes } from './reviews.routes.ts';
 import { createSigningKeyStore } from './signing-keys.store.ts';
 import { createSigningKeys } from './signing-keys.ts';
-import { createSubjects } from './subjects.ts';
+import { createReviewSubjects } from './review-subjects.ts';
 import { createTokenReviews } from './token-review.ts';
 
 const REVIEWS_A_SECOND = 2_000;
@@ -23,13 +26,13 @@ const REVIEWS_A_SECOND = 2_000;
 export function wireKubernetes(
   { db, vault, revisions, share, baseUrl }: Infrastructure,
   { callers }: Identity,
-  { judge, graphs, explain, names }: Pick<Authz, 'judge' | 'graphs' | 'explain' | 'names'>,
+  { judge, graphs, explain, names, model }: Pick<Authz, 'judge' | 'graphs' | 'explain' | 'names' | 'model'>,
   clusters: Pick<Clusters, 'get'>,
   isRequestable: IsRequestable,
 ) {
   const store = createKubernetesStore(db);
   const reviewed = createReviewedClusters(store, revisions, judge);
-  const subjects = createSubjects(store, callers, revisions);
+  const subjects = createReviewSubjects(store, callers, revisions);
   const tokens = createClusterTokens(createSigningKeys(createSigningKeyStore(db), vault), baseUrl);
   const counts = createReviewCounts(new Date());
   const accessReviews = createAccessReviews({
@@ -48,7 +51,8 @@ export function wireKubernetes(
   function mount(scope: Scope): void {
     reviewRoutes(scope, { clusters: reviewed, tokenReviews, accessReviews, allowance });
     clusterTokenRoutes(scope, { tokens, clusters });
-    kubeconfigRoutes(scope, { clusters, judge, baseUrl });
+    kubeconfigRoutes(scope, { clusters, judge });
+    bindingRoutes(scope, reviewed, createBindings({ store: createBindingStore(db), graphs, model, revisions }));
     reviewCountRoutes(scope, { counts, judge, names: names.names });
   }
 

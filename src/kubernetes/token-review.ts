@@ -4,7 +4,7 @@ import type { Callers } from '../identity/callers.ts';
 import type { ClusterTokens } from './cluster-token.ts';
 import { ROBOT, TOKEN_ID, type TokenQuestion } from './review-body.ts';
 import type { ReviewedCluster } from './reviewed-cluster.ts';
-import { isKnownTo, isUsable, type LiveCredential, type Subjects, worksIn } from './subjects.ts';
+import { isKnownTo, isUsable, type LiveCredential, type ReviewSubjects, worksIn } from './review-subjects.ts';
 
 /** The status of a TokenReview. */
 export type TokenAnswer =
@@ -22,7 +22,7 @@ export type TokenAnswer =
 
 interface Parts {
   readonly callers: Pick<Callers, 'byToken'>;
-  readonly subjects: Pick<Subjects, 'credentialOf' | 'teamsOf'>;
+  readonly subjects: Pick<ReviewSubjects, 'credentialOf' | 'teamsOf'>;
   readonly tokens: Pick<ClusterTokens, 'verify' | 'audienceOf'>;
 }
 

@@ -82,9 +82,11 @@ interface AccessOptions {
   readonly scope?: 'all' | 'any' | typeof SCIM | typeof KUBE;
   /**
    * The handler finds the object and asks for the relation itself, for every caller whose credential is valid: it knows
-   * how to do so without the database. Such a route also has an allowance of its own.
+   * how to do so without the database.
    */
   readonly checkedByHandler?: boolean;
+  /** Requests of admitted callers are not counted by the rate limit: the handler has an allowance for them. */
+  readonly hasOwnAllowance?: boolean;
   /**
    * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
    * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
@@ -172,8 +174,8 @@ export const holdsOn = (
   ...options,
 });
 
-/** A robot that may review the cluster of `/clusters/:id`, for the API server of that cluster. Its handler checks that. */
-export const reviewer: Access = {
+/** A robot that may review the cluster of `/clusters/:id`, for the agent in that cluster. Its handler checks that. */
+export const clusterAgent: SignedAccess = {
   who: 'holds',
   area: 'authz',
   robots: 'only',
@@ -182,6 +184,8 @@ export const reviewer: Access = {
   level: 'read',
   checkedByHandler: true,
 };
+/** The same for its API server, which asks about every request of its users. */
+export const reviewer: SignedAccess = { ...clusterAgent, hasOwnAllowance: true };
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -19,7 +19,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDone
 export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations, noticeMs = 0): Hook {
   // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
-  const hasOwnAllowance = 'checkedByHandler' in access && access.checkedByHandler === true;
+  const hasOwnAllowance = 'hasOwnAllowance' in access && access.hasOwnAllowance === true;
   const isLasting = 'lasts' in access && access.lasts === true;
   return function gate(request, reply, done) {
     request.durations = durations;

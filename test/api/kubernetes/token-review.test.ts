@@ -3,6 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { assign } from '../../support/assignments.ts';
+import { inSession, sessionOf } from '../../support/browser-session.ts';
 import {
   accessReview,
   type KubePlace,
@@ -203,18 +204,16 @@ describe('Tokens for clusters', () => {
 
   it('A token that was made in a session ends when the user signs out', async () => {
     const person = await viewer();
-    const opened = await atrium.as()('POST', '/user/signin', undefined, { Authorization: `token ${person.token}` });
+    const opened = await atrium.as()('POST', '/user/signin', { token: person.token });
     assert.equal(opened.status < 300, true, opened.text);
-    const cookies = opened.headers.getSetCookie().map((one) => one.split(';')[0] ?? '');
-    const csrf = cookies.find((one) => one.startsWith('_csrf='))?.slice('_csrf='.length) ?? '';
-    const headers = { Cookie: cookies.join('; '), 'X-Csrf-Token': decodeURIComponent(csrf) };
-    const made = await atrium.as()('POST', `/clusters/${place.prod.id}/kube-token`, undefined, headers);
+    const browser = inSession(atrium, sessionOf(opened));
+    const made = await browser('POST', `/clusters/${place.prod.id}/kube-token`);
     assert.equal(made.status, 201, made.text);
     const { token } = made.body;
     const { user } = await ask({ token });
     const get = { user: person.name, uid: user.uid, extra: user.extra, ...resource('get', 'pods@shop') };
     assert.deepEqual(await accessReview(place, get), { allowed: true });
-    assert.equal((await atrium.as()('POST', '/user/signout', undefined, headers)).status < 300, true);
+    assert.equal((await browser('POST', '/user/signout')).status < 300, true);
     await rejected(token, 'signed out');
     const gone = await accessReview(place, get);
     assert.deepEqual([gone.allowed, gone.denied], [false, true]);

@@ -13,7 +13,7 @@ export interface KnownRobot {
   readonly isUsable: boolean;
 }
 
-export interface SubjectStore {
+export interface ReviewSubjectStore {
   /** By the names of its organization and its own, exactly as they are stored. */
   robot(organization: string, name: string): Promise<Loaded<KnownRobot>>;
   /** The names of the user's teams in an organization. */
@@ -21,7 +21,7 @@ export interface SubjectStore {
 }
 
 /** The user or robot that a request in Kubernetes comes from. */
-export interface Subject {
+export interface ReviewSubject {
   /** The number of changes/principal.ts. */
   readonly id: bigint;
   readonly isUsable: boolean;
@@ -40,7 +40,7 @@ export interface LiveCredential {
   readonly reference: string;
 }
 
-export type Subjects = ReturnType<typeof createSubjects>;
+export type ReviewSubjects = ReturnType<typeof createReviewSubjects>;
 
 const MAX_ROBOTS = 10_000;
 const MAX_NAME = 300;
@@ -49,8 +49,8 @@ const SESSION = /^session:([1-9]\d{0,17})$/;
 const PASSWORD = 'password';
 
 /** Users and robots by the names that Kubernetes has for them, and the credentials behind their requests. */
-export function createSubjects(
-  store: SubjectStore,
+export function createReviewSubjects(
+  store: ReviewSubjectStore,
   callers: Pick<Callers, 'personNamed' | 'rememberedPerson' | 'personWithId' | 'tokenWithId' | 'sessionWithId'>,
   revisions: Revisions,
 ) {
@@ -63,7 +63,7 @@ export function createSubjects(
   return { named, credentialOf, isKnownTo, teamsOf: store.teamsOf };
 
   /** By the login exactly as it is stored: Kubernetes compares names, so another case is another user. */
-  async function named(name: string, cluster: ReviewedCluster): Promise<Subject | undefined> {
+  async function named(name: string, cluster: ReviewedCluster): Promise<ReviewSubject | undefined> {
     if (name.length > MAX_NAME) return undefined;
     if (name.includes('/')) return await robotNamed(name, cluster);
     const person = callers.rememberedPerson(name) ?? (await callers.personNamed(name));
@@ -72,7 +72,7 @@ export function createSubjects(
     return { id, isUsable: isUsable(person), isAdmin, isMember: person.organizations.has(cluster.ownerId) };
   }
 
-  async function robotNamed(name: string, { ownerId, ownerName }: ReviewedCluster): Promise<Subject | undefined> {
+  async function robotNamed(name: string, { ownerId, ownerName }: ReviewedCluster): Promise<ReviewSubject | undefined> {
     if (!name.startsWith(`${ownerName}/`)) return undefined;
     const robot = robots.remembered(name) ?? (await robots.get(name));
     if (robot?.ownerId !== ownerId) return undefined;

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { ApiError } from '../../client/errors.ts';
+import { tokenOfClusterRobot } from '../cluster-robot.ts';
+import { command, type Group } from '../command.ts';
+import { misuse, refused } from '../failure.ts';
+import { kubeconfigPath, mergeKubeconfig } from '../kubeconfig-file.ts';
+import { findResource, type Named } from '../names.ts';
+import { said, verbatim } from '../output.ts';
+import type { Session } from '../session.ts';
+
+const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
+const FOLDER = '/etc/kubernetes/atrium';
+const TEMPLATE = 'deploy/kubernetes/agent/agent.yaml';
+
+export const kube: Group = {
+  summary: 'reach clusters with kubectl, and let their API servers ask Atrium',
+  commands: {
+    config: command({
+      summary: 'add a context for a cluster to your kubeconfig',
+      details: 'There is no secret in it: kubectl starts atrium, which gets a token for ten minutes.',
+      args: { cluster: cluster_ },
+      options: { print: { about: 'print the entry instead of writing it' } },
+      examples: ['atrium kube config prod', 'atrium kube config prod --print'],
+      async run(session, { args, options }) {
+        const { id } = await findResource(session, 'cluster', args.cluster);
+        const text = await withContext(session, await kubeconfigOf(session, id));
+        if (options.print) return verbatim(text.trimEnd());
+        const path = kubeconfigPath(session.env);
+        const context = await mergeKubeconfig(path, text);
+        return said(`added the context ${context} to ${path}; use it with kubectl --context ${context}`);
+      },
+    }),
+    token: command({
+      summary: 'print a token for a cluster, as kubectl expects it from a program',
+      details: 'kubectl starts this by itself; atrium kube config sets that up.',
+      options: { cluster: { about: 'ID or name of the cluster', value: 'CLUSTER', kind: 'cluster' } },
+      examples: ['atrium kube token --cluster=1'],
+      async run(session, { options }) {
+        if (options.cluster === undefined) throw misuse('--cluster is required, such as --cluster=1');
+        const { id } = await findResource(session, 'cluster', options.cluster);
+        const made = await known(() => session.client().call('POST /clusters/{id}/kube-token', { path: { id } }));
+        const credential = {
+          apiVersion: 'client.authentication.k8s.io/v1',
+          kind: 'ExecCredential',
+          status: { expirationTimestamp: made.expires_at, token: made.token },
+        };
+        return verbatim(JSON.stringify(credential), credential);
+      },
+    }),
+    'server-config': command({
+      summary: 'print the files and flags with which an API server asks Atrium',
+      details:
+        'Creates the robot kube-CLUSTER, which may review requests of this cluster and nothing else. Run it again to ' +
+        'rotate its token: the old one works for an hour more.',
+      args: { cluster: cluster_ },
+      options: {},
+      examples: ['atrium kube server-config prod > atrium-prod.yaml'],
+      async run(session, { args }) {
+        const cluster = await governed(session, args.cluster);
+        const token = await tokenOfClusterRobot(session, cluster, {
+          name: `kube-${cluster.name}`,
+          purpose: `Asks for the API server of ${cluster.name}`,
+          scopes: ['read:authz'],
+        });
+        return verbatim(serverConfig(cluster, token));
+      },
+    }),
+    agent: command({
+      summary: 'print the manifest of the agent of a cluster',
+      details:
+        'Creates the robot agent-CLUSTER, which may review requests of this cluster and nothing else. Run it again to ' +
+        'rotate its token: the old one works for an hour more.',
+      args: { cluster: cluster_ },
+      options: { image: { about: 'the image of Atrium that the cluster can pull', value: 'IMAGE' } },
+      examples: ['atrium kube agent prod --image registry.example.com/atrium | kubectl apply -f -'],
+      async run(session, { args, options }) {
+        const cluster = await governed(session, args.cluster);
+        const token = await tokenOfClusterRobot(session, cluster, {
+          name: `agent-${cluster.name}`,
+          purpose: `Reports for ${cluster.name}, and keeps its bindings true`,
+          scopes: ['read:authz', 'write:organization'],
+        });
+        const values = { TOKEN: token, IMAGE: options.image ?? 'atrium', URL: cluster.server, CLUSTER: `${cluster.id}` };
+        return verbatim(filled(template(), values).trimEnd());
+      },
+    }),
+  },
+};
+
+interface Governed extends Named {
+  readonly uid: string;
+  /** The public address of the server, as tokens for clusters name it. */
+  readonly server: string;
+}
+
+async function governed(session: Session, text: string): Promise<Governed> {
+  const { id } = await findResource(session, 'cluster', text);
+  const client = session.client();
+  const { name, uid } = await client.call('GET /clusters/{id}', { path: { id } });
+  const answer = await session.raw('GET', '/.well-known/openid-configuration', {});
+  if (answer.status !== 200) throw tooOld();
+  return { id, name, uid, server: (JSON.parse(answer.text) as { issuer: string }).issuer };
+}
+
+async function kubeconfigOf(session: Session, id: bigint): Promise<string> {
+  const answer = await session.raw('GET', `/api/v1/clusters/${id}/kubeconfig`, { Accept: '*/*' });
+  if (answer.status === 200) return answer.text;
+  const { message = '', reason = '' } = JSON.parse(answer.text) as { message?: string; reason?: string };
+  throw reason === 'route_not_found' ? tooOld() : refused(message);
+}
+
+/** A server of an earlier release has no such route. */
+async function known<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw error instanceof ApiError && error.reason === 'route_not_found' ? tooOld() : error;
+  }
+}
+
+function tooOld() {
+  return refused('the server does not know how to govern clusters: upgrade it');
+}
+
+/** kubectl does not know which of the user's servers and accounts is meant, so the entry says it. */
+async function withContext(session: Session, text: string): Promise<string> {
+  const name = session.context()?.name;
+  if (name === undefined) return text;
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text);
+  document.setIn(['users', 0, 'user', 'exec', 'env'], document.createNode([{ name: 'ATRIUM_CONTEXT', value: name }]));
+  return document.toString({ lineWidth: 0 });
+}
+
+function serverConfig({ id, uid, server }: Governed, token: string): string {
+  const webhook = (call: string) => `apiVersion: v1
+kind: Config
+clusters:
+  - name: atrium
+    cluster:
+      server: ${JSON.stringify(`${server}/api/v1/clusters/${id}/${call}`)}
+users:
+  - name: api-server
+    user:
+      token: ${JSON.stringify(token)}
+contexts:
+  - name: atrium
+    context: {cluster: atrium, user: api-server}
+current-context: atrium
+`;
+  return `# ${FOLDER}/token-review.yaml (mode 0600: it has a secret)
+${webhook('token-review')}---
+# ${FOLDER}/access-review.yaml (mode 0600: it has a secret)
+${webhook('access-review')}---
+# ${FOLDER}/authorization.yaml
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthorizationConfiguration
+authorizers:
+  - type: Node
+    name: node
+  - type: Webhook
+    name: atrium
+    webhook:
+      timeout: 3s
+      subjectAccessReviewVersion: v1
+      matchConditionSubjectAccessReviewVersion: v1
+      # While Atrium cannot be reached, RBAC of the cluster decides alone.
+      failurePolicy: NoOpinion
+      cacheAuthorizedRequests: false
+      cacheUnauthorizedRequests: false
+      authorizedTTL: 0s
+      unauthorizedTTL: 0s
+      connectionInfo:
+        type: KubeConfigFile
+        kubeConfigFile: ${FOLDER}/access-review.yaml
+      matchConditions:
+        - expression: "!request.user.startsWith('system:')"
+  - type: RBAC
+    name: rbac
+---
+# Flags of the API server. Remove --authorization-mode. Keep the audiences that are there: ISSUER is the value of
+# --service-account-issuer.
+# --authentication-token-webhook-config-file=${FOLDER}/token-review.yaml
+# --authentication-token-webhook-version=v1
+# --authentication-token-webhook-cache-ttl=0
+# --authorization-config=${FOLDER}/authorization.yaml
+# --api-audiences=ISSUER,${server}/clusters/${uid}`;
+}
+
+/** The template is in the folder of this release, one or two above, as package.json is. */
+function template(): string {
+  for (const folder of ['../../', '../../../']) {
+    try {
+      return readFileSync(new URL(`${folder}${TEMPLATE}`, import.meta.url), 'utf8');
+    } catch {}
+  }
+  throw refused(`${TEMPLATE} is missing from this installation`);
+}
+
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{\{([A-Z]+)\}\}/g, (_all, name: string) => JSON.stringify(values[name] ?? ''));
+}

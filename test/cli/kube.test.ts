@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { type Cli, cliAs } from '../support/cli.ts';
+import { CERTIFICATE, review, sar } from '../support/kubernetes.ts';
+import { callWith } from '../support/robots.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+const SERVER = 'https://prod.example.com:6443';
+
+describe('atrium kube', () => {
+  let atrium: TestServer;
+  let ann: Cli;
+  let prod = 0;
+  let uid = '';
+  const call: TestServer['call'] = (...args) => atrium.as('ann')(...args);
+  before(async () => {
+    atrium = await openTestServer();
+    ann = cliAs(atrium, 'ann');
+    const { body } = await call('GET', '/orgs/acme/clusters?name=prod');
+    ({ id: prod, uid } = body[0]);
+    const certificates = join(ann.home, 'ca.crt');
+    mkdirSync(ann.home, { recursive: true });
+    writeFileSync(certificates, CERTIFICATE);
+    await said(ann, ['cluster', 'edit', 'prod', '--endpoint', SERVER, '--ca-bundle', certificates, '--kubernetes', 'webhook']);
+  });
+  after(() => atrium.close());
+
+  async function said(cli: Cli, line: string | string[], code = 0): Promise<string> {
+    const { code: exit, stdout, stderr } = await cli(line);
+    assert.equal(exit, code, stdout + stderr);
+    return stdout || stderr;
+  }
+
+  it('config adds a context to the kubeconfig, keeps what is there, and never overwrites another server', async () => {
+    const path = join(ann.home, '.kube', 'config');
+    mkdirSync(join(ann.home, '.kube'));
+    writeFileSync(path, '# mine\napiVersion: v1\nkind: Config\ncurrent-context: old\nclusters:\n  - {name: old, cluster: {server: "https://old"}}\n');
+    const answer = await said(ann, 'kube config prod');
+    assert.match(answer, /added the context atrium-acme-prod/);
+    const text = readFileSync(path, 'utf8');
+    assert.match(text, /^# mine/);
+    const file = parse(text);
+    assert.equal(file['current-context'], 'old');
+    assert.deepEqual(
+      file.clusters.map(({ name }: { name: string }) => name),
+      ['old', 'atrium-acme-prod'],
+    );
+    assert.deepEqual(file.users[0].user.exec.args, ['kube', 'token', `--cluster=${prod}`]);
+    assert.equal(statSync(path).mode & 0o077, 0);
+    assert.doesNotMatch(text, /atr_/);
+    await said(ann, 'kube config prod');
+    assert.equal(parse(readFileSync(path, 'utf8')).clusters.length, 2);
+    writeFileSync(path, text.replace(SERVER, 'https://elsewhere'));
+    assert.match(await said(ann, 'kube config prod', 1), /has a cluster atrium-acme-prod at https:\/\/elsewhere already/);
+    const printed = parse(await said(ann, 'kube config prod --print'));
+    assert.equal(printed.clusters[0].cluster.server, SERVER);
+  });
+
+  it('token prints an ExecCredential for kubectl', async () => {
+    const credential = JSON.parse(await said(ann, `kube token --cluster=${prod}`));
+    assert.deepEqual([credential.apiVersion, credential.kind], ['client.authentication.k8s.io/v1', 'ExecCredential']);
+    assert.ok(Date.parse(credential.status.expirationTimestamp) > Date.now());
+    assert.equal(credential.status.token.split('.').length, 3);
+    assert.match(await said(ann, 'kube token', 2), /--cluster is required/);
+    await said(cliAs(atrium, 'eve', { ATRIUM_ORG: 'globex' }), `kube token --cluster=${prod}`, 1);
+  });
+
+  it('server-config prints files and flags that work, and again with another token', async () => {
+    const text = await said(ann, 'kube server-config prod');
+    const [tokens, access, authorizers] = parseAllDocuments(text).map((one) => one.toJS());
+    assert.equal(tokens.clusters[0].cluster.server, `${atrium.url}/api/v1/clusters/${prod}/token-review`);
+    assert.equal(access.clusters[0].cluster.server, `${atrium.url}/api/v1/clusters/${prod}/access-review`);
+    const [, webhook] = authorizers.authorizers;
+    assert.deepEqual(
+      [webhook.webhook.failurePolicy, webhook.webhook.cacheAuthorizedRequests, webhook.webhook.matchConditions.length],
+      ['NoOpinion', false, 1],
+    );
+    assert.match(text, new RegExp(`--api-audiences=ISSUER,${atrium.url}/clusters/${uid}`));
+    const robot = callWith(atrium, tokens.users[0].user.token);
+    const ask = { user: 'ann', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'shop' } };
+    const allowed = await robot('POST', `/clusters/${prod}/access-review`, sar(ask));
+    assert.deepEqual([allowed.status, allowed.body?.status], [200, { allowed: true }], allowed.text);
+    const credential = JSON.parse(await said(ann, `kube token --cluster=${prod}`));
+    const audiences = [`${atrium.url}/clusters/${uid}`];
+    const who = await robot('POST', `/clusters/${prod}/token-review`, review({ token: credential.status.token, audiences }));
+    assert.equal(who.body.status.user.username, 'ann');
+    assert.equal((await robot('GET', '/orgs/acme/clusters')).status, 403);
+    const again = parseAllDocuments(await said(ann, 'kube server-config prod'))[0]?.toJS();
+    assert.notEqual(again.users[0].user.token, tokens.users[0].user.token);
+    const { body: robots } = await call('GET', '/orgs/acme/robots?name=kube-prod');
+    const { body: list } = await call('GET', `/robots/${robots[0].id}/tokens`);
+    const [old] = (list as { expires_at: string | null; replaced_by?: number }[]).filter(({ replaced_by: by }) => by);
+    const minutes = (Date.parse(old?.expires_at ?? '') - Date.now()) / 60_000;
+    assert.ok(minutes > 55 && minutes <= 60, `${minutes} minutes`);
+    assert.equal((await robot('POST', `/clusters/${prod}/access-review`, sar(ask))).status, 200);
+    await said(cliAs(atrium, 'cat'), 'kube server-config prod', 1);
+  });
+
+  it('agent prints a manifest with a token of a robot of its own', async () => {
+    const text = await said(ann, 'kube agent prod --image registry.example.com/atrium:1');
+    const parts = parseAllDocuments(text).map((one) => one.toJS());
+    const of = (kind: string) => parts.find((part) => part.kind === kind);
+    const { token } = of('Secret').stringData;
+    const [container] = of('Deployment').spec.template.spec.containers;
+    assert.equal(container.image, 'registry.example.com/atrium:1');
+    assert.deepEqual(container.args, ['agent']);
+    assert.deepEqual(container.env[0], { name: 'ATRIUM_URL', value: atrium.url });
+    const robot = callWith(atrium, token);
+    const beat = await robot('POST', `/clusters/${prod}/heartbeat`, { nodeCount: 3, endpoint: SERVER });
+    assert.equal(beat.status, 204, beat.text);
+    assert.equal((await robot('GET', `/clusters/${prod}/bindings`)).status, 200);
+    assert.equal((await robot('GET', '/events?follow=false&org=acme')).status, 200);
+    const rules = of('ClusterRole').rules as { resources: string[]; verbs: string[]; apiGroups: string[] }[];
+    assert.ok(rules.every(({ resources, verbs, apiGroups }) => ![...resources, ...verbs, ...apiGroups].includes('*')));
+  });
+});
