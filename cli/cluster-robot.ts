@@ -16,7 +16,11 @@ type Role = Answer<'GET /authz/roles'>[number];
 export async function tokenOfClusterRobot(
   session: Session,
   cluster: Named,
-  { name, purpose, scopes }: { readonly name: string; readonly purpose: string; readonly scopes: ('read:authz' | 'write:organization')[] },
+  {
+    name,
+    purpose,
+    scopes,
+  }: { readonly name: string; readonly purpose: string; readonly scopes: ('read:authz' | 'write:organization')[] },
 ): Promise<string> {
   const [client, org] = [session.client(), session.org()];
   const found = await client.call('GET /orgs/{org}/robots', { path: { org }, query: { name } });

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { refused } from './failure.ts';
@@ -24,7 +33,8 @@ export async function mergeKubeconfig(path: string, text: string): Promise<strin
   if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
     throw refused(`${path} is not a valid kubeconfig; fix it, or print the entry with --print`);
   }
-  if (document.contents === null) document.contents = document.createNode({ apiVersion: 'v1', kind: 'Config' }) as never;
+  if (document.contents === null)
+    document.contents = document.createNode({ apiVersion: 'v1', kind: 'Config' }) as never;
   const present = (document.toJS() ?? {}) as Partial<Kubeconfig>;
   const [cluster] = added.clusters;
   const same = present.clusters?.find(({ name }) => name === cluster?.name);

@@ -188,6 +188,12 @@ export const ORGANIZATION_REQUESTS: Requests = {
       return { as: 'ann', path: `/clusters/${found?.id}` };
     },
   },
+  'POST /api/v1/clusters/:id/token-review': oneRow,
+  'POST /api/v1/clusters/:id/access-review': oneRow,
+  'POST /api/v1/clusters/:id/kube-token': oneRow,
+  'GET /api/v1/clusters/:id/kubeconfig': oneRow,
+  'GET /api/v1/clusters/:id/reviews': oneRow,
+  'GET /api/v1/clusters/:id/bindings': oneRow,
   'POST /api/v1/clusters/:id/heartbeat': {
     what: 'a body of 1 MiB',
     shot: ({ cluster }) => ({ as: 'ann', path: `/clusters/${cluster}/heartbeat`, body: mostKeys({ phase: 'Active' }) }),

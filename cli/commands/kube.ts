@@ -80,7 +80,12 @@ export const kube: Group = {
           purpose: `Reports for ${cluster.name}, and keeps its bindings true`,
           scopes: ['read:authz', 'write:organization'],
         });
-        const values = { TOKEN: token, IMAGE: options.image ?? 'atrium', URL: cluster.server, CLUSTER: `${cluster.id}` };
+        const values = {
+          TOKEN: token,
+          IMAGE: options.image ?? 'atrium',
+          URL: cluster.server,
+          CLUSTER: `${cluster.id}`,
+        };
         return verbatim(filled(template(), values).trimEnd());
       },
     }),

@@ -20,8 +20,8 @@ import type { Graph } from '../rebac/graph.ts';
 import { statedTo } from '../rebac/stated.ts';
 import { type Need, neededForPath, neededForResource } from './needed-relation.ts';
 import type { AccessQuestion } from './review-body.ts';
-import type { ReviewedCluster } from './reviewed-cluster.ts';
 import { type ReviewSubject, type ReviewSubjects, worksIn } from './review-subjects.ts';
+import type { ReviewedCluster } from './reviewed-cluster.ts';
 import { KUBERNETES_RELATIONS, type KubernetesRelation } from './verb-table.ts';
 
 export interface AccessAnswer {

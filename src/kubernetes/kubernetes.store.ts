@@ -3,8 +3,8 @@ import type { Moment } from '../changes/revision.ts';
 import { CLUSTER_UID_LENGTH } from '../clusters/cluster.rows.ts';
 import type { KubernetesAuth, KubernetesUsername } from '../clusters/kubernetes-access.ts';
 import { type Db, only, sql } from '../db/db.ts';
-import type { ReviewedCluster, ReviewedClusterStore } from './reviewed-cluster.ts';
 import type { KnownRobot, ReviewSubjectStore } from './review-subjects.ts';
+import type { ReviewedCluster, ReviewedClusterStore } from './reviewed-cluster.ts';
 
 const CLUSTER = sql(
   'kubernetes.cluster',

@@ -14,11 +14,11 @@ import { kubeconfigRoutes } from './kubeconfig.routes.ts';
 import { createKubernetesStore } from './kubernetes.store.ts';
 import { reviewCountRoutes } from './review-counts.routes.ts';
 import { createReviewCounts } from './review-counts.ts';
+import { createReviewSubjects } from './review-subjects.ts';
 import { createReviewedClusters } from './reviewed-cluster.ts';
 import { reviewRoutes } from './reviews.routes.ts';
 import { createSigningKeyStore } from './signing-keys.store.ts';
 import { createSigningKeys } from './signing-keys.ts';
-import { createReviewSubjects } from './review-subjects.ts';
 import { createTokenReviews } from './token-review.ts';
 
 const REVIEWS_A_SECOND = 2_000;

@@ -3,8 +3,8 @@ import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { Callers } from '../identity/callers.ts';
 import type { ClusterTokens } from './cluster-token.ts';
 import { ROBOT, TOKEN_ID, type TokenQuestion } from './review-body.ts';
-import type { ReviewedCluster } from './reviewed-cluster.ts';
 import { isKnownTo, isUsable, type LiveCredential, type ReviewSubjects, worksIn } from './review-subjects.ts';
+import type { ReviewedCluster } from './reviewed-cluster.ts';
 
 /** The status of a TokenReview. */
 export type TokenAnswer =

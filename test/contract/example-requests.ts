@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../support/server.ts';
+import type { Answer, Call, TestServer } from '../support/server.ts';
 
 /** An assignment can end within ten years at most. The recorded examples show another time. */
 const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString();
@@ -28,7 +28,7 @@ export interface ExampleRequest {
   /** In the browser of the story, which keeps its cookies. */
   readonly inBrowser?: true;
   /** What else this browser does first. */
-  readonly before?: (browser: Call) => Promise<unknown>;
+  readonly before?: (browser: Call, atrium: TestServer) => Promise<unknown>;
   readonly path?: Values;
   readonly query?: Values;
   readonly body?: unknown;

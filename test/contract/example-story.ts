@@ -14,6 +14,7 @@ import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } fro
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+import { KUBERNETES_REQUESTS } from './example-requests-kubernetes.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -46,6 +47,7 @@ export const STORY: readonly NamedRequest[] = [
   ...FACTOR_REQUESTS,
   ...USER_REQUESTS.slice(at),
   ...ADMIN_REQUESTS,
+  ...KUBERNETES_REQUESTS,
 ];
 
 export type Story = Awaited<ReturnType<typeof prepareStory>>;
@@ -70,7 +72,7 @@ export async function prepareStory(market: TestMarketplace) {
     const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
     const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
     const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
-    await request.before?.(browser);
+    await request.before?.(browser, atrium);
     if (request.inBrowser) return await browser(method, target.replace(/^\/api\/v1/, ''), request.body);
     return await atrium.call(method, target, request.body, token ? { Authorization } : {});
   }

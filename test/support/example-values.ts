@@ -38,6 +38,8 @@ const FAKES: Readonly<Record<string, string>> = {
   y: 'EXAMPLE',
   kid: 'EXAMPLE',
 };
+/** Tokens for clusters. */
+const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 /** Public keys of accounts and users of the message bus. */
 const BUS_KEY = /\b[AU][A-Z2-7]{55}\b/g;
 const INSTALLER = /\b[a-z0-9]{20}-[a-z0-9]{10}\b/g;
@@ -76,6 +78,7 @@ export function createExampleValues(baseUrl: string, now = Date.now()) {
       .replaceAll(baseUrl, 'https://atrium.example.com')
       .replaceAll('nats://127.0.0.1', 'nats://bus.example.com')
       .replaceAll('127.0.0.1', '203.0.113.7')
+      .replace(JWT, 'EXAMPLE.EXAMPLE.EXAMPLE')
       .replace(BUS_KEY, 'EXAMPLE')
       .replace(INSTALLER, (id) => numbered('installer', id))
       .replace(BOUND_NAME, (_all, kind, name) => `${kind}-${numbered('name', name)}`)

@@ -53,7 +53,10 @@ describe('GET /clusters/{id}/bindings', () => {
   it('Everybody has what they hold in the whole cluster and in namespaces, until it ends', async () => {
     const { owner, dan, org } = place;
     const all = ['can_view', 'can_connect', 'can_edit', 'can_administer'];
-    assert.deepEqual(await of(owner.name), all.map((relation) => [relation, null, null]));
+    assert.deepEqual(
+      await of(owner.name),
+      all.map((relation) => [relation, null, null]),
+    );
     assert.deepEqual(await of(dan.name), []);
     const role = await place.role('connector', 'cluster_mgmt connect to clusters');
     const soon = '2030-01-01T00:00:00Z';

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { assign, type Place } from '../../support/assignments.ts';
 import { auditOf } from '../../support/audit.ts';
-import { CERTIFICATE, type KubePlace, openKubePlace, OTHER_CERTIFICATE } from '../../support/kubernetes.ts';
+import { CERTIFICATE, type KubePlace, OTHER_CERTIFICATE, openKubePlace } from '../../support/kubernetes.ts';
 import { addMember, makePerson } from '../../support/people.ts';
 import { makeRobot } from '../../support/robots.ts';
 import type { Call } from '../../support/server.ts';
@@ -38,7 +38,10 @@ describe('How clusters are reached and governed', () => {
     const { body } = await call('GET', at(staging.id));
     assert.deepEqual([body.caBundle, body.kubernetes, 'reported' in body], ['', { auth: 'none' }, false]);
     const changes = [
-      [{ auth: 'agent', username: 'email', prefix: 'oidc:' }, { auth: 'agent', username: 'email', prefix: 'oidc:' }],
+      [
+        { auth: 'agent', username: 'email', prefix: 'oidc:' },
+        { auth: 'agent', username: 'email', prefix: 'oidc:' },
+      ],
       [{ prefix: '' }, { auth: 'agent', username: 'email' }],
       [{ username: 'login' }, { auth: 'agent', username: 'login' }],
       [{ auth: 'none' }, { auth: 'none', username: 'login' }],
@@ -114,7 +117,10 @@ describe('How clusters are reached and governed', () => {
     assert.equal((await robot.call('POST', beat, { caBundle: KEY })).status, 422);
     assert.equal((await robot.call('POST', beat, sent)).status, 204);
     const first = (await call('GET', at(cluster.id))).body;
-    assert.deepEqual([first.endpoint, first.caBundle, first.nodeCount, first.reported], [SERVER, CERTIFICATE, 3, undefined]);
+    assert.deepEqual(
+      [first.endpoint, first.caBundle, first.nodeCount, first.reported],
+      [SERVER, CERTIFICATE, 3, undefined],
+    );
     const evil = 'https://evil.example.com';
     for (let times = 0; times < 2; times++) {
       const answer = await robot.call('POST', beat, { endpoint: evil, caBundle: OTHER_CERTIFICATE });
