@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { invalidField } from '../base/errors.ts';
 import type { Term } from '../base/expiry.ts';
 import { PRINCIPAL_TYPES } from '../changes/object-kinds.ts';
+import { KUBERNETES_AUTHS } from '../clusters/kubernetes-access.ts';
 import { Int64Input, named, readIdNumber, readMoment, Timestamp } from '../http/wire/schemas.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';
@@ -73,7 +74,20 @@ const Change = named(
     on: PlannedPlace('With assignment.create: on what, by ID or name. By default, the organization.'),
     cluster: Type.Optional(
       Type.Object(
-        { clusterSetName: Type.String({ description: 'The set that the cluster moves into. Empty: none.' }) },
+        {
+          clusterSetName: Type.Optional(
+            Type.String({ description: 'The set that the cluster moves into. Empty: none.' }),
+          ),
+          kubernetes: Type.Optional(
+            Type.Object(
+              { auth: Type.Optional(Type.Enum([...KUBERNETES_AUTHS], { description: 'Who governs it.' })) },
+              {
+                description:
+                  'Who governs what can be done inside it. It changes what relations mean there, and nobody gains or loses any.',
+              },
+            ),
+          ),
+        },
         { description: 'With cluster.update: what changes of the cluster, as far as it decides who reaches it.' },
       ),
     ),
@@ -157,7 +171,13 @@ export function readChange(given: Static<typeof Change>, place: number): Planned
     case 'assignment.delete':
       return { action, id: readId('id', given.id) };
     case 'cluster.update':
-      return { action, id: readId('id', given.id), setName: (given.cluster ?? missing('cluster')).clusterSetName };
+      return { action, id: readId('id', given.id), ...readCluster() };
+  }
+
+  function readCluster() {
+    const { clusterSetName: setName, kubernetes } = given.cluster ?? missing('cluster');
+    if (setName === undefined && kubernetes === undefined) missing('cluster.clusterSetName');
+    return { setName, isGoverned: kubernetes !== undefined };
   }
 
   /** Whether it is in the future is decided after what the caller may do, as by the real call. */

@@ -76,11 +76,15 @@ export function removeAssignment(changing: Changing, { id }: ChangeOf<'assignmen
 }
 
 /** The set of a cluster decides who reaches it. */
-export function updateCluster(changing: Changing, { id, setName }: ChangeOf<'cluster.update'>): void {
+export function updateCluster(changing: Changing, { id, setName, isGoverned }: ChangeOf<'cluster.update'>): void {
   const { simulation, noted } = changing;
   const cluster = `cluster:${id}`;
   if (!simulation.copy.objects.has(cluster) || !simulation.holds('can_view', cluster)) throw notFound('id', 'cluster');
   if (!simulation.holds('can_edit', cluster)) throw missingRelation('edit:cluster');
+  if (isGoverned && !simulation.holds('can_administer', cluster)) {
+    throw missingRelation('can_administer', ': it decides who can do what in the cluster');
+  }
+  if (setName === undefined) return;
   const name = inField('cluster', () => readLineField('clusterSetName', setName, MAX_SET_NAME));
   const set = name === '' ? undefined : simulation.setNamed(name);
   if (simulation.setOf(cluster) === (set === undefined ? undefined : `cluster_set:${set}`)) return;

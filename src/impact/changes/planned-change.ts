@@ -34,7 +34,14 @@ export type PlannedChange =
     }
   | { readonly action: 'assignment.update'; readonly id: bigint; readonly term?: Term }
   | { readonly action: 'assignment.delete'; readonly id: bigint }
-  | { readonly action: 'cluster.update'; readonly id: bigint; readonly setName: string };
+  | {
+      readonly action: 'cluster.update';
+      readonly id: bigint;
+      /** Undefined: it stays in its set. */
+      readonly setName: string | undefined;
+      /** Who governs what can be done inside it would change. No relation follows from that. */
+      readonly isGoverned: boolean;
+    };
 
 /** What a change names: by ID, by name, or by both. */
 export interface PlannedReference {
