@@ -3100,7 +3100,14 @@ export type PlannedChangeInput = {
 /** With cluster.update: what changes of the cluster, as far as it decides who reaches it. */
 export type PlannedChangeClusterInput = {
   /** The set that the cluster moves into. Empty: none. */
-  readonly clusterSetName: string;
+  readonly clusterSetName?: string | undefined;
+  readonly kubernetes?: PlannedChangeClusterKubernetesInput | undefined;
+};
+
+/** Who governs what can be done inside it. It changes what relations mean there, and nobody gains or loses any. */
+export type PlannedChangeClusterKubernetesInput = {
+  /** Who governs it. */
+  readonly auth?: 'webhook' | 'agent' | 'none' | undefined;
 };
 
 /** With assignment.create: on what, by ID or name. By default, the organization. */
@@ -3732,6 +3739,35 @@ export type SubjectAccessReview = {
   readonly status: SubjectAccessReviewStatus;
 };
 
+/** A SubjectAccessReview of authorization.k8s.io/v1. */
+export type SubjectAccessReviewRequestInput = {
+  /** As the API server sends it; v1 only. */
+  readonly apiVersion: string;
+  /** As the API server sends it. */
+  readonly kind: string;
+  readonly spec: SubjectAccessReviewRequestSpecInput;
+};
+
+/** What is asked. Unknown members are ignored. */
+export type SubjectAccessReviewRequestSpecInput = {
+  /** The login of a user, or a robot such as acme/deploy. */
+  readonly user?: string | null | undefined;
+  /** As token-review gave it, such as user:5. */
+  readonly uid?: string | null | undefined;
+  /** As token-review gave it. */
+  readonly extra?: {
+    readonly [key: string]: unknown;
+  } | null | undefined;
+  /** What the request is about. */
+  readonly resourceAttributes?: {
+    readonly [key: string]: unknown;
+  } | null | undefined;
+  /** Or which path. */
+  readonly nonResourceAttributes?: {
+    readonly [key: string]: unknown;
+  } | null | undefined;
+};
+
 /** The answer. */
 export type SubjectAccessReviewStatus = {
   /** If not, the next authorizer of the cluster decides, such as RBAC. */
@@ -3994,6 +4030,23 @@ export type TokenReview = {
   /** TokenReview */
   readonly kind: string;
   readonly status: TokenReviewStatus;
+};
+
+/** A TokenReview of authentication.k8s.io/v1. */
+export type TokenReviewRequestInput = {
+  /** As the API server sends it; v1 only. */
+  readonly apiVersion: string;
+  /** As the API server sends it. */
+  readonly kind: string;
+  readonly spec: TokenReviewRequestSpecInput;
+};
+
+/** What is asked. Unknown members are ignored. */
+export type TokenReviewRequestSpecInput = {
+  /** The token of the request. */
+  readonly token?: string | null | undefined;
+  /** Whom the token must be for, one of them. */
+  readonly audiences?: readonly string[] | null | undefined;
 };
 
 /** The answer. */
@@ -5263,31 +5316,7 @@ export interface Operations {
         /** ID of a cluster. */
         id: Id;
       };
-      body: {
-        /** As the API server sends it; v1 only. */
-        readonly apiVersion: string;
-        /** As the API server sends it. */
-        readonly kind: string;
-        /** What is asked. Unknown members are ignored. */
-        readonly spec: {
-          /** The login of a user, or a robot such as acme/deploy. */
-          readonly user?: string | undefined;
-          /** As token-review gave it, such as user:5. */
-          readonly uid?: string | undefined;
-          /** As token-review gave it. */
-          readonly extra?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-          /** What the request is about. */
-          readonly resourceAttributes?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-          /** Or which path. */
-          readonly nonResourceAttributes?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-        };
-      } | RawBody;
+      body: SubjectAccessReviewRequestInput | RawBody;
     };
     answer: SubjectAccessReview;
   };
@@ -5349,19 +5378,7 @@ export interface Operations {
         /** ID of a cluster. */
         id: Id;
       };
-      body: {
-        /** As the API server sends it; v1 only. */
-        readonly apiVersion: string;
-        /** As the API server sends it. */
-        readonly kind: string;
-        /** What is asked. Unknown members are ignored. */
-        readonly spec: {
-          /** The token of the request. */
-          readonly token?: string | undefined;
-          /** Whom the token must be for, one of them. */
-          readonly audiences?: readonly string[] | undefined;
-        };
-      } | RawBody;
+      body: TokenReviewRequestInput | RawBody;
     };
     answer: TokenReview;
   };

@@ -4,37 +4,46 @@ import { AppError } from '../base/errors.ts';
 import { callerOf, reviewer } from '../http/admission/access.ts';
 import type { Allowance } from '../http/limits/allowance.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import { named, PathId, readId, shownAs } from '../http/wire/schemas.ts';
+import { maybe, named, PathId, readId } from '../http/wire/schemas.ts';
 import type { AccessAnswer, AccessReviews } from './access-review.ts';
 import { readAccessReview, readTokenReview } from './review-body.ts';
 import type { ReviewedCluster, ReviewedClusters } from './reviewed-cluster.ts';
 import type { TokenReviews } from './token-review.ts';
 
 const ClusterPath = Type.Object({ id: PathId });
-const Any = (description: string, shape: object) => shownAs(Type.Unknown(), { type: 'object', description, ...shape });
-const spec = (properties: object) => ({
-  properties: {
-    apiVersion: { type: 'string', description: 'As the API server sends it; v1 only.' },
-    kind: { type: 'string', description: 'As the API server sends it.' },
-    spec: { type: 'object', description: 'What is asked. Unknown members are ignored.', properties },
-  },
-  required: ['apiVersion', 'kind', 'spec'],
-});
-const TokenReviewBody = Any(
-  'A TokenReview of authentication.k8s.io/v1.',
-  spec({
-    token: { type: 'string', description: 'The token of the request.' },
-    audiences: { type: 'array', items: { type: 'string' }, description: 'Whom the token must be for, one of them.' },
+const text = (description: string) => maybe(Type.String({ description }));
+const anything = (description: string) => maybe(Type.Object({}, { additionalProperties: true, description }));
+const envelope = {
+  apiVersion: Type.String({ description: 'As the API server sends it; v1 only.' }),
+  kind: Type.String({ description: 'As the API server sends it.' }),
+};
+const TokenReviewBody = named(
+  'TokenReviewRequest',
+  Type.Object({
+    ...envelope,
+    spec: Type.Object(
+      {
+        token: text('The token of the request.'),
+        audiences: maybe(Type.Array(Type.String(), { description: 'Whom the token must be for, one of them.' })),
+      },
+      { description: 'What is asked. Unknown members are ignored.' },
+    ),
   }),
 );
-const AccessReviewBody = Any(
-  'A SubjectAccessReview of authorization.k8s.io/v1.',
-  spec({
-    user: { type: 'string', description: 'The login of a user, or a robot such as acme/deploy.' },
-    uid: { type: 'string', description: 'As token-review gave it, such as user:5.' },
-    extra: { type: 'object', additionalProperties: true, description: 'As token-review gave it.' },
-    resourceAttributes: { type: 'object', additionalProperties: true, description: 'What the request is about.' },
-    nonResourceAttributes: { type: 'object', additionalProperties: true, description: 'Or which path.' },
+const AccessReviewBody = named(
+  'SubjectAccessReviewRequest',
+  Type.Object({
+    ...envelope,
+    spec: Type.Object(
+      {
+        user: text('The login of a user, or a robot such as acme/deploy.'),
+        uid: text('As token-review gave it, such as user:5.'),
+        extra: anything('As token-review gave it.'),
+        resourceAttributes: anything('What the request is about.'),
+        nonResourceAttributes: anything('Or which path.'),
+      },
+      { description: 'What is asked. Unknown members are ignored.' },
+    ),
   }),
 );
 const Text = (description: string) => Type.String({ description });

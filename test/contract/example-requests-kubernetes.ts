@@ -43,7 +43,7 @@ export const KUBERNETES_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   [
-    'reviewClusterToken',
+    'checkClusterToken',
     ({ id, created: { reviewer, clusterToken } }) => ({
       token: reviewer,
       path: { id: id.prod },
@@ -51,7 +51,7 @@ export const KUBERNETES_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   [
-    'reviewClusterAccess',
+    'checkClusterAccess',
     ({ id, created: { reviewer } }) => ({
       token: reviewer,
       path: { id: id.prod },

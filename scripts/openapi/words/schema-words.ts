@@ -34,6 +34,8 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   GovernedCluster: 'A Kubernetes cluster, with how it is reached, and who governs what can be done inside it.',
   KubernetesSettings: 'Who governs what can be done inside a cluster.',
   SubjectAccessReview: 'The answer to a SubjectAccessReview, as Kubernetes defines it.',
+  TokenReviewRequest: 'A TokenReview of authentication.k8s.io/v1.',
+  SubjectAccessReviewRequest: 'A SubjectAccessReview of authorization.k8s.io/v1.',
   TokenReview: 'The answer to a TokenReview, as Kubernetes defines it.',
   ClusterBindings: 'Who should hold what in a cluster.',
   ClusterBinding: 'What one user or robot should hold.',
