@@ -105,11 +105,17 @@ interface Parts {
 
 export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessReviews, allowance }: Parts): void {
   const common = { tags: ['kubernetes'], extension: true, params: ClusterPath, errors: [409] };
+  const asked = new WeakMap<FastifyRequest, ReviewedCluster>();
+  // Who may ask comes before what is asked, as on every route.
+  const preValidation = async (request: FastifyRequest) => {
+    asked.set(request, await findCluster(request));
+  };
 
   scope.post(
     '/clusters/:id/token-review',
     {
       config: { access: reviewer },
+      preValidation: [preValidation],
       schema: {
         ...common,
         summary: 'Answer a TokenReview of the API server of a cluster',
@@ -118,7 +124,7 @@ export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessRevie
       },
     },
     async (request) => {
-      const cluster = await clusterOf(request);
+      const cluster = clusterOf(request);
       const status = await tokenReviews.review(cluster, readTokenReview(request.body), new Date());
       return { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status };
     },
@@ -128,6 +134,7 @@ export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessRevie
     '/clusters/:id/access-review',
     {
       config: { access: reviewer },
+      preValidation: [preValidation],
       schema: {
         ...common,
         summary: 'Answer a SubjectAccessReview of the API server of a cluster',
@@ -136,15 +143,21 @@ export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessRevie
       },
     },
     async (request, reply) => {
-      const cluster = await clusterOf(request);
+      const cluster = clusterOf(request);
       const answer = await accessReviews.review(cluster, readAccessReview(request.body), new Date());
       sendText(reply, textOf(answer));
       return reply;
     },
   );
 
-  async function clusterOf(request: FastifyRequest<{ Params: { id: string } }>): Promise<ReviewedCluster> {
-    const { id } = request.params;
+  function clusterOf(request: object): ReviewedCluster {
+    const cluster = asked.get(request as FastifyRequest);
+    if (cluster === undefined) throw new AppError('internal', 'the cluster of the request was not looked up');
+    return cluster;
+  }
+
+  async function findCluster(request: FastifyRequest): Promise<ReviewedCluster> {
+    const { id } = request.params as { readonly id: string };
     const cluster = await clusters.forReviewer(readId(id, 'cluster ID'), callerOf(request));
     const now = performance.now();
     if (!allowance.take(id, now)) {

@@ -22,10 +22,10 @@ describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
   });
   after(() => atrium.close());
 
-  it('Owners and editors hold every permission on a cluster, and viewers can only view and connect', async () => {
+  it('Owners hold every permission on a cluster, editors all but two, and viewers can only view and connect', async () => {
     const prod = id.cluster('prod');
     assert.deepEqual(await allowedTo(atrium, 'ann', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
-    assert.deepEqual(await allowedTo(atrium, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(await allowedTo(atrium, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER.slice(0, 5));
     const looks = ['can_view', 'can_connect', 'can_view_orchestratorconfig'];
     assert.deepEqual(await allowedTo(atrium, 'cat', 'cluster', prod), looks);
   });
