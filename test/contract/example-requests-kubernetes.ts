@@ -12,7 +12,11 @@ async function govern(atrium: TestServer, prod: number): Promise<string> {
   const permissions = [{ namespace: 'cluster_mgmt', action: 'review requests' }];
   const role = await call('POST', '/authz/roles?org=acme', { name: 'cluster-reviewer', permissions });
   const limits = { objects: [{ type: 'cluster', id: prod }] };
-  const robot = await makeRobot(atrium, 'kube-prod', { scopes: ['read:authz'], limits, expires_at: '2030-01-01T00:00:00Z' });
+  const robot = await makeRobot(atrium, 'kube-prod', {
+    scopes: ['read:authz'],
+    limits,
+    expires_at: '2030-01-01T00:00:00Z',
+  });
   const made = await call('POST', '/authz/assignments?org=acme', {
     role: { id: role.body.id },
     to: { type: 'robot_ac', id: robot.id },

@@ -182,7 +182,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /clusters/:id/heartbeat':
     'id:cluster .phase .reason .message .nodeCount .orchestratorVersion .endpoint .caBundle',
   'POST /clusters/:id/token-review': 'id:cluster .apiVersion .kind .spec.token .spec.audiences[]',
-  'POST /clusters/:id/access-review': 'id:cluster .apiVersion .kind .spec.user .spec.uid .spec.extra .spec.resourceAttributes .spec.nonResourceAttributes',
+  'POST /clusters/:id/access-review':
+    'id:cluster .apiVersion .kind .spec.user .spec.uid .spec.extra .spec.resourceAttributes .spec.nonResourceAttributes',
   'POST /clusters/:id/kube-token': 'id:cluster',
   'GET /clusters/:id/kubeconfig': 'id:cluster',
   'GET /clusters/:id/reviews': 'id:cluster',

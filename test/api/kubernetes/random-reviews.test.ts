@@ -55,15 +55,9 @@ it(`${REVIEWS} random reviews are what allowed-permissions and the contract say,
   t.after(() => atrium.close());
   const place = await openKubePlace(atrium);
   const random = createRandom(SEED);
-  const on = [
-    { type: 'cluster', id: place.prod.id },
-    { type: 'cluster_set', name: 'eu' },
-    { type: 'organization' },
-  ];
+  const on = [{ type: 'cluster', id: place.prod.id }, { type: 'cluster_set', name: 'eu' }, { type: 'organization' }];
   const actions = ['view clusters', 'connect to clusters', 'reconfigure clusters', 'administer clusters'];
-  const roles = await Promise.all(
-    actions.map((action, at) => place.role(`level-${at}`, `cluster_mgmt ${action}`)),
-  );
+  const roles = await Promise.all(actions.map((action, at) => place.role(`level-${at}`, `cluster_mgmt ${action}`)));
   const people: string[] = [place.owner.name];
   for (let count = 0; count < 8; count++) {
     const person = await makePerson(atrium);
@@ -71,7 +65,10 @@ it(`${REVIEWS} random reviews are what allowed-permissions and the contract say,
     people.push(person.name);
     for (let some = random.below(3); some > 0; some--) {
       const where = random.pick(on);
-      const more = where.type !== 'organization' && random.below(2) === 0 ? { namespaces: [random.pick(['web', 'shop-*', 'kube-system'])] } : {};
+      const more =
+        where.type !== 'organization' && random.below(2) === 0
+          ? { namespaces: [random.pick(['web', 'shop-*', 'kube-system'])] }
+          : {};
       const made = await place.call('POST', place.path, {
         role: { id: random.pick(roles).id },
         to: { type: 'user', id: Number(person.id) },
@@ -86,8 +83,33 @@ it(`${REVIEWS} random reviews are what allowed-permissions and the contract say,
     const asked: Asked = {
       verb: random.pick([...READ, ...READ, ...WRITE, 'impersonate', 'bind', '*', 'use']),
       group: random.pick(['', '', '', ...CORE_GROUPS]),
-      resource: random.pick(['pods', 'pods', 'secrets', 'services', 'nodes', 'namespaces', 'serviceaccounts', 'widgets', 'bindings', '*']),
-      subresource: random.pick(['', '', '', '', 'status', 'scale', 'log', 'exec', 'proxy', 'token', 'binding', 'eviction', 'other']),
+      resource: random.pick([
+        'pods',
+        'pods',
+        'secrets',
+        'services',
+        'nodes',
+        'namespaces',
+        'serviceaccounts',
+        'widgets',
+        'bindings',
+        '*',
+      ]),
+      subresource: random.pick([
+        '',
+        '',
+        '',
+        '',
+        'status',
+        'scale',
+        'log',
+        'exec',
+        'proxy',
+        'token',
+        'binding',
+        'eviction',
+        'other',
+      ]),
       namespace: random.pick(['', 'web', 'shop-eu', 'other', 'kube-system']),
       name: '',
     };

@@ -7,7 +7,8 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
  * What API servers of version 1.36 send, byte for byte: client-go leaves out what is empty, adds `?timeout=`, and sends
  * members that mean nothing to the receiver. USER, UID and TOKEN are filled in.
  */
-const REVIEW = '{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{"creationTimestamp":null},"spec":';
+const REVIEW =
+  '{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{"creationTimestamp":null},"spec":';
 const STATUS = ',"status":{"allowed":false}}';
 const EXTRA =
   '"user":"USER","groups":["atrium:acme","system:authenticated"],"extra":{"atrium/token-id":["TOKEN"]},"uid":"UID"}';
@@ -63,7 +64,11 @@ const PAYLOADS: readonly (readonly [what: string, body: string, allowed: boolean
     `{"resourceAttributes":{"namespace":"shop","verb":"create","version":"v1","resource":"serviceaccounts","subresource":"token","name":"default"},${EXTRA}`,
     false,
   ],
-  ['kubectl --as root', `{"resourceAttributes":{"verb":"impersonate","version":"v1","resource":"users","name":"root"},${EXTRA}`, false],
+  [
+    'kubectl --as root',
+    `{"resourceAttributes":{"verb":"impersonate","version":"v1","resource":"users","name":"root"},${EXTRA}`,
+    false,
+  ],
   ['the metrics of the API server', `{"nonResourceAttributes":{"path":"/metrics","verb":"get"},${EXTRA}`, false],
   [
     'a request that is impersonated, without UID and extra',
@@ -118,7 +123,10 @@ describe('What real API servers send', () => {
     const { user } = status as { user: { uid: string; extra: Record<string, string[]> } };
     const [id = ''] = user.extra['atrium/token-id'] ?? [];
     for (const [what, spec, allowed] of PAYLOADS) {
-      const text = `${REVIEW}${spec}${STATUS}\n`.replace('USER', editor.name).replace('UID', user.uid).replace('TOKEN', id);
+      const text = `${REVIEW}${spec}${STATUS}\n`
+        .replace('USER', editor.name)
+        .replace('UID', user.uid)
+        .replace('TOKEN', id);
       const answer = await post('access-review', text);
       assert.equal(answer.status, 200, what);
       assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
