@@ -13,7 +13,9 @@ const CLUSTER = [
   'can_review',
 ];
 /** Everything; what viewers hold; what operators hold. */
-const [ALL, VIEW, OPERATE] = [31, 1 + 8 + 16, 1 + 8];
+const [ALL, EDIT, VIEW, OPERATE] = [127, 31, 1 + 8 + 16, 1 + 8];
+/** What owners and editors hold alike. */
+const COMMON = CLUSTER.slice(0, 5);
 
 describe('A matrix, and the access of one person', () => {
   let atrium: TestServer;
@@ -43,7 +45,7 @@ describe('A matrix, and the access of one person', () => {
     assert.deepEqual([body.type, body.relations], ['cluster', CLUSTER]);
     assert.deepEqual(body.cells, [
       [ALL, ALL],
-      [ALL, ALL],
+      [EDIT, EDIT],
       [VIEW, VIEW],
       [OPERATE, OPERATE],
     ]);
@@ -79,13 +81,13 @@ describe('A matrix, and the access of one person', () => {
   });
 
   it('Differences only name the people and objects that differ', async () => {
-    const { body } = await matrix('ann', { type: 'cluster', differences: true });
+    const { body } = await matrix('ann', { type: 'cluster', relations: COMMON, differences: true });
     assert.deepEqual(
       body.users.map(({ name }: { name: string }) => name),
       ['cat', 'dan'],
     );
-    assert.deepEqual(body.left_out, { users: 2, objects: 0, common: [ALL, ALL] });
-    const alike = await matrix('ann', { type: 'cluster', users: ['ann', 'bob'], differences: true });
+    assert.deepEqual(body.left_out, { users: 2, objects: 0, common: [EDIT, EDIT] });
+    const alike = await matrix('ann', { type: 'cluster', users: ['ann', 'bob'], relations: COMMON, differences: true });
     assert.deepEqual([alike.body.users, alike.body.objects, alike.body.left_out.objects], [[], [], 2]);
   });
 
@@ -210,7 +212,7 @@ describe('A matrix, and the access of one person', () => {
   it('A write changes the next answer of both calls', async () => {
     const { team } = numbersOf(atrium);
     await atrium.as('ann')('PUT', `/teams/${team('Editors')}/members/dan`);
-    assert.deepEqual((await matrix('ann', { type: 'cluster', users: ['dan'] })).body.cells, [[ALL, ALL]]);
+    assert.deepEqual((await matrix('ann', { type: 'cluster', users: ['dan'] })).body.cells, [[EDIT, EDIT]]);
     assert.equal((await access('dan', 'dan')).body.teams.length, 2);
     await atrium.as('ann')('DELETE', `/teams/${team('Editors')}/members/dan`);
     assert.deepEqual((await matrix('ann', { type: 'cluster', users: ['dan'] })).body.cells, [[OPERATE, OPERATE]]);
