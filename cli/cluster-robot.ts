@@ -1,5 +1,5 @@
 import type { Answer } from '../client/client.ts';
-import { refused } from './failure.ts';
+import { rejected } from './failure.ts';
 import { all, type Named } from './names.ts';
 import type { Session } from './session.ts';
 
@@ -64,7 +64,7 @@ async function reviewerRole(session: Session): Promise<Pick<Role, 'id'>> {
   const found = roles.find(isIt);
   if (found) return found;
   if (roles.some(({ name }) => name === ROLE)) {
-    throw refused(`the role ${ROLE} must contain "${REVIEW.action}" and nothing else: change or rename it`);
+    throw rejected(`the role ${ROLE} must contain "${REVIEW.action}" and nothing else: change or rename it`);
   }
   const body = { name: ROLE, description: 'For robots that review requests of clusters.', permissions: [REVIEW] };
   return await session.client().call('POST /authz/roles', { query, body });

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { refused } from './failure.ts';
+import { rejected } from './failure.ts';
 
 /** The file that kubectl changes: the first one of KUBECONFIG. */
 export function kubeconfigPath(env: NodeJS.ProcessEnv): string {
@@ -31,7 +31,7 @@ export async function mergeKubeconfig(path: string, text: string): Promise<strin
   const added = parse(text) as Kubeconfig & Record<string, { name: string }[]> & { 'current-context': string };
   const document = parseDocument(existsSync(path) ? readFileSync(path, 'utf8') : '');
   if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
-    throw refused(`${path} is not a valid kubeconfig; fix it, or print the entry with --print`);
+    throw rejected(`${path} is not a valid kubeconfig; fix it, or print the entry with --print`);
   }
   if (document.contents === null)
     document.contents = document.createNode({ apiVersion: 'v1', kind: 'Config' }) as never;
@@ -40,7 +40,7 @@ export async function mergeKubeconfig(path: string, text: string): Promise<strin
   const same = present.clusters?.find(({ name }) => name === cluster?.name);
   if (same && same.cluster.server !== cluster?.cluster.server) {
     const advice = `delete it with kubectl config delete-cluster ${same.name} if it is not needed`;
-    throw refused(`${path} has a cluster ${same.name} at ${same.cluster.server} already; ${advice}`);
+    throw rejected(`${path} has a cluster ${same.name} at ${same.cluster.server} already; ${advice}`);
   }
   for (const key of ['clusters', 'users', 'contexts']) {
     const list = document.get(key);
@@ -68,6 +68,6 @@ function writeWhole(named: string, text: string): void {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw refused(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+    throw rejected(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
   }
 }

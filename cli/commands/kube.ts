@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ApiError } from '../../client/errors.ts';
 import { tokenOfClusterRobot } from '../cluster-robot.ts';
 import { command, type Group } from '../command.ts';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { kubeconfigPath, mergeKubeconfig } from '../kubeconfig-file.ts';
 import { findResource, type Named } from '../names.ts';
 import { said, verbatim } from '../output.ts';
@@ -111,7 +111,7 @@ async function kubeconfigOf(session: Session, id: bigint): Promise<string> {
   const answer = await session.raw('GET', `/api/v1/clusters/${id}/kubeconfig`, { Accept: '*/*' });
   if (answer.status === 200) return answer.text;
   const { message = '', reason = '' } = JSON.parse(answer.text) as { message?: string; reason?: string };
-  throw reason === 'route_not_found' ? tooOld() : refused(message);
+  throw reason === 'route_not_found' ? tooOld() : rejected(message);
 }
 
 /** A server of an earlier release has no such route. */
@@ -124,7 +124,7 @@ async function known<T>(call: () => Promise<T>): Promise<T> {
 }
 
 function tooOld() {
-  return refused('the server does not know how to govern clusters: upgrade it');
+  return rejected('the server does not know how to govern clusters: upgrade it');
 }
 
 /** kubectl does not know which of the user's servers and accounts is meant, so the entry says it. */
@@ -199,7 +199,7 @@ function template(): string {
       return readFileSync(new URL(`${folder}${TEMPLATE}`, import.meta.url), 'utf8');
     } catch {}
   }
-  throw refused(`${TEMPLATE} is missing from this installation`);
+  throw rejected(`${TEMPLATE} is missing from this installation`);
 }
 
 function filled(text: string, values: Readonly<Record<string, string>>): string {

@@ -19,11 +19,11 @@ import { ownerClusterRoutes } from './owner-clusters.routes.ts';
 import { createOwnerClusters } from './owner-clusters.ts';
 
 export function wireClusters(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { db, revisions, quotas, baseUrl }: Infrastructure,
   { callers }: Identity,
   { judge, heldPlaces, shownObjects, visibleClusters: visible }: Authz,
 ) {
-  const store = createClusterStore(db, revisions.write, room);
+  const store = createClusterStore(db, revisions.write, quotas);
   const clusters = createClusters(store, createMovingGuard(judge, heldPlaces), createKubernetesGuard(judge));
   const listStore = createClusterListStore(db);
   const list = createClusterList(listStore, visible, shownObjects);

@@ -10,14 +10,13 @@
  * 4. The name decides, not the groups: they are as old as the token. A UID that is not ours means that another
  *    authenticator has a user of that name.
  */
+
+import { check, type Graph, statedTo } from '../../packages/rebac/src/rebac.ts';
 import type { Explain } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { assignmentsIn, everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import { check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
-import { statedTo } from '../rebac/stated.ts';
 import { type Need, neededForPath, neededForResource } from './needed-relation.ts';
 import type { AccessQuestion } from './review-body.ts';
 import { type ReviewSubject, type ReviewSubjects, worksIn } from './review-subjects.ts';

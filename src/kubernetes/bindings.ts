@@ -1,14 +1,17 @@
+import {
+  check,
+  createGraph,
+  type Graph,
+  type Model,
+  possibleUsers,
+  statedAbout,
+} from '../../packages/rebac/src/rebac.ts';
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import { everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { isSingle, principalOfSubject } from '../changes/principal.ts';
 import type { Revisions } from '../changes/revision.ts';
 import type { KubernetesUsername } from '../clusters/kubernetes-access.ts';
-import { check } from '../rebac/engine.ts';
-import { createGraph, type Graph } from '../rebac/graph.ts';
-import { possibleUsers } from '../rebac/list-users.ts';
-import type { Model } from '../rebac/model.ts';
-import { statedAbout } from '../rebac/stated.ts';
 import type { ReviewedCluster } from './reviewed-cluster.ts';
 import { KUBERNETES_RELATIONS, type KubernetesRelation } from './verb-table.ts';
 
@@ -93,19 +96,19 @@ export function createBindings({ store, graphs, model, revisions }: Parts) {
       if (!isAdmin) kept.push({ ...tuple, source: keyOf(tuple) });
     });
     const graph = createGraph(model);
-    const pace = createPace();
-    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await pace();
+    const yieldIfDue = createYielder();
+    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await yieldIfDue();
     return graph;
   }
 
   async function findEnds(graph: Graph, holdings: readonly Holding[], ending: readonly EndingTuple[]): Promise<void> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const open = new Set(holdings);
     const times = [...new Set(ending.map(({ endsAt }) => endsAt.getTime()))].sort((one, other) => one - other);
     for (const time of times.slice(0, MAX_ENDS)) {
       for (const tuple of ending) if (tuple.endsAt.getTime() === time) graph.replaceSource(keyOf(tuple), []);
       for (const holding of open) {
-        await pace();
+        await yieldIfDue();
         if (check(graph, { user: holding.subject, ...holding.asked })) continue;
         holding.endsAt = new Date(time);
         open.delete(holding);

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { type Cli, cliAs } from '../support/cli.ts';
-import { CERTIFICATE, review, sar } from '../support/kubernetes.ts';
-import { callWith } from '../support/robots.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { CERTIFICATE, review, sar } from '../support/services/kubernetes.ts';
+import { callWith } from '../support/world/robots.ts';
 
 const SERVER = 'https://prod.example.com:6443';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { CERTIFICATE, review, sar } from '../support/kubernetes.ts';
-import { makeRobot } from '../support/robots.ts';
-import type { TestServer } from '../support/server.ts';
+import type { TestServer } from '../support/server/server.ts';
+import { CERTIFICATE, review, sar } from '../support/services/kubernetes.ts';
+import { makeRobot } from '../support/world/robots.ts';
 import type { NamedRequest } from './example-requests.ts';
 
 /** The API server of prod, and its robot. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign } from '../../support/assignments.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   accessReview,
   type KubePlace,
@@ -10,10 +10,10 @@ import {
   resource,
   sar,
   tokenOf,
-} from '../../support/kubernetes.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { makeRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+} from '../../support/services/kubernetes.ts';
+import { assign } from '../../support/world/assignments.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
+import { makeRobot } from '../../support/world/robots.ts';
 
 describe('POST /clusters/{id}/access-review', () => {
   let atrium: TestServer;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { assign } from '../../support/assignments.ts';
-import { type KubePlace, openKubePlace } from '../../support/kubernetes.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type KubePlace, openKubePlace } from '../../support/services/kubernetes.ts';
+import { assign } from '../../support/world/assignments.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
 
 const VERIFIED = sql('test.verified', 'select 1 from email where account_id = $1 and is_primary and verified');
 const VERIFY = sql('test.verify', 'update email set verified = true where account_id = $1 and is_primary');

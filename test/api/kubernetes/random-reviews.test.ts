@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { accessReview, openKubePlace } from '../../support/kubernetes.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { accessReview, openKubePlace } from '../../support/services/kubernetes.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
 
 const REVIEWS = 400;
 const LEVELS = ['can_view', 'can_connect', 'can_edit', 'can_administer'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type KubePlace, kubeToken, openKubePlace } from '../../support/kubernetes.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type KubePlace, kubeToken, openKubePlace } from '../../support/services/kubernetes.ts';
 
 /**
  * What API servers of version 1.36 send, byte for byte: client-go leaves out what is empty, adds `?timeout=`, and sends
@@ -89,7 +89,7 @@ describe('What real API servers send', () => {
   before(async () => {
     atrium = await openTestServer();
     place = await openKubePlace(atrium);
-    const { addMember, makePerson } = await import('../../support/people.ts');
+    const { addMember, makePerson } = await import('../../support/world/people.ts');
     editor = await makePerson(atrium);
     await addMember(atrium.instance, BigInt(place.org.team('Editors')), editor.id);
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { assign } from '../../support/assignments.ts';
-import { inSession, sessionOf } from '../../support/browser-session.ts';
+import { inSession, sessionOf } from '../../support/server/browser-session.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   accessReview,
   type KubePlace,
@@ -13,10 +13,10 @@ import {
   review,
   tokenOf,
   tokenReview,
-} from '../../support/kubernetes.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { callWith, makeRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+} from '../../support/services/kubernetes.ts';
+import { assign } from '../../support/world/assignments.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
+import { callWith, makeRobot } from '../../support/world/robots.ts';
 
 const ERROR = 'not a token for this cluster; use atrium kube token';
 
