@@ -2488,6 +2488,49 @@ export type NewRecoveryCodes = {
   readonly recovery_codes: readonly string[];
 };
 
+/** What to review, who decides, and by when. */
+export type NewReviewInput = {
+  /** At most 100 characters. By default, the question. */
+  readonly name?: string | undefined;
+  readonly question: NewReviewQuestionInput;
+  /** Login names of members, at most 20. By default, the owners decide. */
+  readonly reviewers?: readonly string[] | undefined;
+  /** When it is closed by itself, within 366 days. By default, in 14 days. */
+  readonly due_at?: string | undefined;
+  /** What happens to undecided items: keep, by default, or end. */
+  readonly undecided?: "keep" | "end" | undefined;
+};
+
+/** What to review. */
+export type NewReviewQuestionInput = {
+  /** access, team, robot_tokens or unused. */
+  readonly kind: "access" | "team" | "robot_tokens" | "unused";
+  /** Of access: such as connect or can_connect. */
+  readonly relation?: string | undefined;
+  readonly object?: NewReviewQuestionObjectInput | undefined;
+  readonly team?: NewReviewQuestionTeamInput | undefined;
+  /** Of robot_tokens and unused: for how many days, 1 to 365. */
+  readonly days?: number | undefined;
+};
+
+/** Of access: the object, by ID or name. By default, the organization. */
+export type NewReviewQuestionObjectInput = {
+  /** Its type. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** Of team: the team, by ID or name. */
+export type NewReviewQuestionTeamInput = {
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
 /** A robot account to create. */
 export type NewRobotInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
@@ -2664,6 +2707,7 @@ export type Overview = {
   readonly clusters?: OverviewClusters;
   readonly contracts?: OverviewContracts;
   readonly expiring?: OverviewExpiring;
+  readonly unused_access?: OverviewUnusedAccess;
   readonly last_change?: OverviewLastChange;
 };
 
@@ -2744,6 +2788,22 @@ export type OverviewTokens = {
   readonly expiring: number;
   /** Valid tokens that were not used for 90 days, or were never used since then. */
   readonly unused: number;
+};
+
+/** Access that nobody has used for some time; at most ten minutes old. Absent if the caller may not see them. */
+export type OverviewUnusedAccess = {
+  /** For how many days they were not used. */
+  readonly days: number;
+  /** Uses before this time are not known. */
+  readonly tracked_since: string;
+  /** False if uses are not known for so many days yet. Then all are 0. */
+  readonly complete: boolean;
+  /** Memberships of teams that made no difference. */
+  readonly memberships: number;
+  /** Assignments of roles that made no difference. */
+  readonly assignments: number;
+  /** Permissions of custom roles that made no difference. */
+  readonly permissions: number;
 };
 
 /** The rules for new access tokens of the caller. */
@@ -3295,6 +3355,339 @@ export type RetriedDelivery = {
   readonly reason: string;
 };
 
+/** An access review: which access is kept, and which is ended. */
+export type Review = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. By default, its question. */
+  readonly name: string;
+  /** The question as a sentence. */
+  readonly about: string;
+  readonly question: ReviewQuestion;
+  /** closed: everything is decided, and there is a record. */
+  readonly state: 'open' | 'closed';
+  /** What happens to items that nobody decided about. */
+  readonly undecided: 'keep' | 'end';
+  /** When it is closed by itself. */
+  readonly due_at: string;
+  /** Who decides. Empty: the owners. */
+  readonly reviewers: readonly ReviewReviewer[];
+  /** The moment that the items are of. */
+  readonly started_at: string;
+  readonly started_by: ReviewStartedBy;
+  /** When it was closed. Null: it is open. */
+  readonly closed_at: string | null;
+  /** The user who closed it. Null: it is open, or was closed when it was due. */
+  readonly closed_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  readonly counts: ReviewCounts;
+  /** Users who have what the question asks for, but not through anything that a review can end: site administrators. */
+  readonly left_out: number;
+};
+
+/** Why a reviewer decides like that. */
+export type ReviewCommentInput = {
+  /** Why, in at most 1000 characters. */
+  readonly comment?: string | undefined;
+};
+
+/** How many items there are, by state. */
+export type ReviewCounts = {
+  /** How many items are in this state. */
+  readonly open: number;
+  /** How many items are in this state. */
+  readonly kept: number;
+  /** How many items are in this state. */
+  readonly ended: number;
+  /** How many items are in this state. */
+  readonly gone: number;
+  /** How many items are in this state. */
+  readonly rejected: number;
+};
+
+/** A membership, an assignment or a token of a robot, and what was decided about it. */
+export type ReviewItem = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** What can be kept or ended. */
+  readonly kind: 'membership' | 'assignment' | 'token';
+  readonly principal: ReviewItemPrincipal;
+  readonly team?: ReviewItemTeam;
+  /** Of an assignment: its ID. */
+  readonly assignment_id?: bigint;
+  readonly role?: ReviewItemRole;
+  readonly on?: ReviewItemOn;
+  readonly token?: ReviewItemToken;
+  /** Why they had it when the review was started. */
+  readonly sentence: string;
+  /** gone: it had ended otherwise. rejected: the review could not end it, so it is still there. */
+  readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
+  /** Whether the access is still there now. */
+  readonly present: boolean;
+  /** Who decided. Null: nobody, or the review itself. */
+  readonly decided_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  /** When it was decided. Null: it is open. */
+  readonly decided_at: string | null;
+  /** What the reviewer wrote. */
+  readonly comment: string;
+  /** Why it could not be ended. */
+  readonly rejection: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+};
+
+/** Of an assignment: on what the role is assigned. */
+export type ReviewItemOn = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Who has it. */
+export type ReviewItemPrincipal = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of an assignment: the role. */
+export type ReviewItemRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a membership: the team. */
+export type ReviewItemTeam = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a token: the token of the robot. */
+export type ReviewItemToken = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** An item of a review, and what would change if the caller ended it now. */
+export type ReviewItemWithImpact = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** What can be kept or ended. */
+  readonly kind: 'membership' | 'assignment' | 'token';
+  readonly principal: ReviewItemPrincipal;
+  readonly team?: ReviewItemTeam;
+  /** Of an assignment: its ID. */
+  readonly assignment_id?: bigint;
+  readonly role?: ReviewItemRole;
+  readonly on?: ReviewItemOn;
+  readonly token?: ReviewItemToken;
+  /** Why they had it when the review was started. */
+  readonly sentence: string;
+  /** gone: it had ended otherwise. rejected: the review could not end it, so it is still there. */
+  readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
+  /** Whether the access is still there now. */
+  readonly present: boolean;
+  /** Who decided. Null: nobody, or the review itself. */
+  readonly decided_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  /** When it was decided. Null: it is open. */
+  readonly decided_at: string | null;
+  /** What the reviewer wrote. */
+  readonly comment: string;
+  /** Why it could not be ended. */
+  readonly rejection: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+  /** What would change if the caller ended it now. Null: nothing, or the caller cannot. */
+  readonly impact: {
+    /** Who would lose something; at most 50. */
+    readonly users: readonly ({
+      /** A user or robot. */
+      readonly user: {
+        /** What it is. */
+        readonly type: 'user' | 'robot_ac';
+        /** Assigned by the server, never reused. */
+        readonly id: bigint;
+        /** Its name. */
+        readonly name: string;
+      };
+      /** What they could not do any more; at most 100 on single objects. */
+      readonly loses: readonly ({
+        /** The object. */
+        readonly object: {
+          /** What it is. */
+          readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+          /** Assigned by the server, never reused. */
+          readonly id: bigint;
+          /** Its name. */
+          readonly name: string;
+        };
+        /** What can be done on it. */
+        readonly relation: string;
+      })[];
+      /** How many more are left out. */
+      readonly more: number;
+    })[];
+    /** How many users and robots it concerns. */
+    readonly total: number;
+    /** What nobody could do any more. */
+    readonly unattended: readonly ({
+      /** The object. */
+      readonly object: {
+        /** What it is. */
+        readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+        /** Assigned by the server, never reused. */
+        readonly id: bigint;
+        /** Its name. */
+        readonly name: string;
+      };
+      /** What can be done on it. */
+      readonly relation: string;
+    })[];
+  } | null;
+  /** Why the caller cannot end it. */
+  readonly cannot_end: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+};
+
+/** What the review is about. */
+export type ReviewQuestion = {
+  /** access: who holds a relation on an object. team: its members and its assignments. robot_tokens: tokens of robots that are older than so many days. unused: access that was not used in so many days. */
+  readonly kind: 'access' | 'team' | 'robot_tokens' | 'unused';
+  /** Of access: such as can_connect. */
+  readonly relation?: string;
+  readonly object?: ReviewQuestionObject;
+  readonly team?: ReviewQuestionTeam;
+  /** Of robot_tokens and unused. */
+  readonly days?: number;
+};
+
+/** Of access: the object. */
+export type ReviewQuestionObject = {
+  /** What it is. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of team: the team. */
+export type ReviewQuestionTeam = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A reviewer, with their login name. */
+export type ReviewReviewer = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The user who started it. */
+export type ReviewStartedBy = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** An access review with a page of its items. */
+export type ReviewWithItems = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. By default, its question. */
+  readonly name: string;
+  /** The question as a sentence. */
+  readonly about: string;
+  readonly question: ReviewQuestion;
+  /** closed: everything is decided, and there is a record. */
+  readonly state: 'open' | 'closed';
+  /** What happens to items that nobody decided about. */
+  readonly undecided: 'keep' | 'end';
+  /** When it is closed by itself. */
+  readonly due_at: string;
+  /** Who decides. Empty: the owners. */
+  readonly reviewers: readonly ReviewReviewer[];
+  /** The moment that the items are of. */
+  readonly started_at: string;
+  readonly started_by: ReviewStartedBy;
+  /** When it was closed. Null: it is open. */
+  readonly closed_at: string | null;
+  /** The user who closed it. Null: it is open, or was closed when it was due. */
+  readonly closed_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  readonly counts: ReviewCounts;
+  /** Users who have what the question asks for, but not through anything that a review can end: site administrators. */
+  readonly left_out: number;
+  /** How the record is found in the audit log. Null: the review is open. */
+  readonly record: {
+    /** SHA-256 of the record, byte for byte, in hexadecimal digits. */
+    readonly sha256: string;
+    /** The entry of the audit log that started the review. */
+    readonly start: {
+      /** Assigned by the server, never reused. */
+      readonly id: bigint;
+      /** The hash of the entry, in hexadecimal digits. */
+      readonly hash: string;
+    };
+    /** The entry that closed it. It has the hash of the record. */
+    readonly close: {
+      /** Assigned by the server, never reused. */
+      readonly id: bigint;
+      /** The hash of the entry, in hexadecimal digits. */
+      readonly hash: string;
+    };
+    /** Whether the record still has the hash that the audit log names. */
+    readonly verified: boolean;
+  } | null;
+  /** One page of the items. */
+  readonly items: readonly ReviewItem[];
+};
+
 /** An account for programs, owned by an organization. */
 export type Robot = {
   /** Assigned by the server, never reused. */
@@ -3818,6 +4211,53 @@ export type UnknownCallerPage = {
   readonly items: readonly UnknownCaller[];
   /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
+};
+
+/** A membership, an assignment, or a permission of a role, and when it last made a difference. */
+export type UnusedAccess = {
+  /** What was not used. */
+  readonly kind: 'membership' | 'assignment' | 'permission';
+  /** Of an assignment: its ID, to remove it. */
+  readonly assignment_id?: bigint;
+  readonly team?: ReviewItemTeam;
+  readonly role?: UnusedAccessRole;
+  readonly to?: UnusedAccessTo;
+  readonly on?: AssignmentPlace;
+  readonly permission?: Permission;
+  /** Since when it exists. Of a permission: when its role last changed. */
+  readonly since: string;
+  /** The last day on which it made a difference, in UTC. Null: on none that is known. */
+  readonly last_used_on: string | null;
+};
+
+/** Of an assignment or a permission: the role. */
+export type UnusedAccessRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a membership or an assignment: who has it. */
+export type UnusedAccessTo = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user, or name of the team or robot. */
+  readonly name: string;
+};
+
+/** Access that nobody has used for some time. */
+export type UnusedReport = {
+  /** How many days the report covers. */
+  readonly days: number;
+  /** Uses before this time are not known. */
+  readonly tracked_since: string;
+  /** False if uses are not known for so many days yet. Then nothing is called unused, and items is empty. */
+  readonly complete: boolean;
+  /** One page. All of them can be ended together: every use would still be allowed. */
+  readonly items: readonly UnusedAccess[];
 };
 
 /** A user. A field that the caller may not see is empty, false or 1970-01-01T00:00:00Z. */
@@ -4840,6 +5280,145 @@ export interface Operations {
     };
     answer: Impact;
   };
+  /** List access reviews, the newest first: all for owners, and otherwise those that the caller decides in */
+  'GET /authz/reviews': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Only reviews in this state. */
+        state?: 'open' | 'closed' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly Review[];
+  };
+  /** Start an access review of a question, as of now */
+  'POST /authz/reviews': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: NewReviewInput | RawBody;
+    };
+    answer: Review;
+  };
+  /** Get an access review with a page of its items, and how its record is found in the audit log */
+  'GET /authz/reviews/{id}': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Only items in this state. */
+        state?: 'open' | 'kept' | 'ended' | 'gone' | 'rejected' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: ReviewWithItems;
+  };
+  /** Close an access review before it is due: undecided items are kept or ended, as it says */
+  'POST /authz/reviews/{id}/close': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: ReviewWithItems;
+  };
+  /** Download all items of an access review as CSV */
+  'GET /authz/reviews/{id}/csv': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: string;
+  };
+  /** Get an item of an access review, and what would change if the caller ended it */
+  'GET /authz/reviews/{id}/items/{item}': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: ReviewItemWithImpact;
+  };
+  /** End the access of an item, which is the real change; only reviewers can, with their own rights */
+  'POST /authz/reviews/{id}/items/{item}/end': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: ReviewCommentInput | RawBody | undefined;
+    };
+    answer: ReviewItem;
+  };
+  /** Keep the access of an item; only reviewers can */
+  'POST /authz/reviews/{id}/items/{item}/keep': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: ReviewCommentInput | RawBody | undefined;
+    };
+    answer: ReviewItem;
+  };
+  /** Download the record of a closed access review; its SHA-256 is in the audit log, byte for byte */
+  'GET /authz/reviews/{id}/record': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: unknown;
+  };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
     input: {
@@ -4971,6 +5550,24 @@ export interface Operations {
       };
     };
     answer: readonly RolePrincipal[];
+  };
+  /** List memberships, assignments and permissions of roles that nobody has used for some time */
+  'GET /authz/unused': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** For how many days. By default 90. 0 lists everything, with the day of the last use. */
+        days?: Text | undefined;
+        /** Only these. */
+        kind?: 'membership' | 'assignment' | 'permission' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: UnusedReport;
   };
   /** Show everything that a user, or a robot such as robot:deploy, holds in an organization, and why, as far as the caller may see it */
   'GET /authz/users/{username}/access': {

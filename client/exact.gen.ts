@@ -7,6 +7,7 @@
 export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '?': [
     'GET /.well-known/jwks.json',
+    'GET /authz/reviews/{id}/record',
     'GET /authz/roles/export',
     'GET /user/credentials',
     'GET /user/credentials/{credName}',
@@ -147,6 +148,23 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
+  '*.id *.question.object.id *.question.team.id *.reviewers.*.id *.started_by.id *.closed_by.id': [
+    'GET /authz/reviews',
+  ],
+  'id question.object.id question.team.id reviewers.*.id started_by.id closed_by.id': [
+    'POST /authz/reviews',
+  ],
+  'id question.object.id question.team.id reviewers.*.id started_by.id closed_by.id record.start.id record.close.id items.*.id items.*.principal.id items.*.team.id items.*.assignment_id items.*.role.id items.*.on.id items.*.token.id items.*.decided_by.id': [
+    'GET /authz/reviews/{id}',
+    'POST /authz/reviews/{id}/close',
+  ],
+  'id principal.id team.id assignment_id role.id on.id token.id decided_by.id impact.users.*.user.id impact.users.*.loses.*.object.id impact.unattended.*.object.id': [
+    'GET /authz/reviews/{id}/items/{item}',
+  ],
+  'id principal.id team.id assignment_id role.id on.id token.id decided_by.id': [
+    'POST /authz/reviews/{id}/items/{item}/end',
+    'POST /authz/reviews/{id}/items/{item}/keep',
+  ],
   '*.id *.owner_id *.team_ids.* *.team_expiries.*.team_id': [
     'GET /authz/roles',
     'GET /teams/{id}/roles',
@@ -161,6 +179,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   ],
   '*.id *.on.id': [
     'GET /authz/roles/{id}/principals',
+  ],
+  'items.*.assignment_id items.*.team.id items.*.role.id items.*.to.id items.*.on.id': [
+    'GET /authz/unused',
   ],
   'user.id changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id teams.*.id roles.*.id roles.*.via.*.id permissions.*.via.*.id types.*.groups.*.via.*.id types.*.groups.*.objects.*.id': [
     'GET /authz/users/{username}/access',

@@ -21,12 +21,14 @@ import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireProviders } from './providers/providers.wiring.ts';
 import { wireRemedies } from './remedies/remedies.wiring.ts';
+import { wireReviews } from './reviews/reviews.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
 import { wireScim } from './scim/scim.wiring.ts';
 import { wireSearch } from './search/search.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
+import { wireUnused } from './unused/unused.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
 
 export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
@@ -54,11 +56,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
-  const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
+  const unused = wireUnused(infrastructure, authz);
+  const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });
   const impact = wireImpact(infrastructure, identity, authz, guardrails);
+  const reviews = wireReviews(infrastructure, identity, authz, { unused: unused.unused, impact: impact.impact });
   const marketplace = wireMarketplace(infrastructure);
-  const events = wireEvents(infrastructure, identity, authz.judge);
-  const search = wireSearch(infrastructure, identity, authz.judge);
+  const events = wireEvents(infrastructure, identity, authz.quietJudge);
+  const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const wired = [
     { mount: (scope: Scope) => authz.mount(scope, { remedies, forbidding: guardrails.forbidding }) },
@@ -100,6 +104,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       marketplace,
       openFga: authz.openFga,
       events: events.events,
+      reviews: reviews.reviews,
+      flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */
     warmUp: authz.warmUp,
@@ -110,9 +116,20 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
-          ({ mount }) => mount,
-        ),
+        ...[
+          ...wired,
+          providers,
+          devices,
+          robots,
+          audit,
+          overview,
+          impact,
+          guardrails,
+          events,
+          search,
+          unused,
+          reviews,
+        ].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

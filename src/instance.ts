@@ -190,6 +190,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     verification.advance().catch((error) => log.warn({ err: error }, 'the audit log was not verified'));
     identity.sessions.sweep().catch((error) => log.warn({ err: error }, 'expired sessions were not swept'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
+    features.reviews.settleDue().catch((error) => log.warn({ err: error }, 'reviews that are due were not closed'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 
@@ -312,5 +313,6 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     const { tokenUsage, sessionUsage } = identity;
     await tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
     await sessionUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of sessions was not written'));
+    await features.flushAccessUses().catch((error) => log.warn({ err: error }, 'uses of access were not written'));
   }
 }

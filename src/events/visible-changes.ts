@@ -1,7 +1,14 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
-import { type ChangeKind, OBJECT_KINDS, SEEN_TYPES, type SeenType } from '../changes/object-kinds.ts';
+import {
+  type ChangeKind,
+  OBJECT_KINDS,
+  SEEN_TYPES,
+  type SeenType,
+  TUPLELESS_KINDS,
+  type TuplelessKind,
+} from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import type { ScopeArea } from '../identity/scopes.ts';
 
@@ -16,10 +23,10 @@ export interface RecordedChange extends Moment {
 }
 
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'account';
+export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | TuplelessKind | 'account';
 export const EVENT_KINDS: readonly EventKind[] = [
   ...SEEN_TYPES.map((type) => OBJECT_KINDS[type].word),
-  'guardrail',
+  ...TUPLELESS_KINDS,
   'account',
 ];
 
@@ -60,6 +67,8 @@ const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibilit
     return [source, { type, all: viewAll, area }] as const;
   }),
   ['guardrail', { all: OBJECT_KINDS.role.viewAll, area: OBJECT_KINDS.role.area }],
+  // Only owners see every review.
+  ['review', { all: 'can_delete', area: OBJECT_KINDS.role.area }],
 ]);
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
 const SEEN_SINGLY = SEEN_OBJECTS.filter((type) => OBJECT_KINDS[type].isSeenSingly);
@@ -128,9 +137,13 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind === 'platform' || kind === 'guardrail' ? undefined : { kind, id };
+    return kind === 'platform' || isTupleless(kind) ? undefined : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
+}
+
+function isTupleless(kind: ChangeKind): kind is TuplelessKind {
+  return TUPLELESS_KINDS.some((one) => one === kind);
 }
 
 function refOf({ kind, id }: RecordedChange): ObjectRef | undefined {

@@ -2,6 +2,7 @@
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'version',
   id: '999999',
+  item: '999999',
   org: 'acme',
   objectType: 'organization',
   objID: '999999',
@@ -29,6 +30,9 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/v1/authz/assignments/:id': {},
   'POST /api/v1/authz/guardrails': { name: 'x' },
   'PUT /api/v1/authz/guardrails/:id': {},
+  'POST /api/v1/authz/reviews': { question: { kind: 'team', team: { id: 999_999 } } },
+  'POST /api/v1/authz/reviews/:id/items/:item/keep': {},
+  'POST /api/v1/authz/reviews/:id/items/:item/end': {},
   'POST /api/v1/authz/objects/allowed-permissions': [],
   'POST /api/v1/authz/matrix': { type: 'cluster' },
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },

@@ -9,6 +9,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   orders: 'an order: its uid',
   linked_accounts: 'a linked account',
   passkeys: 'a passkey',
+  reviews: 'an access review',
   sessions: 'a browser session',
   subscriptions: 'a subscription',
 };
@@ -21,6 +22,7 @@ const PARAMETER_WORDS: Readonly<Record<string, string>> = {
   'path credName': 'Name of one of your cloud credentials.',
   'path fingerprint': 'Fingerprint of the secret, as the list shows it.',
   'path installerID': 'ID of the installer.',
+  'path item': 'ID of the item of the review.',
   'path name': 'The reserved name. Case does not matter.',
   'path objID': 'ID of the object.',
   'path objectType': 'Type of the object, as the authorization model names it.',

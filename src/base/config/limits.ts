@@ -58,6 +58,11 @@ export const LIMITS = {
     'guardrails of an organization, also through an import.',
     [ORGANIZATION, 'guardrails', DELETE],
   ),
+  reviewsPerOrganization: limit('LIMIT_REVIEWS_PER_ORGANIZATION', 1000, 'access reviews of an organization.', [
+    ORGANIZATION,
+    'access reviews',
+    'their records are kept, so ask for a higher limit',
+  ]),
   teamsPerRole: limit('LIMIT_TEAMS_PER_ROLE', 100, 'teams that a custom role is assigned to.', [
     'this role',
     'teams',

@@ -52,6 +52,7 @@ for (const driver of API_DRIVERS) {
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
         '/authz/assignments': ['ann', { role: { name: 'cluster-operator' }, to: { type: 'user', name: 'cat' } }],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
+        '/authz/reviews': ['ann', { question: { kind: 'team', team: { name: 'operators' } } }],
         '/authz/roles': [
           'ann',
           { name: 'twice', permissions: [{ namespace: 'cluster_mgmt', action: 'view clusters' }] },

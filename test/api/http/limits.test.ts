@@ -92,6 +92,13 @@ const LISTS: readonly List[] = [
     size: 'select count(*)::integer as n from guardrail where organization_id = $1',
   },
   {
+    limit: 'reviewsPerOrganization',
+    prepare: organization,
+    grow: (atrium, { user, org }, name) =>
+      atrium.as(user)('POST', `/authz/reviews?org=${org}`, { name, question: { kind: 'robot_tokens', days: 90 } }),
+    size: 'select count(*)::integer as n from review where organization_id = $1',
+  },
+  {
     limit: 'robotsPerOrganization',
     prepare: organization,
     grow: (atrium, { user, org }, name) => atrium.as(user)('POST', `/orgs/${org}/robots`, { name }),
