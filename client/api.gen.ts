@@ -5337,6 +5337,10 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
       };
     };
     answer: ReviewWithItems;

@@ -83,7 +83,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     timeMachine,
     warmUp: () => warmUp(() => graphStore.load(PLATFORM), model, catalog),
     owners,
-    relations: createRelations(judge, owners, readId),
+    relations: createRelations(judge, owners, readId, uses.note),
     visibleClusters: createVisibleClusters(judge),
     shownObjects: createShownObjects(judge),
     heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db), model),

@@ -4,6 +4,7 @@ import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
+import type { NoteUse } from './uses/access-uses.ts';
 
 interface RelationOf {
   readonly type: 'organization' | 'role' | OwnedType;
@@ -86,8 +87,18 @@ export interface OwnerStore {
 type ReadId = (text: string, what: string) => bigint;
 
 /** The check comes before the load: callers who do not hold the relation do not learn whether the object exists. */
-export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: OwnerStore, readId: ReadId) {
-  return { require, requireOn, ownerOf };
+export function createRelations(
+  judge: Pick<Judge, 'holds' | 'objects'>,
+  store: OwnerStore,
+  readId: ReadId,
+  noteUse: NoteUse = () => undefined,
+) {
+  return { require, requireOn, ownerOf, noteMember };
+
+  function noteMember(personId: bigint, organizationId: bigint): void {
+    noteUse(personId, organizationId, 'can_view', 'organization', organizationId);
+  }
+
 
   async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
     const wanted = relationNamed(named);

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { choice, PageQuery, readPage, showPage } from '../http/wire/paging.ts';
@@ -135,6 +136,7 @@ export function reviewRoutes(scope: Scope, reviews: Reviews, baseUrl: () => stri
     scope.post(
       `/authz/reviews/:id/items/:item/${verdict}`,
       {
+        preValidation: dropAbsent(),
         config: seeing,
         schema: {
           ...common,
@@ -162,7 +164,7 @@ export function reviewRoutes(scope: Scope, reviews: Reviews, baseUrl: () => stri
         ...common,
         summary: 'Close an access review before it is due: undecided items are kept or ended, as it says',
         params: ReviewPath,
-        querystring: OrgQuery,
+        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery }),
         etag: true,
         ifMatch: true,
         errors: [409],
@@ -171,8 +173,9 @@ export function reviewRoutes(scope: Scope, reviews: Reviews, baseUrl: () => stri
     },
     async (request, reply) => {
       const review = await reviews.close(settingOf(request), idOf(request.params), unchanged(request));
-      const { items, total } = await reviews.items(review, readPage({}));
-      showPage(request, reply, baseUrl(), readPage({}), total);
+      const page = readPage(request.query);
+      const { items, total } = await reviews.items(review, page);
+      showPage(request, reply, baseUrl(), page, total);
       return await showFull(reply, review, items);
     },
   );

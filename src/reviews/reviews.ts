@@ -120,6 +120,7 @@ interface Parts {
   readonly findItems: FindItems;
   readonly readQuestion: (organization: Named, input: QuestionInput) => Promise<ReviewQuestion>;
   readonly unused: Pick<Unused, 'report'>;
+  readonly current: () => Promise<void>;
   readonly preview: (caller: PreviewCaller, changes: readonly PlannedChange[]) => Promise<ImpactReport>;
   readonly personNamed: (name: string) => Promise<Person | undefined>;
   readonly personWithId: (id: bigint) => Promise<Person | undefined>;
@@ -154,7 +155,7 @@ const FINAL: ReadonlySet<string> = new Set(['forbidden', 'conflict', 'notFound',
 export type Reviews = ReturnType<typeof createReviews>;
 
 export function createReviews(parts: Parts) {
-  const { store, judge, endings, findItems, readQuestion, unused, preview, personNamed, personWithId } = parts;
+  const { store, judge, endings, findItems, readQuestion, unused, current, preview, personNamed, personWithId } = parts;
   return { list, get, items, itemWith, impactOf, start, decide, close, settleDue, proofOf, recordOf, allItems };
 
   async function list(
@@ -306,6 +307,8 @@ export function createReviews(parts: Parts) {
   /** Closes what is due. Several processes may do this at the same time: whoever comes later finds nothing. */
   async function settleDue(): Promise<void> {
     for (const review of await store.due(AT_ONCE)) {
+      // No request arrived that would have made what is remembered exact.
+      await current();
       const { id, organizationId, startedBy } = review;
       const actor = { ...startedBy, requestId: `review-${id}` };
       const person = await personWithId(startedBy.id);

@@ -23,7 +23,7 @@ export function wireReviews(
   const store = createReviewStore(db, revisions.write, room, createEndedAccess(db, room));
   const references = createReferences(db);
   const reviews = createReviews({
-    ...{ store, judge, unused, personNamed, personWithId },
+    ...{ store, judge, unused, personNamed, personWithId, current: revisions.current },
     endings: createReviewEndings(judge),
     findItems: createReviewItems(store, graphs, unused),
     readQuestion: (organization, input) => readQuestion(references, model, organization, input),

@@ -6,7 +6,9 @@
  * 2. If there are several ways to the yes, exactly one of them is credited: one that is needed anyway, if there is one.
  *    So whatever is not credited can be ended, all of it at the same time, and every use would still be allowed.
  * 3. What was used before the period is no reason to keep anything. It is only remembered when that was.
- * 4. A use in some namespaces of a cluster does not say in which, so all assignments that allow it there are credited.
+ * 4. What is assigned to a user ends when they leave their last team. So a user of whom an assignment is credited needs
+ *    one membership, whatever that gives.
+ * 5. A use in some namespaces of a cluster does not say in which, so all assignments that allow it there are credited.
  */
 import { createObjectAnswers } from '../authz/alike-answers.ts';
 import { assignmentsOn, IN_NAMESPACES } from '../authz/places/namespaces.ts';
@@ -44,8 +46,16 @@ interface TupleText {
 /** The ways of one answer that are looked at. More of them give nothing that these do not. */
 const MAX_WAYS = 30;
 
-/** @param since the first day of the period */
-export function* creditUses(graph: Graph, uses: readonly Use[], since: string): Generator<void, Credits, void> {
+/**
+ * @param since the first day of the period
+ * @param teamsOf the keys of the memberships of a user
+ */
+export function* creditUses(
+  graph: Graph,
+  uses: readonly Use[],
+  since: string,
+  teamsOf: (user: string) => readonly string[],
+): Generator<void, Credits, void> {
   const used = new Map<string, string>();
   const earlier = new Map<string, string>();
   const found: { readonly ways: Ways; readonly day: string }[] = [];
@@ -69,6 +79,12 @@ export function* creditUses(graph: Graph, uses: readonly Use[], since: string): 
   for (const { ways, day } of found) {
     for (const key of cheapest(ways, used)) keepLatest(used, key, day);
     yield;
+  }
+  for (const [key, day] of [...used]) {
+    const [, relation, user = ''] = key.split(' ');
+    const teams = relation === 'assignee' ? teamsOf(user) : [];
+    const [first] = teams;
+    if (first !== undefined) keepLatest(used, teams.find((one) => used.has(one)) ?? first, day);
   }
   return { used, earlier };
 }

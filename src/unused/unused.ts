@@ -96,8 +96,13 @@ export function createUnused(
     ];
     const begin = new Date(now.getTime() - days * DAY_MS);
     const since = days === 0 ? '' : dayText(Math.floor(begin.getTime() / DAY_MS));
+    const memberships = Map.groupBy(
+      grants.filter((grant) => grant.kind === 'membership'),
+      ({ to }) => `${to.type}:${to.id}`,
+    );
+    const teamsOf = (user: string) => memberships.get(user)?.map(({ key }) => key) ?? [];
     const { used, earlier } = await inOneMoment(graphs, organizationId, organizationId, (graph) =>
-      creditUses(graph, uses, since),
+      creditUses(graph, uses, since, teamsOf),
     );
     const isComplete = trackedSince <= begin;
     const isUnused = ({ key, createdAt }: Grant) => isComplete && createdAt <= begin && !used.has(key);

@@ -26,7 +26,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/reviews/:id/items/:item': 'id:review item:reviewItem ?org',
   'POST /authz/reviews/:id/items/:item/keep': 'id:review item:reviewItem ?org .comment',
   'POST /authz/reviews/:id/items/:item/end': 'id:review item:reviewItem ?org .comment',
-  'POST /authz/reviews/:id/close': 'id:review ?org',
+  'POST /authz/reviews/:id/close': 'id:review ?org PAGE',
   'GET /authz/reviews/:id/record': 'id:review ?org',
   'GET /authz/reviews/:id/csv': 'id:review ?org',
   'GET /authz/unused': '?org ?days ?kind PAGE',

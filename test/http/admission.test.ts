@@ -104,7 +104,8 @@ describe('Admission', () => {
           required.push(`${person.login} ${relation} ${id}`);
           return 30n;
         },
-        ownerOf: async () => ACME.id,
+        noteMember: () => undefined,
+      ownerOf: async () => ACME.id,
       },
       tokenUsage: { note: (id) => used.push(`token ${id}`) },
       sessionUsage: { note: (id) => used.push(`session ${id}`) },

@@ -48,7 +48,8 @@ describe('Admission of robots', () => {
           required.push(`${person.login} ${relation} ${id}`);
           return 30n;
         },
-        ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
+        noteMember: () => undefined,
+      ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
       },
       tokenUsage: { note: (id) => used.push(id) },
       sessionUsage: { note: () => undefined },

@@ -48,6 +48,8 @@ export interface Relations {
     id: string,
     isReached: (object: KeptFrom) => boolean,
   ): Promise<bigint>;
+  /** A user or robot was admitted because they are in the organization, so that counts as used. */
+  noteMember(personId: bigint, organizationId: bigint): void;
   /** The owner of the object that a relation is about, if it exists. */
   ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
 }

@@ -133,6 +133,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (!organization) return false;
       const isForMembers = access.who === 'member' || at !== undefined;
       if (isForMembers && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      if (access.who === 'member') relations.noteMember(person.id, organization.id);
       caller = { ...caller, organization };
     }
     tokenUsage.note(grant.tokenId, now);
@@ -202,6 +203,7 @@ export function createAdmission(options: AdmissionOptions) {
     const isPast = (request.query as { at?: unknown }).at !== undefined;
     const relation = (isPast ? access.inPast : undefined) ?? access.relation ?? relationOfRobot(caller, access);
     if (relation) await relations.require(caller.person, organization.id, relation, id);
+    if (access.who === 'member') relations.noteMember(caller.person.id, organization.id);
     request.caller = { ...caller, organization };
   }
 
