@@ -3543,11 +3543,11 @@ export type ReviewItemWithImpact = {
         readonly name: string;
       };
       /** What they could not do any more; at most 100 on single objects. */
-      readonly loses: readonly ({
+      readonly loses: readonly {
         /** The object. */
         readonly object: {
           /** What it is. */
-          readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+          readonly type: string;
           /** Assigned by the server, never reused. */
           readonly id: bigint;
           /** Its name. */
@@ -3555,18 +3555,18 @@ export type ReviewItemWithImpact = {
         };
         /** What can be done on it. */
         readonly relation: string;
-      })[];
+      }[];
       /** How many more are left out. */
       readonly more: number;
     })[];
     /** How many users and robots it concerns. */
     readonly total: number;
     /** What nobody could do any more. */
-    readonly unattended: readonly ({
+    readonly unattended: readonly {
       /** The object. */
       readonly object: {
         /** What it is. */
-        readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+        readonly type: string;
         /** Assigned by the server, never reused. */
         readonly id: bigint;
         /** Its name. */
@@ -3574,7 +3574,7 @@ export type ReviewItemWithImpact = {
       };
       /** What can be done on it. */
       readonly relation: string;
-    })[];
+    }[];
   } | null;
   /** Why the caller cannot end it. */
   readonly cannot_end: {
@@ -5421,7 +5421,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: unknown;
+    answer: string;
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {

@@ -7,7 +7,6 @@
 export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '?': [
     'GET /.well-known/jwks.json',
-    'GET /authz/reviews/{id}/record',
     'GET /authz/roles/export',
     'GET /user/credentials',
     'GET /user/credentials/{credName}',

@@ -5,7 +5,7 @@ import type { Db } from '../db/db.ts';
 import { createTokenIssuerStore } from '../identity/tokens/token-issuer.store.ts';
 import { leaveTeam } from '../organizations/members.store.ts';
 import { settle } from '../organizations/members.ts';
-import type { EndInside } from './reviews.ts';
+import type { EndInside } from './review.ts';
 
 /** Ends the access of an item with the statements of its noun, inside the transaction that decides about the item. */
 export function createEndedAccess(db: Db, room: Room): EndInside {

@@ -8,19 +8,7 @@ import type { Graph } from '../rebac/graph.ts';
 import { possibleUsers } from '../rebac/list-users.ts';
 import { keyOf } from '../unused/credits.ts';
 import type { Grant, Unused, UnusedGrant } from '../unused/unused.ts';
-import type { EndableGrant, ItemDraft, Named, ReviewQuestion } from './review.ts';
-
-/** A token of a robot. */
-export interface OldToken extends Named {
-  readonly robot: Named;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-}
-
-export interface ItemSource {
-  /** Of robots of the organization, created before this time, by robot and ID. */
-  tokensBefore(organizationId: bigint, before: Date): Promise<OldToken[]>;
-}
+import type { EndableGrant, ItemDraft, ItemSource, Named, OldToken, ReviewQuestion } from './review.ts';
 
 export interface FoundItems {
   readonly items: readonly ItemDraft[];

@@ -18,7 +18,8 @@ export function reviewRecord(
   review: Review,
   { items, start, organization }: { items: readonly ReviewItem[]; start: ChainEntry; organization: Named },
 ): ReviewRecord {
-  const text = writeJson({
+  // A line of text ends with a line break: programs that print it add none.
+  const json = writeJson({
     format: 'atrium access review 1',
     organization,
     review: {
@@ -49,6 +50,7 @@ export function reviewRecord(
       reason: item.rejection?.reason ?? null,
     })),
   });
+  const text = `${json}\n`;
   return { text, hash: hashOf(text) };
 }
 

@@ -1,3 +1,6 @@
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Once, Work } from '../changes/write.ts';
 import type { Grant } from '../unused/unused.ts';
 
 export interface Named {
@@ -47,11 +50,16 @@ export interface ItemDraft {
 }
 
 /** IDs are text, because not every number is exact in the database's JSON. */
-export interface ItemDetails {
-  readonly team?: TextNamed;
-  readonly role?: TextNamed;
-  readonly on?: TextNamed & { readonly type: string };
-  readonly token?: TextNamed;
+export type ItemDetails = Partial<OfMembership & OfAssignment & OfToken>;
+interface OfMembership {
+  readonly team: TextNamed;
+}
+interface OfAssignment {
+  readonly role: TextNamed;
+  readonly on: TextNamed & { readonly type: string };
+}
+interface OfToken {
+  readonly token: TextNamed;
 }
 export interface TextNamed {
   readonly id: string;
@@ -102,3 +110,78 @@ export interface ChainEntry {
 }
 
 export type EndableGrant = Exclude<Grant, { readonly kind: 'permission' }>;
+
+export interface NewReview {
+  readonly name: string;
+  readonly question: ReviewQuestion;
+  readonly undecided: Undecided;
+  readonly dueAt: Date;
+  readonly reviewers: readonly Named[];
+  readonly items: readonly ItemDraft[];
+  readonly leftOut: number;
+}
+
+export interface Decision {
+  readonly actor: Actor;
+  readonly verdict: 'keep' | 'end';
+  readonly comment: string;
+  /** The review decides, not the actor. */
+  readonly isByRule: boolean;
+}
+
+export interface Closing {
+  readonly organizationId: bigint;
+  readonly id: bigint;
+  /** With whose rights it is closed. */
+  readonly actor: Actor;
+  /** Undefined if it was due. */
+  readonly closedBy: Named | undefined;
+  /** What could not be ended, by item. */
+  readonly rejections: ReadonlyMap<bigint, { readonly reason: string; readonly message: string }>;
+  /** Throws if the review is not the one that was meant. */
+  readonly decide: (review: Review) => void;
+}
+
+interface Inside {
+  readonly query: Parameters<Work<unknown>>[0];
+  readonly touch: Parameters<Work<unknown>>[1];
+  readonly record: Parameters<Work<unknown>>[2];
+}
+/** Ends the access of an item as a part of a transaction. */
+export type EndInside = (
+  inside: Inside,
+  item: ItemDraft,
+  actor: Actor,
+  organizationId: bigint,
+) => Promise<'ended' | 'gone'>;
+
+/** A token of a robot. */
+export interface OldToken extends Named {
+  readonly robot: Named;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+export interface ItemSource {
+  /** Of robots of the organization, created before this time, by robot and ID. */
+  tokensBefore(organizationId: bigint, before: Date): Promise<OldToken[]>;
+}
+
+export interface ReviewStore extends ItemSource {
+  /** The newest first. Only those of one reviewer, if they are given. */
+  list(
+    organizationId: bigint,
+    filter: { readonly reviewerId?: bigint | undefined; readonly state?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<Review>>;
+  get(organizationId: bigint, id: bigint): Promise<Review | undefined>;
+  due(max: number): Promise<Review[]>;
+  items(reviewId: bigint, page?: PageRequest, state?: ItemState): Promise<Page<ReviewItem>>;
+  item(reviewId: bigint, id: bigint): Promise<ReviewItem | undefined>;
+  start(organizationId: bigint, draft: NewReview, actor: Actor, once?: Once<Review>): Promise<Review>;
+  decide(organizationId: bigint, reviewId: bigint, itemId: bigint, decision: Decision): Promise<ReviewItem>;
+  close(closing: Closing): Promise<boolean>;
+  record(organizationId: bigint, id: bigint): Promise<string | undefined>;
+  entry(organizationId: bigint, id: bigint, action: 'review.start' | 'review.close'): Promise<ChainEntry | undefined>;
+  isInTeam(teamId: bigint, userId: bigint): Promise<boolean>;
+}

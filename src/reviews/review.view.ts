@@ -86,11 +86,10 @@ const REVIEW = {
   ),
 };
 export const ReviewResponse = named('Review', Type.Object(REVIEW));
-const ITEM_FIELDS = {
-  id: Int64,
-  kind: Type.String({ enum: [...ITEM_KINDS], ...says('What can be kept or ended.') }),
-  principal: Typed(PRINCIPAL_TYPES, 'Who has it.'),
+const OF_MEMBERSHIP = {
   team: Type.Optional(Reference('Of a membership: the team.')),
+};
+const OF_ASSIGNMENT = {
   assignment_id: Type.Optional(Type.Unsafe<number | bigint>({ ...Int64, ...says('Of an assignment: its ID.') })),
   role: Type.Optional(Reference('Of an assignment: the role.')),
   on: Type.Optional(
@@ -99,7 +98,17 @@ const ITEM_FIELDS = {
       says('Of an assignment: on what the role is assigned.'),
     ),
   ),
+};
+const OF_TOKEN = {
   token: Type.Optional(Reference('Of a token: the token of the robot.')),
+};
+const ITEM_FIELDS = {
+  id: Int64,
+  kind: Type.String({ enum: [...ITEM_KINDS], ...says('What can be kept or ended.') }),
+  principal: Typed(PRINCIPAL_TYPES, 'Who has it.'),
+  ...OF_MEMBERSHIP,
+  ...OF_ASSIGNMENT,
+  ...OF_TOKEN,
   sentence: Type.String(says('Why they had it when the review was started.')),
   state: Type.String({
     enum: [...ITEM_STATES],
@@ -136,7 +145,10 @@ export const FullReview = named(
   }),
 );
 const Effect = Type.Object({
-  object: Typed(OBJECT_TYPES, 'The object.'),
+  object: Type.Object(
+    { type: Type.String(says('What it is.')), id: Int64, name: Type.String(says('Its name.')) },
+    says('The object.'),
+  ),
   relation: Type.String(says('What can be done on it.')),
 });
 export const ItemWithImpact = named(

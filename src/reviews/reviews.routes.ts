@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
-import { type Scope, sendText } from '../http/server.ts';
+import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionEtag } from '../http/wire/etag.ts';
@@ -190,12 +190,16 @@ export function reviewRoutes(scope: Scope, reviews: Reviews, baseUrl: () => stri
         params: ReviewPath,
         querystring: OrgQuery,
         errors: [409],
-        response: { 200: media('application/json') },
+        response: { 200: media('text/plain') },
       },
     },
     async (request, reply) => {
-      sendText(reply, await reviews.recordOf(await seen(request)));
-      return reply;
+      const review = await seen(request);
+      const text = await reviews.recordOf(review);
+      // It is JSON, but a client that reads it as such could not hash what it got.
+      reply.type('text/plain; charset=utf-8');
+      reply.header('content-disposition', `attachment; filename="review-${review.id}.json"`);
+      return reply.send(text as never);
     },
   );
 

@@ -14,10 +14,19 @@ import {
   toItem,
   toReview,
 } from './review.rows.ts';
-import type { ChainEntry, ItemState, Review, ReviewItem } from './review.ts';
-import type { OldToken } from './review-items.ts';
+import type {
+  ChainEntry,
+  Closing,
+  Decision,
+  EndInside,
+  ItemState,
+  NewReview,
+  OldToken,
+  Review,
+  ReviewItem,
+  ReviewStore,
+} from './review.ts';
 import { hashOf, reviewRecord } from './review-record.ts';
-import type { Closing, Decision, EndInside, NewReview, ReviewStore } from './reviews.ts';
 
 // A filter that is null is none: then all reviews are listed.
 const MINE = '($2::bigint is null or $2 = any(r.reviewer_ids))';

@@ -10,20 +10,18 @@
  *    of whoever started it, or closes it. If ending is rejected, the item says why, and the review is closed all the same.
  */
 import type { Judge } from '../authz/judge.ts';
-import { AppError, invalidField, missingRelation, reasonOf } from '../base/errors.ts';
+import { AppError, invalidField } from '../base/errors.ts';
 import { readLineField } from '../base/fields.ts';
 import type { Page, PageRequest } from '../base/page.ts';
-import { createPace } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { isRobotPrincipal } from '../changes/principal.ts';
-import type { Once, Work } from '../changes/write.ts';
+import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
 import type { PlannedChange } from '../impact/changes/planned-change.ts';
 import type { ImpactReport, PreviewCaller } from '../impact/impact.ts';
-import type { Unused } from '../unused/unused.ts';
 import type {
   ChainEntry,
-  ItemDraft,
+  Decision,
   ItemState,
   Named,
   Review,
@@ -31,8 +29,9 @@ import type {
   ReviewQuestion,
   Undecided,
 } from './review.ts';
-import { type createReviewEndings, plannedEnding } from './review-endings.ts';
-import type { FindItems, ItemSource } from './review-items.ts';
+import { plannedEnding } from './review-endings.ts';
+import { createReviewSettlement, rejectionIn, type SettlementParts } from './review-settlement.ts';
+import type { FindItems } from './review-items.ts';
 import { type QuestionInput, questionText } from './review-question.ts';
 import { hashOf } from './review-record.ts';
 
@@ -50,80 +49,12 @@ export interface ReviewInput {
   readonly undecided?: Undecided | undefined;
 }
 
-export interface NewReview {
-  readonly name: string;
-  readonly question: ReviewQuestion;
-  readonly undecided: Undecided;
-  readonly dueAt: Date;
-  readonly reviewers: readonly Named[];
-  readonly items: readonly ItemDraft[];
-  readonly leftOut: number;
-}
-
-export interface Decision {
-  readonly actor: Actor;
-  readonly verdict: 'keep' | 'end';
-  readonly comment: string;
-  /** The review decides, not the actor. */
-  readonly isByRule: boolean;
-}
-
-export interface Closing {
-  readonly organizationId: bigint;
-  readonly id: bigint;
-  /** With whose rights it is closed. */
-  readonly actor: Actor;
-  /** Undefined if it was due. */
-  readonly closedBy: Named | undefined;
-  /** What could not be ended, by item. */
-  readonly rejections: ReadonlyMap<bigint, { readonly reason: string; readonly message: string }>;
-  /** Throws if the review is not the one that was meant. */
-  readonly decide: (review: Review) => void;
-}
-
-interface Inside {
-  readonly query: Parameters<Work<unknown>>[0];
-  readonly touch: Parameters<Work<unknown>>[1];
-  readonly record: Parameters<Work<unknown>>[2];
-}
-/** Ends the access of an item as a part of a transaction. */
-export type EndInside = (
-  inside: Inside,
-  item: ItemDraft,
-  actor: Actor,
-  organizationId: bigint,
-) => Promise<'ended' | 'gone'>;
-
-export interface ReviewStore extends ItemSource {
-  /** The newest first. Only those of one reviewer, if they are given. */
-  list(
-    organizationId: bigint,
-    filter: { readonly reviewerId?: bigint | undefined; readonly state?: string | undefined },
-    page: PageRequest,
-  ): Promise<Page<Review>>;
-  get(organizationId: bigint, id: bigint): Promise<Review | undefined>;
-  due(max: number): Promise<Review[]>;
-  items(reviewId: bigint, page?: PageRequest, state?: ItemState): Promise<Page<ReviewItem>>;
-  item(reviewId: bigint, id: bigint): Promise<ReviewItem | undefined>;
-  start(organizationId: bigint, draft: NewReview, actor: Actor, once?: Once<Review>): Promise<Review>;
-  decide(organizationId: bigint, reviewId: bigint, itemId: bigint, decision: Decision): Promise<ReviewItem>;
-  close(closing: Closing): Promise<boolean>;
-  record(organizationId: bigint, id: bigint): Promise<string | undefined>;
-  entry(organizationId: bigint, id: bigint, action: 'review.start' | 'review.close'): Promise<ChainEntry | undefined>;
-  isInTeam(teamId: bigint, userId: bigint): Promise<boolean>;
-}
-
-interface Parts {
-  readonly store: ReviewStore;
+interface Parts extends SettlementParts {
   readonly judge: Pick<Judge, 'holds'>;
-  readonly endings: ReturnType<typeof createReviewEndings>;
   readonly findItems: FindItems;
   readonly readQuestion: (organization: Named, input: QuestionInput) => Promise<ReviewQuestion>;
-  readonly unused: Pick<Unused, 'report'>;
-  readonly current: () => Promise<void>;
   readonly preview: (caller: PreviewCaller, changes: readonly PlannedChange[]) => Promise<ImpactReport>;
   readonly personNamed: (name: string) => Promise<Person | undefined>;
-  readonly personWithId: (id: bigint) => Promise<Person | undefined>;
 }
 
 /** What ending an item would do. */
@@ -148,15 +79,13 @@ const MAX_DUE_DAYS = 366;
 const MAX_NAME = 100;
 const MAX_REVIEWERS = 20;
 const MAX_COMMENT = 1000;
-const AT_ONCE = 20;
-/** Errors that say something about the change. Others are tried again later. */
-const FINAL: ReadonlySet<string> = new Set(['forbidden', 'conflict', 'notFound', 'malformed', 'stale', 'invalid']);
 
 export type Reviews = ReturnType<typeof createReviews>;
 
 export function createReviews(parts: Parts) {
-  const { store, judge, endings, findItems, readQuestion, unused, current, preview, personNamed, personWithId } = parts;
-  return { list, get, items, itemWith, impactOf, start, decide, close, settleDue, proofOf, recordOf, allItems };
+  const { store, judge, endings, findItems, readQuestion, preview, personNamed } = parts;
+  const settlement = createReviewSettlement(parts);
+  return { list, get, items, itemWith, impactOf, start, decide, close, settleDue: settlement.settleDue, proofOf, recordOf, allItems };
 
   async function list(
     organizationId: bigint,
@@ -289,7 +218,7 @@ export function createReviews(parts: Parts) {
     const review = await get(organization.id, actor.id, id);
     precondition(review);
     if (review.closedAt) throw new AppError('conflict', 'the review is closed', { reason: 'review_closed' });
-    const rejections = await endUndecided(review, actor);
+    const rejections = await settlement.endUndecided(review, actor);
     const closedBy = { id: actor.id, name: actor.name };
     // Deciding what is undecided has made the review another one than the caller has read.
     const isDone = await store.close({
@@ -302,53 +231,6 @@ export function createReviews(parts: Parts) {
     });
     if (!isDone) throw new AppError('conflict', 'the review is closed', { reason: 'review_closed' });
     return await get(organization.id, actor.id, id);
-  }
-
-  /** Closes what is due. Several processes may do this at the same time: whoever comes later finds nothing. */
-  async function settleDue(): Promise<void> {
-    for (const review of await store.due(AT_ONCE)) {
-      // No request arrived that would have made what is remembered exact.
-      await current();
-      const { id, organizationId, startedBy } = review;
-      const actor = { ...startedBy, requestId: `review-${id}` };
-      const person = await personWithId(startedBy.id);
-      const rejections = await endUndecided(review, actor, !person?.active);
-      await store.close({ organizationId, id, actor, closedBy: undefined, rejections, decide: () => undefined });
-    }
-  }
-
-  /** One after the other, each in a transaction of its own: if one is rejected, the others end all the same. */
-  async function endUndecided(review: Review, actor: Actor, isActorGone = false): Promise<Closing['rejections']> {
-    const rejections = new Map<bigint, { reason: string; message: string }>();
-    if (review.undecided === 'keep') return rejections;
-    const { items: open } = await store.items(review.id, undefined, 'open');
-    const stillUnused = await unusedNow(review, open.length);
-    const pace = createPace();
-    for (const item of open) {
-      try {
-        if (isActorGone) throw missingRelation('owner:org', ': the user who started the review is not active any more');
-        if (stillUnused && !stillUnused.has(targetOf(item))) throw usedMeanwhile();
-        if (item.isPresent) await endings.requireRight(review.organizationId, actor.id, item);
-        const decision = { actor, verdict: 'end', comment: '', isByRule: true } as const;
-        await store.decide(review.organizationId, review.id, item.id, decision);
-      } catch (error) {
-        if (error instanceof AppError && error.detail.reason === 'already_decided') continue;
-        rejections.set(item.id, rejectionIn(error));
-      }
-      await pace();
-    }
-    return rejections;
-  }
-
-  /** Of a review of unused access: what is still unused. Ending what was used meanwhile would take away what is needed. */
-  async function unusedNow({ organizationId, question }: Review, open: number): Promise<Set<string> | undefined> {
-    if (question.kind !== 'unused' || open === 0) return undefined;
-    const { grants } = await unused.report(organizationId, question.days, new Date());
-    return new Set(
-      grants.flatMap((grant) =>
-        grant.kind === 'permission' ? [] : `${grant.kind} ${grant.id} ${grant.to.type} ${grant.to.id}`,
-      ),
-    );
   }
 
   /** Undefined while the review is open. */
@@ -385,17 +267,4 @@ function readDue(dueAt: Date | undefined, now: Date): Date {
 
 function isUser({ type, id }: { readonly type: string; readonly id: bigint }, userId: bigint): boolean {
   return type === 'user' && id === userId;
-}
-
-function targetOf({ kind, targetId, principal }: ReviewItem): string {
-  return `${kind} ${targetId} ${principal.type} ${principal.id}`;
-}
-
-function usedMeanwhile(): AppError {
-  return new AppError('conflict', 'it was used after the review was started', { reason: 'used_meanwhile' });
-}
-
-function rejectionIn(error: unknown): { readonly reason: string; readonly message: string } {
-  if (!(error instanceof AppError) || !FINAL.has(error.kind)) throw error;
-  return { reason: reasonOf(error), message: error.message };
 }

@@ -63,3 +63,11 @@ export async function backdateUses(atrium: TestServer, org: bigint, days: number
 export async function makeDue(atrium: TestServer, id: number): Promise<void> {
   await atrium.instance.db.query(statement(`update review set due_at = now() - interval '1 second' where id = ${id}`));
 }
+
+/** The list of reviews of an organization, which grows up to its limit. */
+export const reviewList = {
+  limit: 'reviewsPerOrganization',
+  grow: (atrium: TestServer, { user, org }: { readonly user: string; readonly org: string }, name: string) =>
+    atrium.as(user)('POST', `/authz/reviews?org=${org}`, { name, question: { kind: 'robot_tokens', days: 90 } }),
+  size: 'select count(*)::integer as n from review where organization_id = $1',
+} as const;

@@ -7,6 +7,7 @@ import { COUNTS } from '../../counts.ts';
 import { assignmentList } from '../../support/assignments.ts';
 import { COUNTED_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
+import { reviewList } from '../../support/reviews.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
@@ -59,7 +60,6 @@ function basic({ world }: TestServer, user: string): Record<string, string> {
 function createToken(atrium: TestServer, user: string, name: string): Promise<Answer> {
   return atrium.as()('POST', `/users/${user}/tokens`, { name }, basic(atrium, user));
 }
-
 let uid = 0;
 const newUid = () => `00000000-0000-4000-8000-${String(++uid).padStart(12, '0')}`;
 const chart = { name: 'c', sourceRef: { name: 's' }, version: '1', releaseName: 'r', namespace: 'n' };
@@ -91,13 +91,7 @@ const LISTS: readonly List[] = [
       }),
     size: 'select count(*)::integer as n from guardrail where organization_id = $1',
   },
-  {
-    limit: 'reviewsPerOrganization',
-    prepare: organization,
-    grow: (atrium, { user, org }, name) =>
-      atrium.as(user)('POST', `/authz/reviews?org=${org}`, { name, question: { kind: 'robot_tokens', days: 90 } }),
-    size: 'select count(*)::integer as n from review where organization_id = $1',
-  },
+  { ...reviewList, prepare: organization },
   {
     limit: 'robotsPerOrganization',
     prepare: organization,
