@@ -82,8 +82,12 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     tokenUsage: { note: () => undefined },
     sessionUsage: { note: () => undefined },
     secondFactors: { isMissing: async () => false },
-    relations: { require: async () => undefined, requireOn: async () => 0n, noteMember: () => undefined,
-      ownerOf: async () => undefined },
+    relations: {
+      require: async () => undefined,
+      requireOn: async () => 0n,
+      noteMember: () => undefined,
+      ownerOf: async () => undefined,
+    },
     mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [], scim: [] },
   };
   const { app } = createApp(parts);

@@ -61,7 +61,8 @@ async function shownReview(session: Session, text: string): Promise<Shown> {
     name: (row) => row.name,
     about: (row) => row.about,
     state: (row) => row.state,
-    items: () => `${counts.open} open, ${counts.kept} kept, ${counts.ended} ended, ${counts.gone} gone, ${counts.rejected} rejected`,
+    items: () =>
+      `${counts.open} open, ${counts.kept} kept, ${counts.ended} ended, ${counts.gone} gone, ${counts.rejected} rejected`,
     reviewers: (row) => (row.reviewers.length > 0 ? row.reviewers.map(({ name }) => name).join(', ') : 'the owners'),
     'if undecided': (row) => row.undecided,
     due: (row) => shortTime(row.due_at),
@@ -152,7 +153,9 @@ export const review: Group = {
       watch: {},
       async run(session, { args }) {
         if (args.item === undefined) return await shownReview(session, args.review);
-        const found = await session.client().call('GET /authz/reviews/{id}/items/{item}', at(session, args.review, args.item));
+        const found = await session
+          .client()
+          .call('GET /authz/reviews/{id}/items/{item}', at(session, args.review, args.item));
         const loses = found.impact?.users.map(({ user, loses: lost, more }) => {
           const texts = lost.map(({ object, relation }) => `${relation.replace(/^can_/, '')} ${object.name}`);
           return `${user.name}: ${[...texts, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
@@ -199,7 +202,10 @@ export const review: Group = {
       async run(session, { args }) {
         const input = { path: { id: readId(args.review) }, query: { org: session.org() } };
         const { counts, undecided, name } = await session.client().call('GET /authz/reviews/{id}', input);
-        await confirm(session, `Close the review ${name}? ${counts.open} undecided will ${undecided === 'end' ? 'end' : 'stay'}.`);
+        await confirm(
+          session,
+          `Close the review ${name}? ${counts.open} undecided will ${undecided === 'end' ? 'end' : 'stay'}.`,
+        );
         const closed = await session.client().call('POST /authz/reviews/{id}/close', input);
         return said(`closed the review ${name}: ${closed.counts.kept} kept, ${closed.counts.ended} ended`, closed);
       },

@@ -99,7 +99,6 @@ export function createRelations(
     noteUse(personId, organizationId, 'can_view', 'organization', organizationId);
   }
 
-
   async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
     const wanted = relationNamed(named);
     const organization: ObjectRef = { type: 'organization', id: organizationId };

@@ -30,10 +30,10 @@ import type {
   Undecided,
 } from './review.ts';
 import { plannedEnding } from './review-endings.ts';
-import { createReviewSettlement, rejectionIn, type SettlementParts } from './review-settlement.ts';
 import type { FindItems } from './review-items.ts';
 import { type QuestionInput, questionText } from './review-question.ts';
 import { hashOf } from './review-record.ts';
+import { createReviewSettlement, rejectionIn, type SettlementParts } from './review-settlement.ts';
 
 export interface ReviewSetting {
   readonly organization: Named;
@@ -85,7 +85,20 @@ export type Reviews = ReturnType<typeof createReviews>;
 export function createReviews(parts: Parts) {
   const { store, judge, endings, findItems, readQuestion, preview, personNamed } = parts;
   const settlement = createReviewSettlement(parts);
-  return { list, get, items, itemWith, impactOf, start, decide, close, settleDue: settlement.settleDue, proofOf, recordOf, allItems };
+  return {
+    list,
+    get,
+    items,
+    itemWith,
+    impactOf,
+    start,
+    decide,
+    close,
+    settleDue: settlement.settleDue,
+    proofOf,
+    recordOf,
+    allItems,
+  };
 
   async function list(
     organizationId: bigint,

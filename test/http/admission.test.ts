@@ -105,7 +105,7 @@ describe('Admission', () => {
           return 30n;
         },
         noteMember: () => undefined,
-      ownerOf: async () => ACME.id,
+        ownerOf: async () => ACME.id,
       },
       tokenUsage: { note: (id) => used.push(`token ${id}`) },
       sessionUsage: { note: (id) => used.push(`session ${id}`) },

@@ -49,7 +49,7 @@ describe('Admission of robots', () => {
           return 30n;
         },
         noteMember: () => undefined,
-      ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
+        ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
       },
       tokenUsage: { note: (id) => used.push(id) },
       sessionUsage: { note: () => undefined },

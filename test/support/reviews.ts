@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { statement } from './statement.ts';
 import type { Answer, Call, TestServer } from './server.ts';
+import { statement } from './statement.ts';
 
 export interface Item {
   readonly id: number;
@@ -48,7 +48,9 @@ export async function backdate(atrium: TestServer, org: bigint, days: number): P
       `update team_member set created_at = ${before} where team_id in (select id from team where organization_id = ${org})`,
     ),
   );
-  await db.query(statement(`update role set created_at = ${before}, updated_at = ${before} where organization_id = ${org}`));
+  await db.query(
+    statement(`update role set created_at = ${before}, updated_at = ${before} where organization_id = ${org}`),
+  );
 }
 
 /** As if the last uses of an organization had been so many days ago. */

@@ -26,8 +26,16 @@ describe('What access reviews reject', () => {
       [{ question: { kind: 'robot_tokens' } }, 422, 'validation_failed'],
       [{ question: { kind: 'unused', days: 366 } }, 422, 'validation_failed'],
       [{ question: { kind: 'unused', days: 90 } }, 422, 'not_tracked_yet'],
-      [{ question: { kind: 'access', relation: 'fly', object: { type: 'cluster', name: 'prod' } } }, 422, 'unknown_relation'],
-      [{ question: { kind: 'access', relation: 'connect', object: { type: 'cluster', name: 'no' } } }, 404, 'not_found'],
+      [
+        { question: { kind: 'access', relation: 'fly', object: { type: 'cluster', name: 'prod' } } },
+        422,
+        'unknown_relation',
+      ],
+      [
+        { question: { kind: 'access', relation: 'connect', object: { type: 'cluster', name: 'no' } } },
+        404,
+        'not_found',
+      ],
       [{ question: { kind: 'access', relation: 'view', object: { type: 'token', id: 1 } } }, 422, 'validation_failed'],
       [{ question, reviewers: [stranger.name] }, 422, 'not_a_member'],
       [{ question, reviewers: ['nobody-like-this'] }, 422, 'not_a_member'],

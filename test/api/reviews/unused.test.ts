@@ -108,7 +108,7 @@ it('The last use counts by the day, and what is new is not unused', async (t) =>
   const [only, ...others] = await days(90);
   assert.deepEqual([only?.assignment_id, others], [used.id, []]);
   assert.equal(only?.last_used_on, new Date(Date.now() - 91 * 86_400_000).toISOString().slice(0, 10));
-  assert.deepEqual((await days(95)), []);
+  assert.deepEqual(await days(95), []);
   assert.ok((await days(0)).some(({ assignment_id }) => assignment_id === fresh.id));
 });
 
