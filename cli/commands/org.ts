@@ -47,6 +47,10 @@ function bodyOf(options: Details) {
 
 type Overview = Answer<'GET /orgs/{org}/overview'>;
 
+function unusedText({ memberships, assignments, days }: NonNullable<Overview['unused_access']>): string {
+  return `${memberships} memberships, ${assignments} assignments, in ${days} days`;
+}
+
 /** Only what the answer contains: the rest is not for this caller. */
 function overviewOf(overview: Overview): Columns<Overview> {
   const { tokens, clusters, contracts, expiring, unused_access: unused, last_change, ...counts } = overview;
@@ -58,9 +62,7 @@ function overviewOf(overview: Overview): Columns<Overview> {
     contracts: contracts && `${contracts.all} (${contracts.ending} end soon)`,
     'expire soon': expiring && `${expiring.memberships} memberships, ${expiring.assignments} roles of teams`,
     // As long as uses are not known for so many days, there is nothing to say.
-    'unused access':
-      unused?.complete &&
-      `${unused.memberships} memberships, ${unused.assignments} assignments, in ${unused.days} days`,
+    'unused access': unused?.complete ? unusedText(unused) : undefined,
     'last change': last_change && `${shortTime(last_change.at)} ${last_change.action} by ${last_change.actor.name}`,
   };
   const shown = Object.entries(lines).filter(([, text]) => text !== undefined);
