@@ -7,10 +7,16 @@ import { matchGolden } from '../support/golden.ts';
 import { itLong } from '../support/long.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
+import { REVIEW_LINES } from './review-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
 
-const STORIES = { ...OTHER_STORIES, assignments: ASSIGNMENT_LINES, 'second factors and providers': SIGN_IN_LINES };
+const STORIES = {
+  ...OTHER_STORIES,
+  assignments: ASSIGNMENT_LINES,
+  'second factors and providers': SIGN_IN_LINES,
+  'access reviews': REVIEW_LINES,
+};
 
 describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {
