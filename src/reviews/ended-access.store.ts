@@ -1,5 +1,5 @@
 import { createAssignmentStore } from '../assignments/assignments.store.ts';
-import type { Room } from '../changes/room.store.ts';
+import type { Quotas } from '../changes/quotas.store.ts';
 import type { Write } from '../changes/write.ts';
 import type { Db } from '../db/db.ts';
 import { createTokenIssuerStore } from '../identity/tokens/token-issuer.store.ts';
@@ -8,7 +8,7 @@ import { settle } from '../organizations/members.ts';
 import type { EndInside } from './review.ts';
 
 /** Ends the access of an item with the statements of its noun, inside the transaction that decides about the item. */
-export function createEndedAccess(db: Db, room: Room): EndInside {
+export function createEndedAccess(db: Db, quotas: Quotas): EndInside {
   return async ({ query, touch, record }, { kind, targetId, principal }, actor, organizationId) => {
     const write: Write = (work) => work(query, touch, record, () => undefined);
     if (kind === 'membership') {
@@ -19,12 +19,12 @@ export function createEndedAccess(db: Db, room: Room): EndInside {
     }
     const isDone =
       kind === 'assignment'
-        ? await createAssignmentStore({ ...db, query }, write, room).remove(
+        ? await createAssignmentStore({ ...db, query }, write, quotas).remove(
             { organizationId, actor },
             targetId,
             () => undefined,
           )
-        : await createTokenIssuerStore(write, room).remove(targetId, actor);
+        : await createTokenIssuerStore(write, quotas).remove(targetId, actor);
     return isDone ? 'ended' : 'gone';
   };
 }

@@ -1,11 +1,8 @@
+import { check, explainAll, type Graph, possibleUsers } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { inOneMoment } from '../authz/one-moment.ts';
 import { AppError } from '../base/errors.ts';
 import { isSingle } from '../changes/principal.ts';
-import { check } from '../rebac/engine.ts';
-import { explainAll } from '../rebac/explanation.ts';
-import type { Graph } from '../rebac/graph.ts';
-import { possibleUsers } from '../rebac/list-users.ts';
 import { keyOf } from '../unused/credits.ts';
 import type { Grant, Unused, UnusedGrant } from '../unused/unused.ts';
 import type { EndableGrant, ItemDraft, ItemSource, Named, OldToken, ReviewQuestion } from './review.ts';

@@ -1,9 +1,9 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import { doing } from '../authz/explain/explanation-text.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { GUARDED_TYPES, type GuardedType } from '../guardrails/guardrail.ts';
 import type { References } from '../guardrails/guardrail-input.ts';
-import type { Model } from '../rebac/model.ts';
 import { MAX_DAYS } from '../unused/unused.ts';
 import type { Named, ReviewQuestion } from './review.ts';
 

@@ -1,5 +1,5 @@
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Unused } from '../unused/unused.ts';
@@ -41,7 +41,7 @@ export function createReviewSettlement({ store, endings, unused, current, person
     if (review.undecided === 'keep') return rejections;
     const { items: open } = await store.items(review.id, undefined, 'open');
     const stillUnused = await unusedNow(review, open.length);
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const item of open) {
       try {
         if (isActorGone) throw missingRelation('owner:org', ': the user who started the review is not active any more');
@@ -53,7 +53,7 @@ export function createReviewSettlement({ store, endings, unused, current, person
         if (error instanceof AppError && error.detail.reason === 'already_decided') continue;
         rejections.set(item.id, rejectionIn(error));
       }
-      await pace();
+      await yieldIfDue();
     }
     return rejections;
   }

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import {
@@ -50,7 +50,7 @@ const LOCK = sql(
   'select closed_at is null as is_open from review where organization_id = $1 and id = $2 for update',
 );
 const JOIN = sql('reviews.join', 'select id, name from account where id = $1 for key share');
-const ROOM = roomFor('reviews.room', 'review where organization_id = $1');
+const TAKEN = countTaken('reviews.taken', 'review where organization_id = $1');
 const INSERT = sql(
   'reviews.insert',
   `insert into review (organization_id, name, question, undecided, due_at, reviewer_ids, reviewer_names, started_by_id,
@@ -130,7 +130,7 @@ interface TokenRow {
 /** Everything of one review. */
 const ALL = { offset: 0, limit: 1_000_000 };
 
-export function createReviewStore(db: Db, write: Write, room: Room, end: EndInside): ReviewStore {
+export function createReviewStore(db: Db, write: Write, quotas: Quotas, end: EndInside): ReviewStore {
   return { list, get, due, items, item, start, decide, close, record, entry, isInTeam, tokensBefore };
 
   async function list(
@@ -164,7 +164,7 @@ export function createReviewStore(db: Db, write: Write, room: Room, end: EndInsi
   async function start(organizationId: bigint, draft: NewReview, actor: Actor, once?: Once<Review>) {
     return await write<Review, Review>(async (query, touch, record, keep) => {
       await query(JOIN, [organizationId]);
-      await room.require(query, { limit: 'reviewsPerOrganization', ownerId: organizationId, count: ROOM });
+      await quotas.require(query, { limit: 'reviewsPerOrganization', ownerId: organizationId, count: TAKEN });
       const { id } = only(await query<{ id: bigint }>(INSERT, valuesOf(organizationId, draft, actor)));
       const { items } = draft;
       if (items.length > 0) {

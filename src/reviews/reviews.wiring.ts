@@ -15,12 +15,12 @@ import { createReviews } from './reviews.ts';
 
 /** Access reviews. What a review asks is no use of access, so the judge takes no note. */
 export function wireReviews(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { db, revisions, quotas, baseUrl }: Infrastructure,
   { callers: { personNamed, personWithId } }: Identity,
   { graphs, quietJudge: judge, model }: Authz,
   { unused, impact }: { unused: Unused; impact: Impact },
 ) {
-  const store = createReviewStore(db, revisions.write, room, createEndedAccess(db, room));
+  const store = createReviewStore(db, revisions.write, quotas, createEndedAccess(db, quotas));
   const references = createReferences(db);
   const reviews = createReviews({
     ...{ store, judge, unused, personNamed, personWithId, current: revisions.current },

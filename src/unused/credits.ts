@@ -10,14 +10,12 @@
  *    one membership, whatever that gives.
  * 5. A use in some namespaces of a cluster does not say in which, so all assignments that allow it there are credited.
  */
+
+import { allowed, explainAll, type Graph, type Step } from '../../packages/rebac/src/rebac.ts';
 import { createObjectAnswers } from '../authz/alike-answers.ts';
 import { assignmentsOn, IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { ANY_RELATION } from '../authz/uses/access-uses.ts';
 import { isSingle } from '../changes/principal.ts';
-import { allowed } from '../rebac/engine.ts';
-import type { Step } from '../rebac/explain-proof.ts';
-import { explainAll } from '../rebac/explanation.ts';
-import type { Graph } from '../rebac/graph.ts';
 
 export interface Use {
   /** As in the graph, such as `user:5`. */

@@ -170,7 +170,7 @@ const Explanation = named(
 /** As of a past moment, or now. */
 type ExplainAt = (at: Date | undefined) => Explain;
 
-interface Parts extends Advice {
+interface ExplainParts extends Advice {
   readonly explainAt: ExplainAt;
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
   readonly reachOf: FindReach;
@@ -178,7 +178,7 @@ interface Parts extends Advice {
   readonly baseUrl: () => string;
 }
 
-export function explainRoutes(scope: Scope, parts: Parts): void {
+export function explainRoutes(scope: Scope, parts: ExplainParts): void {
   const { explainAt, timeMachine, remedies, forbidding, reachOf, noteUse, baseUrl } = parts;
   const tags = ['authorization'];
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assign, openPlace } from '../../support/assignments.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { addMember, makePerson, removeMember } from '../../support/people.ts';
-import { backdate, itemOf, makeDue, reviewsOf } from '../../support/reviews.ts';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { assign, openPlace } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { addMember, makePerson, removeMember } from '../../support/world/people.ts';
+import { backdate, itemOf, makeDue, reviewsOf } from '../../support/world/reviews.ts';
 
 it('What is undecided at the due date ends or stays, as the review says, and what cannot end says why', async (t) => {
   const atrium = await openTestServer();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, rejected } from '../../support/assignments.ts';
-import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
-import { itemOf, reviewsOf } from '../../support/reviews.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, rejected } from '../../support/world/assignments.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
+import { itemOf, reviewsOf } from '../../support/world/reviews.ts';
 
 describe('What access reviews reject', () => {
   let atrium: TestServer;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { itemOf, reviewsOf } from '../../support/reviews.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { assign, openPlace, type Place } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
+import { itemOf, reviewsOf } from '../../support/world/reviews.ts';
 
 describe('Access reviews', () => {
   let atrium: TestServer;

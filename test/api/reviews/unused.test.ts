@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assign, openPlace, rejected } from '../../support/assignments.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { backdate, backdateUses } from '../../support/reviews.ts';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { assign, openPlace, rejected } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
+import { backdate, backdateUses } from '../../support/world/reviews.ts';
 
 interface Unused {
   readonly kind: string;
