@@ -107,6 +107,80 @@ export type AccessReason = {
   readonly name: string;
 };
 
+/** Somebody asks for a relation on an object until a time, and others decide. */
+export type AccessRequest = {
+  /** Such as req_123. */
+  readonly id: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** What has become of it. */
+  readonly state: 'open' | 'approved' | 'denied' | 'cancelled' | 'expired' | 'failed' | 'ended';
+  readonly by: RequestPrincipal;
+  readonly asks: AccessRequestAsks;
+  /** What an approval does. */
+  readonly changes: readonly RequestedChange[];
+  readonly impact: AccessRequestImpact;
+  /** Stands for the changes and their impact. An approval names it. */
+  readonly digest: string;
+  /** Why it is asked for. */
+  readonly reason: string;
+  /** When the access ends. Null: never, if an administrator took the end away. */
+  readonly until: string | null;
+  /** The request rule that allowed it. Null: the default. */
+  readonly rule: string | null;
+  /** How many users must approve. */
+  readonly approvals_needed: number;
+  /** Who can. Empty if the caller may not see the members. */
+  readonly approvers: readonly RequestPrincipal[];
+  /** How many can. */
+  readonly approvers_count: number;
+  /** What was decided, the oldest first. */
+  readonly decisions: readonly RequestDecision[];
+  readonly break_glass?: AccessRequestBreakGlass;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Until when it can be decided. */
+  readonly closes_at: string;
+  /** When it was decided, or closed otherwise. Null while it is open. */
+  readonly closed_at: string | null;
+  /** Why it failed. */
+  readonly because: string | null;
+  /** The assignments that it made. */
+  readonly assignment_ids: readonly bigint[];
+};
+
+/** What is asked for. */
+export type AccessRequestAsks = {
+  /** The relation, such as can_connect. */
+  readonly relation: string;
+  readonly object: RequestObject;
+  /** Of a cluster. Null: all of it. */
+  readonly namespaces: readonly string[] | null;
+};
+
+/** Only of a request that was granted without an approval, in an emergency. */
+export type AccessRequestBreakGlass = {
+  /** When an owner acknowledged it. */
+  readonly acknowledged_at: string | null;
+  /** The owner who did. */
+  readonly acknowledged_by: {
+    /** user or robot_ac. */
+    readonly type: string;
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Empty if it is gone. */
+    readonly name: string;
+  } | null;
+};
+
+/** What follows from the changes. In lists, as of when the request was last looked at. */
+export type AccessRequestImpact = {
+  /** The requester, with what they gain and lose. */
+  readonly users: readonly RequestImpactOn[];
+  /** How many users and robots are affected. */
+  readonly total: number;
+};
+
 /** A custom role that a user has, and through which teams. */
 export type AccessRole = {
   /** Assigned by the server, never reused. */
@@ -1363,6 +1437,7 @@ export type Explanation = {
   readonly token_limit?: boolean;
   /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
+  readonly requestable?: Requestable;
   /** On a no: enforced guardrails that say that this user can never do this. Absent if there are none, or if the caller may not view roles. */
   readonly forbidden_by?: readonly ForbiddingGuardrail[];
   /** From the object to the user. Each step rests on the deeper ones after it. */
@@ -2248,6 +2323,25 @@ export type NeededRelationship = {
   readonly object_name: string;
 };
 
+/** What is asked for, for how long, and why. */
+export type NewAccessRequestInput = {
+  /** The relation that is asked for, such as can_connect. */
+  readonly relation: string;
+  readonly object: RequestedObjectInput;
+  /** Of a cluster: only in these namespaces, at most 50. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** For how long, such as PT4H. Either this or until. */
+  readonly for?: string | undefined;
+  /** Until when. Either this or for. */
+  readonly until?: string | undefined;
+  /** Why. At most 1000 characters. */
+  readonly reason: string;
+  /** One of the remedies that explain offers: its position, from 0, or {"changes": […]}. */
+  readonly remedy?: unknown | undefined;
+  /** Take it at once, without an approval, for at most an hour. All owners are told. */
+  readonly break_glass?: boolean | undefined;
+};
+
 /** A role to assign, to whom and on what. */
 export type NewAssignmentInput = {
   readonly role: AssignedRoleInputInput;
@@ -2486,6 +2580,47 @@ export type NewProviderInput = {
 export type NewRecoveryCodes = {
   /** Each works once, instead of a second factor. They are shown only now. */
   readonly recovery_codes: readonly string[];
+};
+
+/** A rule for access requests. */
+export type NewRequestRuleInput = {
+  /** Required and unique: the audit log names it. */
+  readonly name?: string | undefined;
+  readonly match?: NewRequestRuleMatchInput | undefined;
+  /** The longest time, such as PT8H: P7D by default, at most P90D. */
+  readonly longest?: string | undefined;
+  /** How many users must approve, 0 to 3. 0 approves by itself. By default 1. */
+  readonly approvals?: number | undefined;
+  /** False forbids what matches. By default true. */
+  readonly allow?: boolean | undefined;
+  /** Whether access can be taken without an approval, for at most an hour. By default false. */
+  readonly break_glass?: boolean | undefined;
+  /** An object with the name of a team that approvers must be in: {"team": "leads"}. */
+  readonly approvers?: unknown | undefined;
+};
+
+/** All parts that are given must hold. Empty: everything. */
+export type NewRequestRuleMatchInput = {
+  /** Relations, such as can_connect. */
+  readonly relations?: readonly string[] | undefined;
+  /** Objects. A request matches if it is about one of them, or about a cluster in one of the sets. */
+  readonly objects?: readonly NewRequestRuleMatchObjectInput[] | undefined;
+  /** Names of sets of clusters. */
+  readonly cluster_sets?: readonly string[] | undefined;
+  /** Names of roles. */
+  readonly roles?: readonly unknown[] | undefined;
+  /** The name of the team that requesters are in. */
+  readonly requesters?: unknown | undefined;
+};
+
+/** An object. */
+export type NewRequestRuleMatchObjectInput = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
 };
 
 /** A robot account to create. */
@@ -3220,6 +3355,183 @@ export type RemovedEmailsInput = {
 export type RenamePasskeyInput = {
   /** 1 to 60 characters. */
   readonly name: string;
+};
+
+/** What an approver decided. */
+export type RequestDecision = {
+  /** Null if the caller may not see the members. */
+  readonly by: {
+    /** user or robot_ac. */
+    readonly type: string;
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Empty if it is gone. */
+    readonly name: string;
+  } | null;
+  /** What was decided. */
+  readonly decision: 'approved' | 'denied';
+  /** What the approver said. */
+  readonly comment: string;
+  /** What was approved. */
+  readonly digest: string | null;
+  /** When. */
+  readonly at: string;
+};
+
+/** Something that can be done on an object. */
+export type RequestEffect = {
+  readonly object: RequestObject;
+  /** What can be done on the object, such as can_edit. */
+  readonly relation: string;
+  /** The permission that a role can contain, if it is one. */
+  readonly permission: Permission | null;
+  /** The only namespaces in which it is held. */
+  readonly namespaces?: readonly string[];
+  /** When it ends. */
+  readonly expires_at?: string;
+};
+
+/** What the requester gains and loses. */
+export type RequestImpactOn = {
+  readonly user: RequestImpactOnUser;
+  /** What they could do besides. */
+  readonly gains: readonly RequestEffect[];
+  /** What they could do no longer. */
+  readonly loses: readonly RequestEffect[];
+  /** Always empty. */
+  readonly keeps: readonly RequestEffect[];
+  /** How many effects are left out, also because the caller may not see the objects. */
+  readonly more: number;
+};
+
+/** A user, or a robot. */
+export type RequestImpactOnUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+  /** Only of a robot. */
+  readonly type?: string;
+};
+
+/** An object. */
+export type RequestObject = {
+  /** What it is. */
+  readonly type: string;
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+};
+
+/** A user or a robot. */
+export type RequestPrincipal = {
+  /** user or robot_ac. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Empty if it is gone. */
+  readonly name: string;
+};
+
+/** What can be asked for, for how long, and who approves it. The first rule that matches decides. */
+export type RequestRule = {
+  /** Its name. */
+  readonly name: string;
+  readonly match: RequestRuleMatch;
+  /** The longest time. */
+  readonly longest: string;
+  /** How many users must approve. */
+  readonly approvals: number;
+  readonly approvers?: RequestRuleApprovers;
+  /** Whether it can be asked for. */
+  readonly allow: boolean;
+  /** Whether access can be taken without an approval. */
+  readonly break_glass?: boolean;
+};
+
+/** Who may approve at all. */
+export type RequestRuleApprovers = {
+  /** Its name. */
+  readonly team: string;
+};
+
+/** All parts that are given must hold. */
+export type RequestRuleMatch = {
+  /** Relations, such as can_connect. */
+  readonly relations?: readonly string[];
+  /** Objects. A request matches if it is about one of them, or about a cluster in one of the sets. */
+  readonly objects?: readonly RequestRuleMatchObject[];
+  /** Names of sets of clusters. */
+  readonly cluster_sets?: readonly string[];
+  /** Names of roles. */
+  readonly roles?: readonly string[];
+  /** The team that requesters are in. */
+  readonly requesters?: string;
+};
+
+/** An object. */
+export type RequestRuleMatchObject = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** How the caller could ask for it (POST /authz/requests). Absent if they cannot. */
+export type Requestable = {
+  /** For how long at most, such as P7D. */
+  readonly longest: string;
+  /** How many users must approve. */
+  readonly approvals: number;
+  /** How many users could approve it for that long. */
+  readonly approvers: number;
+};
+
+/** A change. */
+export type RequestedChange = {
+  /** What an approval does. */
+  readonly action: 'assignment.create' | 'team.add_member';
+  readonly role?: RequestedChangeRole;
+  readonly to?: RequestPrincipal;
+  readonly on?: RequestObject;
+  /** The only namespaces in which it counts. */
+  readonly namespaces?: readonly string[];
+  /** Null if hidden. */
+  readonly id?: number;
+  readonly team?: RequestedChangeTeam;
+  /** The user who joins the team. */
+  readonly username?: string;
+  /** When it ends. Null: never. */
+  readonly expires_at: string | null;
+};
+
+/** The role. */
+export type RequestedChangeRole = {
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The team. */
+export type RequestedChangeTeam = {
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The object, by ID or name. */
+export type RequestedObjectInput = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
 };
 
 /** A relation that a caller must hold. */
@@ -4840,6 +5152,131 @@ export interface Operations {
     };
     answer: Impact;
   };
+  /** List access requests: those of the caller, and those that the caller can decide or may read */
+  'GET /authz/requests': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** One or several states, separated by commas: open, approved, denied, cancelled, expired, failed, ended. */
+        state?: Text | undefined;
+        /** Who asked: a login name, user:5, or a robot such as robot:deploy. */
+        by?: Text | undefined;
+        /** Only what the caller can decide. */
+        for_me?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly AccessRequest[];
+  };
+  /** Ask for a relation on an object, for a while */
+  'POST /authz/requests': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: NewAccessRequestInput | RawBody;
+    };
+    answer: AccessRequest;
+  };
+  /** Get an access request, with what it would change now */
+  'GET /authz/requests/{id}': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Acknowledge that somebody took access without an approval; for owners */
+  'POST /authz/requests/{id}/acknowledge': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Approve exactly what the digest stands for */
+  'POST /authz/requests/{id}/approve': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: {
+        /** The digest of the request, as the caller has seen it. */
+        readonly digest?: string | undefined;
+        /** At most 1000 characters. */
+        readonly comment?: string | undefined;
+      } | RawBody | undefined;
+    };
+    answer: AccessRequest;
+  };
+  /** Cancel an access request of the caller */
+  'POST /authz/requests/{id}/cancel': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Deny an access request */
+  'POST /authz/requests/{id}/deny': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: {
+        /** At most 1000 characters. */
+        readonly comment?: string | undefined;
+      } | RawBody | undefined;
+    };
+    answer: AccessRequest;
+  };
+  /** End the access that was requested */
+  'POST /authz/requests/{id}/end': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
     input: {
@@ -5440,6 +5877,27 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** List the rules for access requests, in the order in which they are tried */
+  'GET /orgs/{org}/request_rules': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+    };
+    answer: readonly RequestRule[];
+  };
+  /** Replace the rules for access requests; for owners */
+  'PUT /orgs/{org}/request_rules': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: readonly NewRequestRuleInput[] | RawBody;
+    };
+    answer: readonly RequestRule[];
   };
   /** List the robot accounts of an organization */
   'GET /orgs/{org}/robots': {
@@ -6358,6 +6816,22 @@ export interface Operations {
     input: {
     };
     answer: PasskeyOptions;
+  };
+  /** List the access requests of the caller in all organizations, or those that they can decide */
+  'GET /user/requests': {
+    input: {
+      query?: {
+        /** One or several states, separated by commas: open, approved, denied, cancelled, expired, failed, ended. */
+        state?: Text | undefined;
+        /** Only what the caller can decide. */
+        for_me?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly AccessRequest[];
   };
   /** List the browser sessions of the caller */
   'GET /user/sessions': {

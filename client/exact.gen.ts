@@ -147,6 +147,19 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
+  '*.by.id *.changes.*.to.id *.impact.users.*.user.id *.approvers.*.id *.decisions.*.by.id *.break_glass.acknowledged_by.id *.assignment_ids.*': [
+    'GET /authz/requests',
+    'GET /user/requests',
+  ],
+  'by.id changes.*.to.id impact.users.*.user.id approvers.*.id decisions.*.by.id break_glass.acknowledged_by.id assignment_ids.*': [
+    'POST /authz/requests',
+    'GET /authz/requests/{id}',
+    'POST /authz/requests/{id}/acknowledge',
+    'POST /authz/requests/{id}/approve',
+    'POST /authz/requests/{id}/cancel',
+    'POST /authz/requests/{id}/deny',
+    'POST /authz/requests/{id}/end',
+  ],
   '*.id *.owner_id *.team_ids.* *.team_expiries.*.team_id': [
     'GET /authz/roles',
     'GET /teams/{id}/roles',
@@ -200,6 +213,10 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   ],
   'last_change.actor.id last_change.object.id': [
     'GET /orgs/{org}/overview',
+  ],
+  '*.match.objects.*.id': [
+    'GET /orgs/{org}/request_rules',
+    'PUT /orgs/{org}/request_rules',
   ],
   'id organization.id role_ids.*': [
     'POST /orgs/{org}/teams',

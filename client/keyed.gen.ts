@@ -9,6 +9,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /admin/users/{username}/orgs',
   'POST /authz/assignments',
   'POST /authz/guardrails',
+  'POST /authz/requests',
   'POST /authz/roles',
   'POST /orgs',
   'POST /orgs/{org}/clusters',

@@ -21,6 +21,7 @@ import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireProviders } from './providers/providers.wiring.ts';
 import { wireRemedies } from './remedies/remedies.wiring.ts';
+import { wireRequests } from './requests/requests.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
@@ -38,6 +39,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const remedies = wireRemedies(infrastructure, authz, CATALOG, guardrails.guardrailChecks);
   const roles = wireRoles(infrastructure, authz, guardrails);
   const assignments = wireAssignments(infrastructure, authz);
+  const requests = wireRequests(infrastructure, authz, remedies, assignments.assignments);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
   const providers = wireProviders(infrastructure, identity, users);
@@ -61,9 +63,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const search = wireSearch(infrastructure, identity, authz.judge);
   const scim = wireScim(infrastructure);
   const wired = [
-    { mount: (scope: Scope) => authz.mount(scope, { remedies, forbidding: guardrails.forbidding }) },
+    {
+      mount: (scope: Scope) =>
+        authz.mount(scope, { remedies, forbidding: guardrails.forbidding, requestable: requests.requestable }),
+    },
     roles,
     assignments,
+    requests,
     users,
     factors,
     tokens,

@@ -28,6 +28,7 @@ import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { endRequests } from './requests/ended-requests.store.ts';
 import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
@@ -107,7 +108,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   // The disk of the built-in database is not an outage that ends by itself.
   if (!db.capabilities.isBuiltIn) outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
   const writeGuards: WriteGuard[] = [];
-  const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers]));
+  const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers, endRequests]));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
   const identity = wireIdentity(db, revisions, room, keys, {

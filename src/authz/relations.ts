@@ -35,6 +35,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view:org': organization('can_view'),
   'edit:org': organization('can_edit'),
   'delete:org': organization('can_delete'),
+  'owner:org': { ...organization('owner'), says: 'owner' },
   'view_members:org': organization('can_view_members'),
   'add_member:org': organization('can_add_member'),
   'remove_member:org': organization('can_remove_member'),

@@ -46,6 +46,10 @@ export interface ErrorDetail {
   readonly scimType?: ScimType;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
+  /** The caller could ask for what is missing, in an access request. */
+  readonly requestable?: boolean;
+  /** Further members of the body, in the words of the API. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** The object that the caller was kept from, for the audit log only: it is never sent. */
   readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;

@@ -16,10 +16,11 @@ export interface RecordedChange extends Moment {
 }
 
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'account';
+export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'request' | 'account';
 export const EVENT_KINDS: readonly EventKind[] = [
   ...SEEN_TYPES.map((type) => OBJECT_KINDS[type].word),
   'guardrail',
+  'request',
   'account',
 ];
 
@@ -128,7 +129,7 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind === 'platform' || kind === 'guardrail' ? undefined : { kind, id };
+    return kind === 'platform' || kind === 'guardrail' || kind === 'request' ? undefined : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
 }

@@ -20,6 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['organizations', 'factors', 'remedies'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
   ['assignments', 'robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
+  ['requests'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],

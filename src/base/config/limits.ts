@@ -52,6 +52,17 @@ export const LIMITS = {
     'assignments',
     'remove one first',
   ]),
+  openRequestsPerUser: limit('LIMIT_OPEN_REQUESTS_PER_USER', 20, 'open access requests of one user or robot.', [
+    'this user or robot',
+    'open access requests',
+    'cancel one first',
+  ]),
+  openRequestsPerOrganization: limit(
+    'LIMIT_OPEN_REQUESTS_PER_ORGANIZATION',
+    1000,
+    'open access requests in an organization.',
+    [ORGANIZATION, 'open access requests', 'approvers must decide some first'],
+  ),
   guardrailsPerOrganization: limit(
     'LIMIT_GUARDRAILS_PER_ORGANIZATION',
     100,
