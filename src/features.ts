@@ -40,6 +40,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails);
   const assignments = wireAssignments(infrastructure, authz);
   const requests = wireRequests(infrastructure, authz, remedies, assignments.assignments);
+  authz.relations.tellRequestable(requests.mayBeAsked);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
   const providers = wireProviders(infrastructure, identity, users);
@@ -59,7 +60,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
   const impact = wireImpact(infrastructure, identity, authz, guardrails);
   const marketplace = wireMarketplace(infrastructure);
-  const events = wireEvents(infrastructure, identity, authz.judge);
+  const events = wireEvents(infrastructure, identity, authz.judge, requests.visibleAmong);
   const search = wireSearch(infrastructure, identity, authz.judge);
   const scim = wireScim(infrastructure);
   const wired = [

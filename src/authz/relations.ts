@@ -83,11 +83,33 @@ export interface OwnerStore {
   ownerOf(type: OwnedType, id: bigint): Promise<bigint | undefined>;
 }
 
+/** Whether the caller could ask for a relation on an object that they may see, from what costs little to know. */
+export type MayBeAsked = (question: {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly relation: string;
+  readonly object: Pick<KeptFrom, 'type' | 'id'>;
+}) => Promise<boolean>;
+
 type ReadId = (text: string, what: string) => bigint;
 
 /** The check comes before the load: callers who do not hold the relation do not learn whether the object exists. */
 export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: OwnerStore, readId: ReadId) {
-  return { require, requireOn, ownerOf };
+  let mayBeAsked: MayBeAsked = async () => false;
+  return { require, requireOn, ownerOf, tellRequestable };
+
+  /** Who may ask for what is known further up. It is asked only after a rejection. */
+  function tellRequestable(ask: MayBeAsked): void {
+    mayBeAsked = ask;
+  }
+
+  async function lacking(person: Person, wanted: RelationOf, says: string, object: KeptFrom): Promise<AppError> {
+    const error = missingRelation(says, '', object);
+    const { ownerId: organizationId, type, id } = object;
+    const question = { organizationId, callerId: person.id, relation: wanted.relation, object: { type, id } };
+    if (!(await mayBeAsked(question))) return error;
+    return new AppError(error.kind, error.message, { ...error.detail, requestable: true });
+  }
 
   async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
     const wanted = relationNamed(named);
@@ -99,7 +121,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });
-    throw missingRelation(says, '', { ownerId: organizationId, ...object });
+    throw await lacking(person, wanted, says, { ownerId: organizationId, ...object });
   }
 
   async function requireOn(
@@ -108,7 +130,8 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     id: string,
     isReached: (object: KeptFrom) => boolean = () => true,
   ): Promise<bigint> {
-    const { type, relation, whileKept } = relationNamed(named);
+    const wanted = relationNamed(named);
+    const { type, relation, whileKept } = wanted;
     const ownerId = await ownerOf(named, id);
     if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
@@ -121,7 +144,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     if (whileKept && (await judge.holds(person.id, ownerId, whileKept.relation, object))) {
       throw new AppError('conflict', whileKept.say, { reason: whileKept.reason });
     }
-    throw missingRelation(named, '', keptFrom);
+    throw await lacking(person, wanted, named, keptFrom);
   }
 
   async function ownerOf(named: string, id: string): Promise<bigint | undefined> {

@@ -80,7 +80,7 @@ export function createRequestRuleStore(db: Db, write: Write): RequestRuleStore {
 }
 
 function toRules(id: bigint, row: Row | undefined): RequestRules {
-  return { id, rules: row ? fromText(row.rules) : [], version: row?.version ?? 0 };
+  return { id, rules: row ? fromText(row.rules) : [], version: row?.version ?? 1 };
 }
 
 /** IDs as decimal texts: JSON has no exact int64. */

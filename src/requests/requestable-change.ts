@@ -2,6 +2,7 @@ import type { Remedies, Remedy, RemedyQuestion, Requestable, WireChange } from '
 import type { Judge } from '../authz/judge.ts';
 import type { AskedObject } from '../authz/object-ref.ts';
 import { relationOn, shownRelation } from '../authz/places/places.ts';
+import type { MayBeAsked } from '../authz/relations.ts';
 import type { AppError } from '../base/errors.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
@@ -54,7 +55,18 @@ export type RequestableChanges = ReturnType<typeof createRequestableChanges>;
 /** Which change would give what is asked for, and whether the rules allow to ask for it. */
 export function createRequestableChanges(parts: Parts) {
   const { remedies, judge, approvers, roles, rulesOf, store, catalog, isRelation } = parts;
-  return { choose, subjectOf, rulesOf, requestable, mayBeAsked, tellsOf };
+  return { choose, subjectOf, rulesOf, requestable, mayBeAsked, mayBeAskedAbout, tellsOf };
+
+  /** For a rejection: the relation may be one that callers know by another name. */
+  async function mayBeAskedAbout({
+    object: { type, id },
+    relation,
+    ...question
+  }: Parameters<MayBeAsked>[0]): Promise<boolean> {
+    if (!isAskedType(type)) return false;
+    const shown = type === 'organization' && relation === 'assigner' ? 'can_assign_roles' : shownRelation(relation);
+    return await mayBeAsked({ ...question, relation: shown, object: { type, id, name: '' } });
+  }
 
   /** The least that the rules allow, or the one that was chosen. Throws what is wrong with it. */
   async function choose(wish: Wish, chosen: ChosenRemedy | undefined): Promise<RequestableChange> {

@@ -110,7 +110,7 @@ export type Requests = ReturnType<typeof createRequests>;
 /** What becomes of access requests, apart from asking and approving. */
 export function createRequests(parts: Parts) {
   const { store, judge, approvers, requestable, shown, mails, give } = parts;
-  return { get, list, inbox, deny, cancel, end, acknowledge, visible, ruleOf, requireDecider };
+  return { get, list, inbox, deny, cancel, end, acknowledge, visible, visibleAmong, ruleOf, requireDecider };
 
   async function get(organizationId: bigint, readerId: bigint, id: bigint): Promise<ShownRequest> {
     return await shown.fresh(await visible(organizationId, readerId, id), readerId);
@@ -161,6 +161,20 @@ export function createRequests(parts: Parts) {
     const request = await store.get(id, organizationId);
     if (!request || !(await mayRead(request, readerId))) throw requestNotFound();
     return request;
+  }
+
+  /** Those of these requests that the reader may see. Whoever may view roles sees that the rules have changed. */
+  async function visibleAmong(
+    organizationId: bigint,
+    readerId: bigint,
+    ids: readonly bigint[],
+  ): Promise<ReadonlySet<bigint>> {
+    const found = new Set<bigint>();
+    for (const id of new Set(ids)) {
+      const request = await store.get(id, organizationId);
+      if (request && (await mayRead(request, readerId))) found.add(id);
+    }
+    return found;
   }
 
   async function mayRead(request: AccessRequest, readerId: bigint): Promise<boolean> {

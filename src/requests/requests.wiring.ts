@@ -89,7 +89,8 @@ export function wireRequests(
   const approving = createApproving({ store, requests, approvers, roles, held, shown, mails, present });
   return {
     requestable: requestable.requestable,
-    mayBeAsked: requestable.mayBeAsked,
+    mayBeAsked: requestable.mayBeAskedAbout,
+    visibleAmong: requests.visibleAmong,
     mount(scope: Scope): void {
       requestRoutes(scope, { asking, approving, requests, people: names, baseUrl });
       requestRuleRoutes(scope, rules);

@@ -27,6 +27,12 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/check': { checks: [] },
   'POST /api/v1/authz/assignments': { role: { name: 'nothing' }, to: { type: 'team', id: 999_999 } },
   'PATCH /api/v1/authz/assignments/:id': {},
+  'POST /api/v1/authz/requests': {
+    ...{ relation: 'can_connect', object: { type: 'cluster', id: 999_999 }, for: 'PT1H', reason: 'x' },
+  },
+  'POST /api/v1/authz/requests/:id/approve': { digest: 'x' },
+  'POST /api/v1/authz/requests/:id/deny': {},
+  'PUT /api/v1/orgs/:org/request_rules': [{ name: 'x', approvals: 9 }],
   'POST /api/v1/authz/guardrails': { name: 'x' },
   'PUT /api/v1/authz/guardrails/:id': {},
   'POST /api/v1/authz/objects/allowed-permissions': [],

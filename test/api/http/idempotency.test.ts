@@ -51,6 +51,10 @@ for (const driver of API_DRIVERS) {
         '/admin/users': ['root', { username: 'twice', email: 'twice@example.com', password: 'long enough' }],
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
         '/authz/assignments': ['ann', { role: { name: 'cluster-operator' }, to: { type: 'user', name: 'cat' } }],
+        '/authz/requests': [
+          'dan',
+          { relation: 'can_connect', object: { type: 'cluster', name: 'prod' }, for: 'PT1H', reason: 'twice' },
+        ],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
         '/authz/roles': [
           'ann',
