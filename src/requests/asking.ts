@@ -4,6 +4,7 @@ import { isNamespacePattern } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Reason } from '../base/reasons.ts';
 import { type Actor, SERVER } from '../changes/audit-entry.ts';
+import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
@@ -75,7 +76,7 @@ const NOT_FOUND: Readonly<Record<AskedType, Reason>> = {
   robot_ac: 'robot_not_found',
 };
 /** Of what is not asked about like this. */
-const NEVER_ASKED: ReadonlySet<string> = new Set(['user', 'token', 'role']);
+const NEVER_ASKED: ReadonlySet<string> = new Set(['role', ...OBJECT_TYPES.filter((type) => !isAskedType(type))]);
 
 export type Asking = ReturnType<typeof createAsking>;
 

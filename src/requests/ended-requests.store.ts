@@ -7,7 +7,7 @@
  */
 
 import { type AuditEntry, SERVER } from '../changes/audit-entry.ts';
-import { BELONGING_TYPES } from '../changes/object-kinds.ts';
+import { BELONGING_TYPES, OBJECT_KINDS, PLACE_TYPES } from '../changes/object-kinds.ts';
 import type { Expirer } from '../changes/revision.ts';
 import type { Change, Finisher } from '../changes/write.ts';
 import { type Query, sql } from '../db/db.ts';
@@ -77,7 +77,7 @@ export const expireRequests: Expirer = async (query, touch, record, max) => {
 };
 
 /** Deletions name their organization, or touch a team or an assignment of it. */
-const NAMED: ReadonlySet<Change['kind']> = new Set(['role', 'team', 'robot', 'cluster', 'contract']);
+const NAMED: ReadonlySet<Change['kind']> = new Set(['role', ...PLACE_TYPES.map((type) => OBJECT_KINDS[type].source)]);
 
 export const endRequests: Finisher = async (query, touched, touch, record, actor = SERVER) => {
   const ids = (kind: Change['kind']) => touched.flatMap((one) => (one.kind === kind && !one.isNew ? [one.id] : []));

@@ -1,6 +1,7 @@
 import type { Graphs } from '../authz/graphs.ts';
 import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { effectiveOn, relationOn, shownRelation } from '../authz/places/places.ts';
+import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import type { Model } from '../rebac/model.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import { compare } from '../simulation/comparison.ts';
@@ -18,8 +19,8 @@ export interface WholeChange {
   readonly teamHas: readonly string[];
 }
 
-/** Parts of the graph that lead from a role to an object. No caller asks about them. */
-const INNER = new Set(['assignment', 'cluster_set', 'namespace']);
+/** Other parts of the graph only lead from a role to an object. No caller asks about them. */
+const ASKED: ReadonlySet<string> = new Set([...OBJECT_TYPES, 'role']);
 
 /** What a change would give and take, in a simulation, with nothing hidden. */
 export function createRequestEffects(graphs: Pick<Graphs, 'eachTuple'>, model: Model) {
@@ -66,7 +67,7 @@ function numberOf({ type, id }: AccessRequest['by']): bigint {
 }
 
 function isAsked({ object }: RequestEffect): boolean {
-  return !INNER.has(typeOf(object));
+  return ASKED.has(typeOf(object));
 }
 
 function byName(one: RequestEffect, other: RequestEffect): number {

@@ -296,6 +296,22 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
+  denyRequest: {
+    because: 'a request is decided once, and the story approves it',
+    parameters: { id: 'req_1234', org: 'acme' },
+    body: { comment: 'Not today.' },
+    response: 'getRequest',
+  },
+  cancelRequest: {
+    because: 'a request is closed once, and the story approves it',
+    parameters: { id: 'req_1234', org: 'acme' },
+    response: 'getRequest',
+  },
+  acknowledgeRequest: {
+    because: 'the story has no emergency',
+    parameters: { id: 'req_1234', org: 'acme' },
+    response: 'getRequest',
+  },
   checkProvider: {
     because: 'it calls a provider',
     parameters: { provider: 'company' },

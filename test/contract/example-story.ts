@@ -12,6 +12,7 @@ import { type Answer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
+import { ACCESS_REQUESTS } from './example-requests-access.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
 
@@ -42,6 +43,7 @@ const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
 /** A request for each operation of a marketplace deployment, in the order in which they are sent to one server. */
 export const STORY: readonly NamedRequest[] = [
   ...ASSIGNMENT_REQUESTS,
+  ...ACCESS_REQUESTS,
   ...USER_REQUESTS.slice(0, at),
   ...FACTOR_REQUESTS,
   ...USER_REQUESTS.slice(at),

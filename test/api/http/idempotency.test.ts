@@ -53,7 +53,7 @@ for (const driver of API_DRIVERS) {
         '/authz/assignments': ['ann', { role: { name: 'cluster-operator' }, to: { type: 'user', name: 'cat' } }],
         '/authz/requests': [
           'dan',
-          { relation: 'can_connect', object: { type: 'cluster', name: 'prod' }, for: 'PT1H', reason: 'twice' },
+          { relation: 'can_edit', object: { type: 'cluster', name: 'prod' }, for: 'PT1H', reason: 'twice' },
         ],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
         '/authz/roles': [
