@@ -129,7 +129,10 @@ export const ROLE_REQUESTS: Requests = {
   'PATCH /api/v1/authz/assignments/:id': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
   'DELETE /api/v1/authz/assignments/:id': { as: 'DELETE /api/v1/authz/roles/:id', because: 'deletes one row' },
   'GET /api/v1/authz/requests': { as: 'GET /api/v1/authz/roles', because: 'lists at most fifty rows' },
-  'POST /api/v1/authz/requests': { as: 'POST /api/v1/authz/preview', because: 'previews one change, and writes one row' },
+  'POST /api/v1/authz/requests': {
+    as: 'POST /api/v1/authz/preview',
+    because: 'previews one change, and writes one row',
+  },
   'GET /api/v1/authz/requests/:id': { as: 'POST /api/v1/authz/preview', because: 'previews one change' },
   'POST /api/v1/authz/requests/:id/approve': { as: 'POST /api/v1/authz/preview', because: 'previews one change' },
   'POST /api/v1/authz/requests/:id/deny': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },

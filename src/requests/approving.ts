@@ -4,7 +4,7 @@ import type { Reason } from '../base/reasons.ts';
 import type { AccessRequest, RequestDecision } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
 import { newAssignment } from './asking.ts';
-import type { Granting } from './grant.store.ts';
+import type { Granting } from './granting.ts';
 import { changedSince, wasClosed, withRequest } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
 import type { RequestRule } from './request-rule.ts';

@@ -1,22 +1,12 @@
 import { insertAssignment, isAssignedTwice } from '../assignments/assignments.store.ts';
 import type { NewAssignment } from '../assignments/assignments.ts';
-import type { TeamGrant } from '../authz/escalation.ts';
 import { AppError } from '../base/errors.ts';
-import type { Actor } from '../changes/audit-entry.ts';
 import type { Room } from '../changes/room.store.ts';
 import { joinTeam } from '../organizations/members.store.ts';
 import type { Transaction } from '../users/users.store.ts';
 import { type AccessRequest, requestName } from './access-request.ts';
+import type { Granting } from './granting.ts';
 import { changedSince } from './request-errors.ts';
-
-/** Who makes the change of a request, and what it is. */
-export interface Granting {
-  readonly actor: Actor;
-  /** For a role that is assigned. */
-  readonly assignment?: NewAssignment;
-  /** For a team that is joined: throws if the actor may not give what comes with it, or if it is not what was approved. */
-  readonly rejectTeam?: (grant: TeamGrant) => void;
-}
 
 /** Makes the change as a part of the transaction that approves it. Returns the ID of the assignment, if it makes one. */
 export async function grantRequest(

@@ -86,7 +86,7 @@ const ROOM_BY = roomFor(
 );
 const ROOM_ROBOT = roomFor(
   'requests.roomOfRobot',
-  `access_request where by_type = 'robot_ac' and by_id = -$1 and state = 'open'`,
+  `access_request where by_type = 'robot_ac' and by_id = -$1::bigint and state = 'open'`,
 );
 // The audit log says who created a token. A token that replaced another one goes back to whoever created the first.
 const TOKEN_CREATOR = sql(

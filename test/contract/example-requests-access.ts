@@ -33,3 +33,23 @@ export const ACCESS_REQUESTS: readonly NamedRequest[] = [
   ['updateRequestRules', () => ({ as: 'ann', path: { org: 'acme' }, body: RULES })],
   ['getRequestRules', () => ({ as: 'ann', path: { org: 'acme' } })],
 ];
+
+/** A request is decided once, and the story approves it. */
+export const DECIDED_REQUESTS = {
+  denyRequest: {
+    because: 'a request is decided once, and the story approves it',
+    parameters: { id: 'req_1234', org: 'acme' },
+    body: { comment: 'Not today.' },
+    response: 'getRequest',
+  },
+  cancelRequest: {
+    because: 'a request is closed once, and the story approves it',
+    parameters: { id: 'req_1234', org: 'acme' },
+    response: 'getRequest',
+  },
+  acknowledgeRequest: {
+    because: 'the story has no emergency',
+    parameters: { id: 'req_1234', org: 'acme' },
+    response: 'getRequest',
+  },
+};

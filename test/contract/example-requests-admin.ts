@@ -1,4 +1,5 @@
 import { type NamedRequest, noteId, ORG, PAGE } from './example-requests.ts';
+import { DECIDED_REQUESTS } from './example-requests-access.ts';
 
 const APPLICATION =
   '/subscriptions/2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11/resourceGroups/rg-customer/providers/Microsoft.Solutions/applications/shop';
@@ -296,22 +297,7 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
-  denyRequest: {
-    because: 'a request is decided once, and the story approves it',
-    parameters: { id: 'req_1234', org: 'acme' },
-    body: { comment: 'Not today.' },
-    response: 'getRequest',
-  },
-  cancelRequest: {
-    because: 'a request is closed once, and the story approves it',
-    parameters: { id: 'req_1234', org: 'acme' },
-    response: 'getRequest',
-  },
-  acknowledgeRequest: {
-    because: 'the story has no emergency',
-    parameters: { id: 'req_1234', org: 'acme' },
-    response: 'getRequest',
-  },
+  ...DECIDED_REQUESTS,
   checkProvider: {
     because: 'it calls a provider',
     parameters: { provider: 'company' },

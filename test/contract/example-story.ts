@@ -11,8 +11,8 @@ import { createBrowser, originOf } from '../support/second-factors.ts';
 import { type Answer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
-import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ACCESS_REQUESTS } from './example-requests-access.ts';
+import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
 

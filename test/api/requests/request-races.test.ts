@@ -33,7 +33,9 @@ describe('Concurrent decisions about access requests', () => {
       assert.equal(body.state, done[0]?.body.state);
       const chain = await auditOf(atrium.instance.db, org.id);
       assert.deepEqual(brokenLinks(chain), []);
-      const outcomes = chain.filter(({ action, object_id }) => `req_${object_id}` === id && action !== 'request.create');
+      const outcomes = chain.filter(
+        ({ action, object_id }) => `req_${object_id}` === id && action !== 'request.create',
+      );
       assert.equal(outcomes.length, 1);
       const held = await allowedTo(atrium, dan.name, 'cluster', prod.id, org.name);
       assert.equal(held.includes('can_connect'), body.state === 'approved');

@@ -68,7 +68,12 @@ describe('Rejected access requests', () => {
     await rejected(as(stranger.name), ['GET', other], 404, 'request_not_found');
     await rejected(as(owner.name), ['POST', request(id, 'approve'), {}], 422, 'validation_failed');
     await rejected(as(owner.name), ['POST', request(id, 'approve'), { digest: 1 }], 422, 'validation_failed');
-    const stale = await rejected(as(owner.name), ['POST', request(id, 'approve'), { digest: 'x' }], 409, 'changed_since');
+    const stale = await rejected(
+      as(owner.name),
+      ['POST', request(id, 'approve'), { digest: 'x' }],
+      409,
+      'changed_since',
+    );
     assert.equal(stale.request.id, id);
     await rejected(as(owner.name), ['POST', request(id, 'end')], 409, 'conflict');
     await rejected(as(owner.name), ['POST', request(id, 'cancel')], 403, 'forbidden');

@@ -17,7 +17,11 @@ describe('Access requests of robots, and by limited tokens', () => {
   it('A robot asks for itself, decides nothing, and whoever created its token does not decide for it', async () => {
     const { org, owner, lead, requests, request, connect, prod, looker, as } = place;
     const robot = await makeRobot(atrium, 'asker', { org: org.name, owner: owner.name });
-    const seen = { role: { id: looker.id }, to: { type: 'robot_ac', id: robot.id }, on: { type: 'cluster', id: prod.id } };
+    const seen = {
+      role: { id: looker.id },
+      to: { type: 'robot_ac', id: robot.id },
+      on: { type: 'cluster', id: prod.id },
+    };
     assert.equal((await place.call('POST', place.path, seen)).status, 201);
     const made = await robot.call('POST', requests, { ...connect, for: 'PT1H', reason: 'deploy' });
     assert.equal(made.status, 201, made.text);

@@ -26,9 +26,15 @@ it('In a random world, each named approver can approve what is requested, nobody
       people.push(one);
     }
     for (const name of ['one', 'two', 'three']) {
-      const actions = ['cluster_mgmt view clusters', ...random.some(ACTIONS.slice(1), 0.5).map((one) => `cluster_mgmt ${one}`)];
+      const actions = [
+        'cluster_mgmt view clusters',
+        ...random.some(ACTIONS.slice(1), 0.5).map((one) => `cluster_mgmt ${one}`),
+      ];
       const more = random.chance(0.5) ? ['org_mgmt assign roles'] : [];
-      const made = await call('POST', `/authz/roles?org=${org.name}`, { name, permissions: [...actions, ...more].map(pair) });
+      const made = await call('POST', `/authz/roles?org=${org.name}`, {
+        name,
+        permissions: [...actions, ...more].map(pair),
+      });
       assert.equal(made.status, 201, made.text);
       const person = random.pick(people);
       const on = random.chance(0.5) ? undefined : { type: 'cluster', id: prod.id };
@@ -40,7 +46,10 @@ it('In a random world, each named approver can approve what is requested, nobody
         if ((await held(asker.name)).includes(relation)) continue;
         const object = { type: 'cluster', id: prod.id };
         const body = { relation, object, for: 'PT1H', reason: 'x' };
-        const explained = await as(asker.name)('GET', `/authz/objects/cluster/${prod.id}/explain?org=${org.name}&relation=${relation}`);
+        const explained = await as(asker.name)(
+          'GET',
+          `/authz/objects/cluster/${prod.id}/explain?org=${org.name}&relation=${relation}`,
+        );
         let made = await as(asker.name)('POST', requests, body);
         assert.equal(made.status === 201, (explained.body.requestable?.approvers ?? 0) > 0, made.text + explained.text);
         if (made.status !== 201) {
