@@ -1,6 +1,7 @@
 import { insertAssignment, isAssignedTwice } from '../assignments/assignments.store.ts';
 import type { NewAssignment } from '../assignments/assignments.ts';
 import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
 import type { Room } from '../changes/room.store.ts';
 import { joinTeam } from '../organizations/members.store.ts';
 import type { Transaction } from '../users/users.store.ts';
