@@ -4,7 +4,7 @@ import { limitReached } from '../base/config/limits.ts';
 import { SERVER } from '../changes/audit-entry.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
 import { isPrincipal, principalOf } from '../changes/principal.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import type { Transaction } from '../users/users.store.ts';
@@ -93,15 +93,15 @@ const RENEW_ROLE = sql(
   'assignments.renewRole',
   'update role set version = version + 1, updated_at = greatest(now(), updated_at) where id = $1',
 );
-const ROOM = roomFor('assignments.room', 'assignment where organization_id = $1');
-const ROOM_TO: Readonly<Record<PrincipalType, Statement>> = {
-  user: roomFor('assignments.roomOfUser', 'assignment where user_id = $1'),
-  robot_ac: roomFor('assignments.roomOfRobot', 'assignment where robot_id = $1'),
-  team: roomFor('assignments.roomOfTeam', 'assignment where team_id = $1 or to_team_id = $1'),
+const TAKEN = countTaken('assignments.taken', 'assignment where organization_id = $1');
+const TAKEN_BY: Readonly<Record<PrincipalType, Statement>> = {
+  user: countTaken('assignments.takenOfUser', 'assignment where user_id = $1'),
+  robot_ac: countTaken('assignments.takenOfRobot', 'assignment where robot_id = $1'),
+  team: countTaken('assignments.takenOfTeam', 'assignment where team_id = $1 or to_team_id = $1'),
 };
-const TEAMS_OF_ROLE = roomFor('assignments.roomOfRole', 'assignment where role_id = $1 and team_id is not null');
+const TEAMS_OF_ROLE = countTaken('assignments.takenOfRole', 'assignment where role_id = $1 and team_id is not null');
 
-export function createAssignmentStore(db: Db, write: Write, room: Room): AssignmentStore {
+export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): AssignmentStore {
   const references = createReferences(db);
   return {
     list,
@@ -150,7 +150,7 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
   async function create(setting: Setting, made: NewAssignment, once?: Once<Assignment>) {
     try {
       return await write<Assignment | 'not a member', Assignment>(async (query, touch, record, keep) => {
-        const assignment = await insertAssignment({ query, touch, record }, room, setting, made);
+        const assignment = await insertAssignment({ query, touch, record }, quotas, setting, made);
         if (assignment !== 'not a member') keep(assignment);
         return assignment;
       }, once);
@@ -198,7 +198,7 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
 /** Makes an assignment as a part of a transaction. With a request, its role stays as it is until the transaction ends. */
 export async function insertAssignment(
   { query, touch, record }: Transaction,
-  room: Room,
+  quotas: Quotas,
   setting: Setting,
   made: NewAssignment,
   requestId: string | null = null,
@@ -212,7 +212,7 @@ export async function insertAssignment(
   const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
   // Locked before there is a turn to wait for.
   if (isOfRole) await query(RENEW_ROLE, [made.role.id]);
-  await requireRoom(query, room, organizationId, made, isOfRole);
+  await requireWithinLimits(query, quotas, organizationId, made, isOfRole);
   const values = valuesOf(setting, made, onId, isOfRole, requestId);
   const { id } = only(await query<{ id: bigint }>(INSERT, values));
   const row = known(await rowOf(query, organizationId, id));
@@ -226,18 +226,18 @@ export function isAssignedTwice(error: unknown): boolean {
   return isUniqueViolation(error, 'assignment_place_key') || isUniqueViolation(error, 'assignment_role_team');
 }
 
-async function requireRoom(
+async function requireWithinLimits(
   query: TransactionQuery,
-  room: Room,
+  quotas: Quotas,
   organizationId: bigint,
   made: NewAssignment,
   isOfRole: boolean,
 ): Promise<void> {
   const { id, type } = made.to;
-  await room.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: ROOM_TO[type] });
-  await room.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: ROOM });
+  await quotas.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: TAKEN_BY[type] });
+  await quotas.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: TAKEN });
   if (!isOfRole) return;
-  const { teamsPerRole } = room.limits;
+  const { teamsPerRole } = quotas.limits;
   const { taken } = only(await query<{ taken: number }>(TEAMS_OF_ROLE, [made.role.id, teamsPerRole]));
   if (taken >= teamsPerRole) throw limitReached('teamsPerRole', teamsPerRole, taken);
 }

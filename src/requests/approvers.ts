@@ -1,13 +1,12 @@
+import { check, possibleUsers } from '../../packages/rebac/src/rebac.ts';
 import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { Gift, HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { AppError } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { isPrincipal, isRobotPrincipal, principalOfSubject } from '../changes/principal.ts';
-import { check } from '../rebac/engine.ts';
-import { possibleUsers } from '../rebac/list-users.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest } from './access-request.ts';
 import type { RequestRule } from './request-rule.ts';
@@ -60,10 +59,10 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
       .map(principalOfSubject);
     const inactive = await store.inactive(members);
     const found: bigint[] = [];
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const id of members) {
       if (!inactive.has(id) && (await mayDecide(id, request, rule))) found.push(id);
-      await pace();
+      await yieldIfDue();
     }
     return found.sort((one, other) => (one < other ? -1 : 1));
   }
@@ -80,7 +79,7 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
   ): Promise<boolean[]> {
     const answers: boolean[] = [];
     const gifts = new Map<number, Gift>();
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const [place, { request, rule }] of asked.entries()) {
       answers[place] =
         rule !== undefined && !isExcluded(personId, request) && (await isInTeam(personId, request, rule));
@@ -92,7 +91,7 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
         if (gift) gifts.set(place, gift);
         else answers[place] = false;
       }
-      await pace();
+      await yieldIfDue();
     }
     const [first] = asked;
     if (!first || gifts.size === 0) return answers;

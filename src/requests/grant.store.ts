@@ -2,7 +2,7 @@ import { insertAssignment, isAssignedTwice } from '../assignments/assignments.st
 import type { NewAssignment } from '../assignments/assignments.ts';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Room } from '../changes/room.store.ts';
+import type { Quotas } from '../changes/quotas.store.ts';
 import { joinTeam } from '../organizations/members.store.ts';
 import type { Transaction } from '../users/users.store.ts';
 import { type AccessRequest, requestName } from './access-request.ts';
@@ -12,17 +12,17 @@ import { changedSince } from './request-errors.ts';
 /** Makes the change as a part of the transaction that approves it. Returns the ID of the assignment, if it makes one. */
 export async function grantRequest(
   transaction: Transaction,
-  room: Room,
+  quotas: Quotas,
   request: AccessRequest,
   { actor, assignment, rejectTeam }: Granting,
 ): Promise<bigint | undefined> {
   const { organizationId, change, by, until } = request;
   if (assignment) {
-    const made = await assign(transaction, room, { organizationId, actor }, assignment, requestName(request.id));
+    const made = await assign(transaction, quotas, { organizationId, actor }, assignment, requestName(request.id));
     return made;
   }
   if (change.action !== 'team.add_member' || !rejectTeam) throw new AppError('internal', 'nothing to grant');
-  const joined = await joinTeam(transaction, room, {
+  const joined = await joinTeam(transaction, quotas, {
     ...{ teamId: change.team.id, accountId: by.id, actor, term: until },
     condition(grant, { isMember }) {
       if (isMember) throw hasItAlready();
@@ -35,13 +35,13 @@ export async function grantRequest(
 
 async function assign(
   transaction: Transaction,
-  room: Room,
+  quotas: Quotas,
   setting: { readonly organizationId: bigint; readonly actor: Actor },
   made: NewAssignment,
   requestId: string,
 ): Promise<bigint> {
   try {
-    const assignment = await insertAssignment(transaction, room, setting, made, requestId);
+    const assignment = await insertAssignment(transaction, quotas, setting, made, requestId);
     if (assignment === 'not a member') throw isGone();
     const relations = (role: NewAssignment['role']) => role.permissions.map(({ relation }) => relation).join();
     if (relations(assignment.role) !== relations(made.role)) throw changedSince();

@@ -1,6 +1,6 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import type { Model } from '../rebac/model.ts';
 import { openSimulation, type SimulationStore } from '../simulation/simulation.ts';
 import type { Wish } from './requestable-change.ts';
 

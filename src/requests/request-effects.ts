@@ -1,8 +1,8 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { effectiveOn, relationOn, shownRelation } from '../authz/places/places.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
-import type { Model } from '../rebac/model.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import { compare } from '../simulation/comparison.ts';
 import { typeOf } from '../simulation/object-classes.ts';

@@ -2,7 +2,7 @@ import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { principalOf } from '../changes/principal.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, known, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { AccessRequest } from './access-request.ts';
@@ -79,13 +79,13 @@ const UNACKNOWLEDGED = sql(
   `select exists (select 1 from access_request where organization_id = $1 and by_type = $2 and by_id = $3
                      and is_break_glass and acknowledged_at is null and state in ('approved', 'ended')) as yes`,
 );
-const ROOM = roomFor('requests.room', `access_request where organization_id = $1 and state = 'open'`);
-const ROOM_BY = roomFor(
-  'requests.roomOfUser',
+const TAKEN = countTaken('requests.taken', `access_request where organization_id = $1 and state = 'open'`);
+const ROOM_BY = countTaken(
+  'requests.takenOfUser',
   `access_request where by_type = 'user' and by_id = $1 and state = 'open'`,
 );
-const ROOM_ROBOT = roomFor(
-  'requests.roomOfRobot',
+const ROOM_ROBOT = countTaken(
+  'requests.takenOfRobot',
   `access_request where by_type = 'robot_ac' and by_id = -$1::bigint and state = 'open'`,
 );
 // The audit log says who created a token. A token that replaced another one goes back to whoever created the first.
@@ -104,7 +104,7 @@ const TEAMS = sql(
 );
 const CLUSTER_SET = sql('requests.clusterSet', 'select cluster_set_name from cluster where id = $1');
 
-export function createRequestStore(db: Db, write: Write, room: Room): RequestStore {
+export function createRequestStore(db: Db, write: Write, quotas: Quotas): RequestStore {
   return {
     now: async () => only(await db.query<{ now: Date }>(NOW)).now,
     get,
@@ -158,7 +158,7 @@ export function createRequestStore(db: Db, write: Write, room: Room): RequestSto
       const { request, granting } = made;
       query.later(JOIN, [request.organizationId]);
       const isOpen = granting === undefined;
-      if (isOpen) await requireRoom(query, actor.id, request.organizationId);
+      if (isOpen) await requireWithinLimits(query, actor.id, request.organizationId);
       else await requireAcknowledged(query, actor.id, request);
       const added = await query<{ id: bigint }>(INSERT, valuesOf(request));
       if (added.length === 0) {
@@ -170,7 +170,7 @@ export function createRequestStore(db: Db, write: Write, room: Room): RequestSto
       const first = known((await rowsOf(query, request.id))[0]);
       record(about(first, 'request.create', actor, { after: requestState(first) }));
       if (granting) {
-        const assignmentId = await grantRequest({ query, touch, record }, room, request, granting);
+        const assignmentId = await grantRequest({ query, touch, record }, quotas, request, granting);
         if (assignmentId !== undefined) query.later(GRANTED, [request.id, assignmentId]);
         const after = { ...requestState(first), assignmentId };
         record(about(first, 'request.approve', granting.actor, { after }));
@@ -183,16 +183,16 @@ export function createRequestStore(db: Db, write: Write, room: Room): RequestSto
     }, once);
   }
 
-  async function requireRoom(query: TransactionQuery, by: bigint, organizationId: bigint): Promise<void> {
+  async function requireWithinLimits(query: TransactionQuery, by: bigint, organizationId: bigint): Promise<void> {
     const count = by < 0n ? ROOM_ROBOT : ROOM_BY;
-    await room.require(query, { limit: 'openRequestsPerUser', ownerId: by, count });
-    await room.require(query, { limit: 'openRequestsPerOrganization', ownerId: organizationId, count: ROOM });
+    await quotas.require(query, { limit: 'openRequestsPerUser', ownerId: by, count });
+    await quotas.require(query, { limit: 'openRequestsPerOrganization', ownerId: organizationId, count: TAKEN });
   }
 
   /** Two at the same moment take turns. */
   async function requireAcknowledged(query: TransactionQuery, by: bigint, request: AccessRequest): Promise<void> {
     if (!request.isBreakGlass) return;
-    room.turn(query, 'openRequestsPerUser', by);
+    quotas.turn(query, 'openRequestsPerUser', by);
     const { type, id } = request.by;
     const { yes } = only(await query<{ yes: boolean }>(UNACKNOWLEDGED, [request.organizationId, type, id]));
     if (yes) throw notAcknowledged();
@@ -221,7 +221,7 @@ export function createRequestStore(db: Db, write: Write, room: Room): RequestSto
     const { comment, digest, needed, granting, decide } = approval;
     return await write(async (query, touch, record) => {
       const { id } = request;
-      const assignmentId = granting && (await grantRequest({ query, touch, record }, room, request, granting));
+      const assignmentId = granting && (await grantRequest({ query, touch, record }, quotas, request, granting));
       const row = await lockedOpen(query, id);
       if (!row) throw wasClosed();
       const [now] = await withDecisions(query, [row]);

@@ -33,7 +33,7 @@ import { createShownRequests } from './shown-requests.ts';
 
 /** Access requests: asking for access that ends, and deciding about it. */
 export function wireRequests(
-  { config, db, revisions, room, log, baseUrl }: Infrastructure,
+  { config, db, revisions, quotas, log, baseUrl }: Infrastructure,
   { judge, graphs, names, model, heldPlaces: held, owners }: Authz,
   remedies: (question: RemedyQuestion) => Promise<Remedies>,
   assignments: Assignments,
@@ -41,7 +41,7 @@ export function wireRequests(
   revisions.addExpirer(expireRequests);
   const revision = () => revisions.latest;
   const remembered = createRemembered(revision);
-  const store = createRequestStore(db, revisions.write, room);
+  const store = createRequestStore(db, revisions.write, quotas);
   const ruleStore = createRequestRuleStore(db, revisions.write);
   const found = createApproverStore(db);
   const roles = {
@@ -69,7 +69,7 @@ export function wireRequests(
   const shown = createShownRequests({
     ...{ judge, approvers, roles, effectsOf, noteEffects: store.noteEffects, names: names.names, ruleOf, revision },
   });
-  const members = createMemberStore(db, revisions.write, room);
+  const members = createMemberStore(db, revisions.write, quotas);
   const requests = createRequests({
     ...{ store, judge, approvers, requestable, shown, mails },
     give: {

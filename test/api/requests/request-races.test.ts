@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { openRequestPlace } from '../../support/requests.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { openRequestPlace } from '../../support/world/requests.ts';
 
 describe('Concurrent decisions about access requests', () => {
   let atrium: TestServer;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { rejected } from '../../support/assignments.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { openRequestPlace, type RequestPlace } from '../../support/requests.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { rejected } from '../../support/world/assignments.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
+import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
 
 describe('Rejected access requests', () => {
   let atrium: TestServer;

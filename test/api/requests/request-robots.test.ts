@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { rejected } from '../../support/assignments.ts';
-import { openRequestPlace, type RequestPlace } from '../../support/requests.ts';
-import { makeRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { rejected } from '../../support/world/assignments.ts';
+import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
+import { makeRobot } from '../../support/world/robots.ts';
 
 describe('Access requests of robots, and by limited tokens', () => {
   let atrium: TestServer;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import { rejected } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { openRequestPlace, type RequestPlace } from '../../support/requests.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { rejected } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
+import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
 
 describe('Request rules', () => {
   let atrium: TestServer | undefined;

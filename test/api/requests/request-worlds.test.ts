@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { assign, pair } from '../../support/assignments.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { createRandom } from '../../support/random.ts';
-import { openRequestPlace } from '../../support/requests.ts';
-import { openTestServer } from '../../support/server.ts';
+import { createRandom } from '../../support/checks/random.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { assign, pair } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
+import { openRequestPlace } from '../../support/world/requests.ts';
 
 const ACTIONS = ['view clusters', 'connect to clusters', 'reconfigure clusters', 'remove clusters'];
 const RELATIONS = ['can_connect', 'can_edit', 'can_remove'];

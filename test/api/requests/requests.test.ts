@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { openRequestPlace, type RequestPlace } from '../../support/requests.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
 
 describe('Access requests', () => {
   let atrium: TestServer;
