@@ -882,6 +882,18 @@ export type Confirmation = {
   readonly message: string;
 };
 
+/** A new account, and the code that allows to create it. */
+export type ConfirmedSignUpInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** 1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter. */
+  readonly username: string;
+  /** 8 to 255 characters. */
+  readonly password: string;
+  /** Name for people, at most 100 characters. */
+  readonly full_name?: string | undefined;
+};
+
 /** What an organization may use, and until when. */
 export type Contract = {
   /** Assigned by the server, never reused. */
@@ -1458,6 +1470,12 @@ export type ForbiddingGuardrail = {
   readonly name: string;
   /** What it says, as far as the caller may see what it names. */
   readonly sentence: string;
+};
+
+/** Whose password was forgotten. */
+export type ForgottenPasswordInput = {
+  /** An address of the account. */
+  readonly email: string;
 };
 
 /** An installer that a search found. */
@@ -2872,6 +2890,22 @@ export type PasskeySignInInput = {
   readonly remember?: boolean | null | undefined;
 };
 
+/** A link that sets a new password, which only its reader may know. */
+export type PasswordLink = {
+  /** Where the user sets a new password. It works once, and is not shown again. */
+  readonly link: string;
+  /** When the link expires. */
+  readonly expires_at: string;
+};
+
+/** A new password, and the code that allows to set it. */
+export type PasswordResetInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** The new password: 8 to 255 characters. */
+  readonly password: string;
+};
+
 /** One step of a JSON Patch (RFC 6902). */
 export type PatchStepInput = {
   /** What the step does. */
@@ -3543,6 +3577,12 @@ export type SignInProvider = {
   readonly url: string;
   /** Whether "Keep me signed in" counts. */
   readonly remember: boolean;
+};
+
+/** Who wants an account. */
+export type SignUpInput = {
+  /** An address of one of the allowed domains. */
+  readonly email: string;
 };
 
 /** Where to go after signing out here. */
@@ -4483,6 +4523,16 @@ export interface Operations {
       body: NewOrganizationInput | RawBody;
     };
     answer: Organization;
+  };
+  /** Create a link with which a user sets a new password; it works once, within 30 minutes */
+  'POST /admin/users/{username}/password_link': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: PasswordLink;
   };
   /** List the browser sessions of a user */
   'GET /admin/users/{username}/sessions': {
@@ -6340,6 +6390,20 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Ask for an email with a link that sets a new password; the answer is always the same */
+  'POST /user/password/forgot': {
+    input: {
+      body: ForgottenPasswordInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Set a new password with the code of a link; ends all sessions, and opens none */
+  'POST /user/password/reset': {
+    input: {
+      body: PasswordResetInput | RawBody;
+    };
+    answer: undefined;
+  };
   /** List the OpenID Connect providers that people can sign in with */
   'GET /user/providers': {
     input: {
@@ -6432,6 +6496,20 @@ export interface Operations {
     input: {
     };
     answer: SignedOut;
+  };
+  /** Ask for an email with a link that creates an account */
+  'POST /user/signup': {
+    input: {
+      body: SignUpInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Create an account with the code of a link; its address is confirmed then */
+  'POST /user/signup/confirm': {
+    input: {
+      body: ConfirmedSignUpInput | RawBody;
+    };
+    answer: User;
   };
   /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {

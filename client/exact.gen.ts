@@ -100,6 +100,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/signin',
     'POST /user/signin/factor',
     'POST /user/signin/passkey',
+    'POST /user/signup/confirm',
   ],
   'passkeys.*.id': [
     'GET /admin/users/{username}/factors',

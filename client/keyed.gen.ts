@@ -7,6 +7,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /admin/providers',
   'POST /admin/users',
   'POST /admin/users/{username}/orgs',
+  'POST /admin/users/{username}/password_link',
   'POST /authz/assignments',
   'POST /authz/guardrails',
   'POST /authz/roles',

@@ -480,6 +480,7 @@ create table email (
   verified boolean not null,
   is_primary boolean not null,
   created_at timestamp with time zone not null default now(),
+  confirmed_at timestamp with time zone,
   constraint email_address UNIQUE (address_key),
   constraint email_pkey PRIMARY KEY (id),
   constraint email_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
@@ -488,6 +489,15 @@ create table email (
 CREATE INDEX email_account ON email USING btree (account_id, id);
 CREATE INDEX email_pieces ON email USING gin (search_pieces(address_key)) WITH (gin_pending_list_limit='256');
 CREATE UNIQUE INDEX email_primary ON email USING btree (account_id) WHERE is_primary;
+
+create table email_pause (
+  kind text not null,
+  address_key text not null,
+  ends_at timestamp with time zone not null,
+  constraint email_pause_pkey PRIMARY KEY (kind, address_key)
+);
+
+CREATE INDEX email_pause_end ON email_pause USING btree (ends_at);
 
 create table follow (
   id bigint generated always as identity,
@@ -733,6 +743,20 @@ create table passkey (
 CREATE INDEX passkey_account ON passkey USING btree (account_id);
 CREATE TRIGGER passkey_noted AFTER INSERT OR DELETE ON passkey FOR EACH ROW EXECUTE FUNCTION factor_note();
 
+create table password_code (
+  hash bytea not null,
+  account_id bigint not null,
+  email_id bigint,
+  state bytea not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint password_code_pkey PRIMARY KEY (hash),
+  constraint password_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX password_code_account ON password_code USING btree (account_id);
+CREATE INDEX password_code_expiry ON password_code USING btree (expires_at);
+
 create table provider (
   id bigint generated always as identity,
   owner_id bigint not null default 0,
@@ -971,6 +995,18 @@ create table session_provider (
 
 CREATE INDEX session_provider_sid ON session_provider USING btree (issuer, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX session_provider_subject ON session_provider USING btree (issuer, subject);
+
+create table sign_up_code (
+  hash bytea not null,
+  address text not null,
+  address_key text not null generated always as (lower(address)) stored,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint sign_up_code_pkey PRIMARY KEY (hash)
+);
+
+CREATE INDEX sign_up_code_address ON sign_up_code USING btree (address_key);
+CREATE INDEX sign_up_code_expiry ON sign_up_code USING btree (expires_at);
 
 create table single_use (
   hash bytea not null,

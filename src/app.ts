@@ -51,6 +51,7 @@ export interface AppParts {
     | 'EMAIL_CONFIRMATION'
     | 'TOKEN_NOTICE_DAYS'
     | 'PASSWORDS'
+    | 'REGISTRATION'
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -135,6 +136,7 @@ export function createApp(parts: AppParts) {
         features: {
           bus: true,
           passwords: config.PASSWORDS === 'on',
+          signUp: config.REGISTRATION === 'domains' && config.PASSWORDS === 'on',
           remember: config.SESSION_REMEMBERED_DAYS > 0,
           mail: config.SMTP_URL !== undefined,
           emailConfirmation: config.EMAIL_CONFIRMATION,

@@ -80,6 +80,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     features: {
       users: users.users,
       addUpCounts: users.addUp,
+      background: users.background,
       emails: users.emails,
       follows: users.follows,
       factors: factors.factors,

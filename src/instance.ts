@@ -302,6 +302,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     await admin?.close();
     await bus.close();
     await openFga?.close();
+    await features.background.close();
     await denials.close(new Date());
     await flushUsage();
     await spans?.close();

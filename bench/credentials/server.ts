@@ -70,6 +70,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       TOKEN_NOTICE_DAYS: [0],
       EMAIL_CONFIRMATION: false,
       PASSWORDS: 'on',
+      REGISTRATION: 'invited',
     },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => 0),

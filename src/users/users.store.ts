@@ -102,7 +102,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return row && toProfile(row);
     },
 
-    person: (name) => person(db.query, name),
+    person: (name) => personIn(db.query, name),
 
     async profiles(text, request) {
       if (text !== '') {
@@ -154,7 +154,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return await write(async (query, touch, record, keep) => {
         await query(RELEASE_NAME, [nameKey(name)]);
         const id = await insertUser({ query, touch, record }, draft, actor);
-        const created = once && (await person(query, name));
+        const created = once && (await personIn(query, name));
         if (created) keep(created);
         return id;
       }, once);
@@ -191,7 +191,7 @@ export async function insertUser({ query, touch, record }: Transaction, draft: U
   return id;
 }
 
-async function person(query: Query, name: string): Promise<VersionedPerson | undefined> {
+export async function personIn(query: Query, name: string): Promise<VersionedPerson | undefined> {
   const [row] = await query<FoundRow>(GET_PERSON, [nameKey(name)]);
   return row && { person: toPerson(row), version: row.version };
 }

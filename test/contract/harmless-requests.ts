@@ -94,6 +94,10 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/v1/admin/users/:username': {},
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },
   'POST /api/v1/clustersv2/:owner/check': {},
+  'POST /api/v1/user/password/forgot': { email: 'nobody@example.com' },
+  'POST /api/v1/user/password/reset': { code: 'nothing', password: 'x' },
+  'POST /api/v1/user/signup': { email: 'nobody@example.com' },
+  'POST /api/v1/user/signup/confirm': { code: 'nothing', username: '-', password: 'x' },
   'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
 };
 

@@ -19,7 +19,14 @@ const list = pathToFileURL('console/src/shell/pages.ts').href;
 const { PAGES } = (await import(list)) as { PAGES: readonly { path: string }[] };
 
 /** Every page of the console, as its own list has it, such as `/orgs/:org/teams/:id`. */
-export const CONSOLE_ROUTES: readonly string[] = ['/welcome', '/signin/link', ...PAGES.map(({ path }) => path)];
+export const CONSOLE_ROUTES: readonly string[] = [
+  '/welcome',
+  '/signin/link',
+  '/signin/forgot',
+  '/signin/reset',
+  '/signin/signup',
+  ...PAGES.map(({ path }) => path),
+];
 
 /** Views that the address alone does not show. */
 const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {

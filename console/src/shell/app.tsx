@@ -14,7 +14,15 @@ import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
-import { LinkAccountPage, PAGES, SignInDonePage, WelcomePage } from './pages.ts';
+import {
+  ForgotPasswordPage,
+  LinkAccountPage,
+  PAGES,
+  ResetPasswordPage,
+  SignInDonePage,
+  SignUpPage,
+  WelcomePage,
+} from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
@@ -37,6 +45,9 @@ function Doors() {
   const { path } = useLocation();
   if (path === '/welcome') return <WelcomePage />;
   if (path === '/signin/done') return <SignInDonePage />;
+  if (path === '/signin/forgot') return <ForgotPasswordPage />;
+  if (path === '/signin/reset') return <ResetPasswordPage />;
+  if (path === '/signin/signup') return <SignUpPage />;
   if (path !== '/signin/link') return <Inside />;
   return (
     <>

@@ -29,6 +29,22 @@ export const { page: LinkAccountPage } = page(
   async () => (await import('../pages/doors/link-account.tsx')).LinkAccountPage,
 );
 
+/** For users who cannot sign in. */
+export const { page: ForgotPasswordPage } = page(
+  '/signin/forgot',
+  async () => (await import('../pages/doors/forgot-password.tsx')).ForgotPasswordPage,
+);
+export const { page: ResetPasswordPage } = page(
+  '/signin/reset',
+  async () => (await import('../pages/doors/reset-password.tsx')).ResetPasswordPage,
+);
+
+/** Asks for an address first, and with the code of the email for the rest. */
+export const { page: SignUpPage } = page(
+  '/signin/signup',
+  async () => (await import('../pages/doors/sign-up.tsx')).SignUpPage,
+);
+
 /** In a window that was opened to sign in. */
 export const { page: SignInDonePage } = page(
   '/signin/done',

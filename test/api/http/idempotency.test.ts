@@ -49,6 +49,7 @@ for (const driver of API_DRIVERS) {
       const bodies: Record<string, [string, unknown]> = {
         '/admin/providers': ['root', { name: 'twice', issuer: 'https://login.example.com', client_id: 'atrium' }],
         '/admin/users': ['root', { username: 'twice', email: 'twice@example.com', password: 'long enough' }],
+        '/admin/users/:username/password_link': ['root', undefined],
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
         '/authz/assignments': ['ann', { role: { name: 'cluster-operator' }, to: { type: 'user', name: 'cat' } }],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
