@@ -886,11 +886,11 @@ export type Confirmation = {
 export type ConfirmedSignUpInput = {
   /** What the link has after `code=`. */
   readonly code: string;
-  /** 1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter. */
+  /** A name that no user and no organization has. */
   readonly username: string;
   /** 8 to 255 characters. */
   readonly password: string;
-  /** Name for people, at most 100 characters. */
+  /** Name for people. */
   readonly full_name?: string | undefined;
 };
 
