@@ -7,7 +7,7 @@ import { createAllowance } from '../http/limits/allowance.ts';
 import type { Brake } from '../http/limits/brake.ts';
 import { createPublicCalls } from '../http/limits/public-calls.ts';
 import type { Scope } from '../http/server.ts';
-import { createAssignedNames } from '../identity/assigned-names.ts';
+import { createAssignedNames } from '../identity/account-names/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import { createPasswordChangeStore } from '../identity/passwords/password-change.store.ts';
 import { createPasswordChange } from '../identity/passwords/password-change.ts';
@@ -25,9 +25,9 @@ import { createEmails } from './emails/emails.ts';
 import { followRoutes } from './follows/follows.routes.ts';
 import { createFollowStore } from './follows/follows.store.ts';
 import { createFollows } from './follows/follows.ts';
-import { nameCheckRoutes } from './name-check.routes.ts';
-import { createNameCheckStore } from './name-check.store.ts';
-import { createNameCheck } from './name-check.ts';
+import { nameCheckRoutes } from './name-check/name-check.routes.ts';
+import { createNameCheckStore } from './name-check/name-check.store.ts';
+import { createNameCheck } from './name-check/name-check.ts';
 import { passwordResetRoutes } from './password-resets/password-resets.routes.ts';
 import { createPasswordResetStore } from './password-resets/password-resets.store.ts';
 import { createPasswordResets } from './password-resets/password-resets.ts';
@@ -49,19 +49,19 @@ const PEOPLE_A_NETWORK = 10;
 const FAILURES_MS = 5 * 60_000;
 
 export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
-  const { config, keys, db, revisions, room, log, share, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, quotas, log, share, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
   const policy = {
     confirm: config.EMAIL_CONFIRMATION,
-    confirmationsPerHour: room.limits.confirmationEmailsPerHour,
+    confirmationsPerHour: quotas.limits.confirmationEmailsPerHour,
     isDomainAllowed,
   };
   const mailer = createMailer(config, log);
   const background = createBackgroundWork(log);
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
-  const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, mailer);
+  const emails = createEmails(createEmailStore(db, revisions.write, quotas), policy, links, mailer);
   const resets = createPasswordResets({
     store: createPasswordResetStore(db, revisions.write),
     codes: createEmailCodes(keys.derive('password code')),
@@ -76,7 +76,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
     send: mailer.send,
     baseUrl,
   });
-  const follows = createFollows(createFollowStore(db, room));
+  const follows = createFollows(createFollowStore(db, quotas));
   const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
   const addUp = () => addUpCounts(db.query);

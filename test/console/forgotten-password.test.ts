@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { codeIn, openMailBox } from '../support/mail-box.ts';
-import { lacks } from '../support/requirements.ts';
-import { openTestServer } from '../support/server.ts';
+import { openBrowser } from '../support/server/browser.ts';
+import { openTestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { codeIn, openMailBox } from '../support/world/mail-box.ts';
 
 describe('Getting in without an administrator', { skip: lacks('chromium') }, () => {
   it('A user sets a new password with the link of an email, and a newcomer creates an account', async () => {

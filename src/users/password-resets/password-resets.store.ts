@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
-import { nameKey } from '../../identity/account-names.ts';
+import { nameKey } from '../../identity/account-names/account-names.ts';
 import { endSessions } from '../../identity/sessions/ended-sessions.store.ts';
 import { beginEmailPause } from '../emails/email-pause.store.ts';
 import type { OpenCode, PasswordLink, PasswordResetStore, ResetAccount } from './password-resets.ts';

@@ -1,6 +1,6 @@
 import type { Write } from '../../changes/write.ts';
 import { type Db, isUniqueViolation, type Query, sql } from '../../db/db.ts';
-import { nameConflictIn } from '../../identity/account-names.store.ts';
+import { nameConflictIn } from '../../identity/account-names/account-names.store.ts';
 import { beginEmailPause } from '../emails/email-pause.store.ts';
 import { insertUser, personIn } from '../users.store.ts';
 import type { SignUpStore } from './sign-ups.ts';

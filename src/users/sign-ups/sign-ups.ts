@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { EmailMessage } from '../../base/mail/email-message.ts';
 import { type Actor, SERVER } from '../../changes/audit-entry.ts';
-import type { NameConflict } from '../../identity/account-names.ts';
+import type { NameConflict } from '../../identity/account-names/account-names.ts';
 import { passwordsOff } from '../../identity/callers.ts';
 import { hashNewPassword } from '../../identity/passwords/new-password.ts';
 import { codeExpired, codeNotFound, type EmailCodes } from '../emails/email-code.ts';

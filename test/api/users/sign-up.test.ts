@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { readConfig } from '../../../src/base/config/config.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { codeIn, type MailBox, openMailBox } from '../../support/mail-box.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { codeIn, type MailBox, openMailBox } from '../../support/world/mail-box.ts';
 
 const PASSWORD = 'the password of a new user';
 
