@@ -1,4 +1,4 @@
-import { createMailer } from '../base/mail.ts';
+import { createMailer } from '../base/mail/mailer.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
 import { createCookies } from '../http/cookies.ts';
 import type { Brake } from '../http/limits/brake.ts';

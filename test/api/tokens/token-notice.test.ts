@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { createExpiryNoticeStore } from '../../../src/tokens/expiry-notices.store.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
+import { readEmail } from '../../support/email.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
 import { tokenCalls } from '../../support/tokens.ts';
@@ -97,7 +98,11 @@ for (const driver of API_DRIVERS) {
         letters.map(({ to }) => to),
         [['ann@example.com']],
       );
-      assert.match(letters[0]?.text.replaceAll('=\n', '') ?? '', /line feed .*of the robot ci of acme/);
+      const email = readEmail(letters[0] ?? assert.fail('no email'));
+      for (const part of [email.text, email.html]) {
+        assert.match(part, /line feed .*of the robot ci of acme/);
+        assert.match(part, /because you own the organization acme, whose robot has one/);
+      }
     });
 
     it(`Of several replicas, one sends the email on ${driver}`, async () => {
