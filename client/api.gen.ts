@@ -1830,6 +1830,88 @@ export type InstallerPage = {
   readonly next_cursor: string | null;
 };
 
+/** An address that is invited to teams of an organization. */
+export type Invitation = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  readonly organization: InvitedOrganization;
+  /** The address that is invited. */
+  readonly email: string;
+  /** Only an open invitation can be accepted. */
+  readonly state: 'open' | 'accepted' | 'expired';
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
+  /** When it was accepted. Absent if it was not. */
+  readonly accepted_at?: string;
+  readonly accepted_by?: InvitationAcceptedBy;
+  /** Where the invitation is accepted. Shown once, and only if no mail server is configured or with show_link. It does not prove the address. */
+  readonly link?: string;
+};
+
+/** How an invitation is accepted. With a credential, the user joins; without one, an account is created. */
+export type InvitationAcceptanceInput = {
+  /** Join although the invitation is for an address that is not one of the account. */
+  readonly other_address?: boolean | undefined;
+  /** Name of the new account. Only without a credential. */
+  readonly username?: string | undefined;
+  /** 8 to 255 characters. Only without a credential. */
+  readonly password?: string | undefined;
+  /** Full name of the new account. */
+  readonly full_name?: string | undefined;
+};
+
+/** Who accepted it. Absent if it was not accepted, or the account is gone. */
+export type InvitationAcceptedBy = {
+  /** What it is. */
+  readonly type: 'user';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name. */
+  readonly name: string;
+};
+
+/** The organization that the invitation is to. */
+export type InvitedOrganization = {
+  /** What it is. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A team that the user joins. */
+export type InvitedTeam = {
+  /** What it is. */
+  readonly type: 'team';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The organization and the teams that the user has joined. */
+export type JoinedOrganization = {
+  readonly organization: InvitedOrganization;
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
+};
+
 /** Public keys in the format of RFC 7517. */
 export type JsonWebKeySet = {
   /** The keys, the present one included. */
@@ -2373,6 +2455,18 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** Whom to invite, and to which teams. */
+export type NewInvitationInput = {
+  /** The address to invite. */
+  readonly email: string;
+  /** IDs of the teams to join: 1 to 50. */
+  readonly team_ids: readonly (bigint | number)[];
+  /** Plain text for the email, at most 500 characters. */
+  readonly message?: string | undefined;
+  /** At most 30 days from now. By default, in seven days. */
+  readonly expires_at?: string | undefined;
+};
+
 /** The provider at which to sign in. */
 export type NewLinkedAccountInput = {
   /** Name of the provider. */
@@ -2605,6 +2699,26 @@ export type ObjectReferenceInput = {
   readonly objectID: bigint | number;
   /** Of a cluster: the Kubernetes namespace that the question is about. Then assignments count that have this namespace. */
   readonly namespace?: string | undefined;
+};
+
+/** An invitation, as everybody who has its link sees it. */
+export type OpenInvitation = {
+  readonly organization: InvitedOrganization;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** The address that is invited. */
+  readonly email: string;
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
 };
 
 /** An order to deploy charts, without the charts. */
@@ -5146,6 +5260,27 @@ export interface Operations {
     };
     answer: string;
   };
+  /** Get the invitation behind a link: the organization, whoever invited, and the address */
+  'GET /invitations/{code}': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+    };
+    answer: OpenInvitation;
+  };
+  /** Accept an invitation: as the signed-in user, or without a credential by creating an account */
+  'POST /invitations/{code}/accept': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+      body?: InvitationAcceptanceInput | RawBody | undefined;
+    };
+    answer: JoinedOrganization;
+  };
   /** List the organizations of the caller, or all for site administrators */
   'GET /orgs': {
     input: {
@@ -5337,6 +5472,67 @@ export interface Operations {
       body: NewContractInput | RawBody;
     };
     answer: Contract;
+  };
+  /** List invitations: all for callers who can add members, and otherwise those that the caller has made */
+  'GET /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only invitations in this state. */
+        state?: 'open' | 'accepted' | 'expired' | undefined;
+      };
+    };
+    answer: readonly Invitation[];
+  };
+  /** Invite an address to teams of an organization; requires what adding a user to each of them requires */
+  'POST /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+      body: NewInvitationInput | RawBody;
+    };
+    answer: Invitation;
+  };
+  /** Revoke an invitation */
+  'DELETE /orgs/{org}/invitations/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Send an invitation again, with a new code and a new end; the caller becomes the inviter */
+  'POST /orgs/{org}/invitations/{id}/resend': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+    };
+    answer: Invitation;
   };
   /** List the members of an organization, with their teams */
   'GET /orgs/{org}/members': {

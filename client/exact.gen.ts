@@ -187,6 +187,12 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /robots/{id}',
     'PATCH /robots/{id}',
   ],
+  'organization.id invited_by.id': [
+    'GET /invitations/{code}',
+  ],
+  'organization.id teams.*.id': [
+    'POST /invitations/{code}/accept',
+  ],
   '*.id *.ownerID *.managerID': [
     'GET /orgs/{org}/clusters',
     'GET /user/clusters',
@@ -194,6 +200,13 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '*.id *.owner_id': [
     'GET /orgs/{org}/contracts',
     'GET /orgs/{org}/robots',
+  ],
+  '*.id *.organization.id *.teams.*.id *.invited_by.id *.accepted_by.id': [
+    'GET /orgs/{org}/invitations',
+  ],
+  'id organization.id teams.*.id invited_by.id accepted_by.id': [
+    'POST /orgs/{org}/invitations',
+    'POST /orgs/{org}/invitations/{id}/resend',
   ],
   '*.id *.teams.*.id': [
     'GET /orgs/{org}/members',

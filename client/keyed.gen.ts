@@ -13,6 +13,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /orgs',
   'POST /orgs/{org}/clusters',
   'POST /orgs/{org}/contracts',
+  'POST /orgs/{org}/invitations',
   'POST /orgs/{org}/robots',
   'POST /orgs/{org}/teams',
   'POST /robots/{id}/tokens',

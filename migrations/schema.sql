@@ -607,6 +607,47 @@ create table installer_options (
 
 CREATE UNIQUE INDEX installer_options_bound ON installer_options USING btree (installer_id) WHERE (delivery_id IS NULL);
 
+create table invitation (
+  id bigint generated always as identity,
+  organization_id bigint not null,
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,
+  message text not null default ''::text,
+  mailed_hash bytea,
+  shown_hash bytea,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  lifetime_seconds integer not null,
+  invited_by_id bigint,
+  invited_by_robot_id bigint,
+  accepted_at timestamp with time zone,
+  accepted_by_id bigint,
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_accepted_by_id_fkey FOREIGN KEY (accepted_by_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint invitation_invited_by_id_fkey FOREIGN KEY (invited_by_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint invitation_invited_by_robot_id_fkey FOREIGN KEY (invited_by_robot_id) REFERENCES robot(id) ON DELETE SET NULL,
+  constraint invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX invitation_accepted_by ON invitation USING btree (accepted_by_id) WHERE (accepted_by_id IS NOT NULL);
+CREATE INDEX invitation_address ON invitation USING btree (organization_id, email_key);
+CREATE INDEX invitation_end ON invitation USING btree (expires_at);
+CREATE INDEX invitation_inviter ON invitation USING btree (invited_by_id) WHERE (invited_by_id IS NOT NULL);
+CREATE INDEX invitation_inviting_robot ON invitation USING btree (invited_by_robot_id) WHERE (invited_by_robot_id IS NOT NULL);
+CREATE UNIQUE INDEX invitation_mailed ON invitation USING btree (mailed_hash) WHERE (mailed_hash IS NOT NULL);
+CREATE INDEX invitation_organization ON invitation USING btree (organization_id, id);
+CREATE UNIQUE INDEX invitation_shown ON invitation USING btree (shown_hash) WHERE (shown_hash IS NOT NULL);
+
+create table invitation_team (
+  invitation_id bigint not null,
+  team_id bigint not null,
+  constraint invitation_team_pkey PRIMARY KEY (invitation_id, team_id),
+  constraint invitation_team_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES invitation(id) ON DELETE CASCADE,
+  constraint invitation_team_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+CREATE INDEX invitation_team_of ON invitation_team USING btree (team_id);
+
 create table key_slot (
   ring_key_id bigint not null,
   root text not null,

@@ -15,6 +15,7 @@ import type { Scope } from './http/server.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { wireInvitations } from './invitations/invitations.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
@@ -40,7 +41,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const assignments = wireAssignments(infrastructure, authz);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
-  const providers = wireProviders(infrastructure, identity, users);
+  const invitations = wireInvitations(infrastructure, authz, users);
+  const admitsInvited = invitations.acceptance.admitsAccount;
+  const providers = wireProviders(infrastructure, identity, { ...users, admitsInvited });
   const { isOpen: isProviderOpen } = providers.providers;
   const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
@@ -72,6 +75,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     bus,
     orders,
     organizations,
+    invitations,
     clusters,
     contracts,
   ];
@@ -86,6 +90,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       organizations: organizations.organizations,
       teams: organizations.teams,
       members: organizations.members,
+      invitations: invitations.invitations,
       roles: roles.roles,
       assignments: assignments.assignments,
       clusters: clusters.clusters,

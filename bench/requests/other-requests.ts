@@ -15,7 +15,7 @@ const NOTIFICATION = notified('CloudB');
 const CLOSED = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT'].flatMap((method) =>
   ['/marketplace/api/v1', '/marketplace/api/v1/*'].map((path) => [`${method} ${path}`, nothing] as const),
 );
-const PAGES = ['/admin', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMap((page) =>
+const PAGES = ['/admin', '/invitations', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMap((page) =>
   [page, `${page}/*`].map((path) => [`GET ${path}`, file] as const),
 );
 

@@ -70,6 +70,12 @@ const NAMES: Readonly<Record<string, string>> = {
 
   'GET /api/v1/authz/changes': 'listAccessChanges',
   'POST /api/v1/authz/check': 'checkAccess',
+  'GET /api/v1/orgs/:org/invitations': 'listInvitations',
+  'POST /api/v1/orgs/:org/invitations': 'createInvitation',
+  'DELETE /api/v1/orgs/:org/invitations/:id': 'deleteInvitation',
+  'POST /api/v1/orgs/:org/invitations/:id/resend': 'resendInvitation',
+  'GET /api/v1/invitations/:code': 'getInvitation',
+  'POST /api/v1/invitations/:code/accept': 'acceptInvitation',
   'GET /api/v1/authz/assignments': 'listAssignments',
   'POST /api/v1/authz/assignments': 'createAssignment',
   'GET /api/v1/authz/assignments/:id': 'getAssignment',

@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['simulation'],
   ['users', 'guardrails'],
   ['organizations', 'factors', 'remedies'],
-  ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
+  ['roles', 'invitations', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
   ['assignments', 'robots', 'buckets', 'overview', 'events', 'search', 'impact', 'scim', 'providers', 'devices'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],

@@ -73,6 +73,11 @@ export const LIMITS = {
     'members',
     'remove one first',
   ]),
+  invitationsPerOrganization: limit('LIMIT_INVITATIONS_PER_ORGANIZATION', 500, 'open invitations to an organization.', [
+    ORGANIZATION,
+    'open invitations',
+    'revoke one first',
+  ]),
   membersPerTeam: limit('LIMIT_MEMBERS_PER_TEAM', 50_000, 'members of a team.', [
     'this team',
     'members',

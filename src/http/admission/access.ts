@@ -73,6 +73,8 @@ interface AccessOptions {
    * `in person`: the proof is more than the token that the session was opened with, if its user has more.
    */
   readonly proven?: boolean | 'owners' | 'in person';
+  /** A request without any credential passes, without a caller. One whose credential is not valid is rejected. */
+  readonly orAnonymous?: boolean;
   /** Also for users who must add a second factor before anything else. */
   readonly enrolling?: boolean;
   /**

@@ -43,7 +43,7 @@ import {
   requireProven,
   type SignedAccess,
 } from './access.ts';
-import { type Credential, isBasic, readCredential } from './credential.ts';
+import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
 
 interface AdmissionOptions {
   readonly callers: Callers;
@@ -85,6 +85,7 @@ export function createAdmission(options: AdmissionOptions) {
     const needs: SignedAccess = access;
     const isPlain = !needs.basic && needs.robots !== 'only' && needs.who !== 'holds' && needs.about !== 'path';
     return function admit(request, done) {
+      if (needs.orAnonymous && isAnonymous(request)) return done();
       const name = isPlain ? tokenShown(request, needs) : undefined;
       if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
       callers.whenCurrent((error) => {

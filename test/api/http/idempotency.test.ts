@@ -59,6 +59,10 @@ for (const driver of API_DRIVERS) {
         '/orgs': ['ann', { username: 'twice-own' }],
         '/orgs/:org/clusters': ['ann', { name: 'twice', uid: uid(1) }],
         '/orgs/:org/contracts': ['ann', { name: 'twice' }],
+        '/orgs/:org/invitations': [
+          'ann',
+          { email: 'twice@example.net', team_ids: [Number(atrium.world.orgs.acme?.teams.Viewers)] },
+        ],
         '/orgs/:org/robots': ['ann', { name: 'twice' }],
         '/orgs/:org/teams': ['ann', { name: 'twice' }],
         '/robots/:id/tokens': ['ann', { name: 'twice' }],

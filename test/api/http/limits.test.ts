@@ -6,6 +6,7 @@ import { OBJECT_KINDS, RESOURCE_TYPES } from '../../../src/changes/object-kinds.
 import { COUNTS } from '../../counts.ts';
 import { assignmentList } from '../../support/assignments.ts';
 import { COUNTED_DRIVERS } from '../../support/drivers.ts';
+import { INVITATION_LIST } from '../../support/invitations.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -79,8 +80,7 @@ const LISTS: readonly List[] = [
       atrium.as(user)('POST', `/authz/roles?org=${org}`, { name, permissions: [] }),
     size: 'select count(*)::integer as n from role where organization_id = $1',
   },
-  assignmentList('assignmentsPerOrganization'),
-  assignmentList('assignmentsPerPrincipal'),
+  ...(['assignmentsPerOrganization', 'assignmentsPerPrincipal'] as const).map((limit) => assignmentList(limit)),
   {
     limit: 'guardrailsPerOrganization',
     prepare: organization,
@@ -91,6 +91,7 @@ const LISTS: readonly List[] = [
       }),
     size: 'select count(*)::integer as n from guardrail where organization_id = $1',
   },
+  { ...INVITATION_LIST, prepare: organization },
   {
     limit: 'robotsPerOrganization',
     prepare: organization,
