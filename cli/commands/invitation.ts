@@ -1,7 +1,7 @@
 import type { Answer } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { command, type Group } from '../command.ts';
-import { refused } from '../failure.ts';
+import { rejected } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
 import { all, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -121,7 +121,7 @@ async function inviteAll(addresses: readonly string[], invite: (address: string)
   if (failed.length === 0) return made;
   const done = made.map(({ email, link }) => (link === undefined ? email : `${email} ${link}`));
   const invited = done.length === 0 ? '' : ` (already invited: ${done.join(', ')})`;
-  throw refused(`${failed.join('; ')}${invited}`);
+  throw rejected(`${failed.join('; ')}${invited}`);
 }
 
 function shown(made: readonly Invited[]) {
@@ -147,5 +147,5 @@ async function find(session: Session, text: string): Promise<Invitation> {
   );
   const best = found.find((row) => row.state === 'open') ?? found.find((row) => row.state === 'expired') ?? found[0];
   if (best) return best;
-  throw refused(`there is no invitation of ${JSON.stringify(text)} to ${session.org()}`);
+  throw rejected(`there is no invitation of ${JSON.stringify(text)} to ${session.org()}`);
 }

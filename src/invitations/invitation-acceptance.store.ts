@@ -1,8 +1,8 @@
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Room } from '../changes/room.store.ts';
+import type { Quotas } from '../changes/quotas.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
-import { nameConflictIn } from '../identity/account-names.store.ts';
+import { nameConflictIn } from '../identity/account-names/account-names.store.ts';
 import { grantOfTeam, joinTeam } from '../organizations/members.store.ts';
 import { insertUser, type Transaction } from '../users/users.store.ts';
 import { ableInviter, INVITATION, INVITATIONS, type InvitationRow, toInvitation } from './invitation.rows.ts';
@@ -54,7 +54,7 @@ const ACCEPT = sql(
 type FoundRow = InvitationRow & { proves_address: boolean };
 type TeamRow = Omit<GrantingTeam, 'grant'> & Record<string, unknown>;
 
-export function createInvitationAcceptanceStore(db: Db, write: Write, room: Room): InvitationAcceptanceStore {
+export function createInvitationAcceptanceStore(db: Db, write: Write, quotas: Quotas): InvitationAcceptanceStore {
   return { find: (hash) => find(db.query, hash), accept };
 
   async function accept(
@@ -99,7 +99,7 @@ export function createInvitationAcceptanceStore(db: Db, write: Write, room: Room
     const joined: InvitedTeam[] = [];
     for (const { id, name } of teams) {
       const condition = (grant: GrantingTeam['grant']) => asInviter(invitation, () => reject({ id, grant }));
-      const outcome = await joinTeam(transaction, room, { teamId: id, accountId, condition, actor });
+      const outcome = await joinTeam(transaction, quotas, { teamId: id, accountId, condition, actor });
       if (outcome !== undefined) joined.push({ id, name });
     }
     if (joined.length === 0) throw inviterMayNot(invitation.organization);

@@ -1,6 +1,6 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { NameConflict } from '../identity/account-names.ts';
+import type { NameConflict } from '../identity/account-names/account-names.ts';
 import { type Person, passwordsOff } from '../identity/callers.ts';
 import { hashNewPassword } from '../identity/passwords/new-password.ts';
 import { hashSecret } from '../identity/tokens/token-text.ts';

@@ -1,7 +1,7 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, known, only, type Query, sql } from '../db/db.ts';
 import { grantOfTeam } from '../organizations/members.store.ts';
@@ -31,8 +31,8 @@ const LOCK = sql(
   `select i.email, ${INVITATION_STATE} as state from invitation i
     where i.organization_id = $1 and i.id = $2 for no key update`,
 );
-const ROOM = roomFor(
-  'invitations.room',
+const TAKEN = countTaken(
+  'invitations.taken',
   'invitation where organization_id = $1 and accepted_at is null and expires_at > now()',
 );
 const OPEN = sql(
@@ -71,7 +71,7 @@ const NONE = 0n;
 
 type TeamRow = Omit<GrantingTeam, 'grant'> & Record<string, unknown>;
 
-export function createInvitationStore(db: Db, write: Write, room: Room): InvitationStore {
+export function createInvitationStore(db: Db, write: Write, quotas: Quotas): InvitationStore {
   return {
     async list(organizationId, { state, inviterId }, { offset, limit }) {
       const filter = [organizationId, state ?? null, ...inviterColumns(inviterId)];
@@ -94,7 +94,7 @@ export function createInvitationStore(db: Db, write: Write, room: Room): Invitat
       return await write(async (query, touch, record, keep) => {
         await query(FORGET);
         query.later(LOCK_ACCOUNT, [accountOf(setting)]);
-        await room.require(query, { limit: 'invitationsPerOrganization', ownerId: organization.id, count: ROOM });
+        await quotas.require(query, { limit: 'invitationsPerOrganization', ownerId: organization.id, count: TAKEN });
         if (await isOpen(query, organization.id, input.email, NONE)) return 'already invited';
         if (sending) await countConfirmations(query, accountOf(setting), [input.email], sending);
         const inviter = inviterColumns(actor.id);
@@ -120,9 +120,9 @@ export function createInvitationStore(db: Db, write: Write, room: Room): Invitat
         const [row] = await query<Pick<InvitationRow, 'email' | 'state'>>(LOCK, [organization.id, id]);
         if (!row) return undefined;
         if (row.state === 'accepted') return 'accepted';
-        const growth = { limit: 'invitationsPerOrganization', ownerId: organization.id, count: ROOM } as const;
-        if (row.state === 'open') await room.taken(query, growth);
-        else await room.require(query, growth);
+        const growth = { limit: 'invitationsPerOrganization', ownerId: organization.id, count: TAKEN } as const;
+        if (row.state === 'open') await quotas.taken(query, growth);
+        else await quotas.require(query, growth);
         if (await isOpen(query, organization.id, row.email, id)) return 'already invited';
         if (sending) await countConfirmations(query, accountOf(setting), [row.email], sending);
         const before = known(await get(query, organization.id, id));

@@ -3,7 +3,7 @@ import { createEscalationGuard } from '../authz/escalation.ts';
 import { createMailer } from '../base/mail/mailer.ts';
 import { createAllowance } from '../http/limits/allowance.ts';
 import type { Scope } from '../http/server.ts';
-import { createAssignedNames } from '../identity/assigned-names.ts';
+import { createAssignedNames } from '../identity/account-names/assigned-names.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { createDomainRule } from '../users/emails/email-domains.ts';
 import type { Emails } from '../users/emails/emails.ts';
@@ -34,23 +34,23 @@ export function wireInvitations(
   { judge, heldPlaces }: Pick<Authz, 'judge' | 'heldPlaces'>,
   { users, emails, isDomainAllowed }: Neighbors,
 ) {
-  const { config, keys, db, revisions, room, log, share, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, quotas, log, share, baseUrl } = infrastructure;
   const key = keys.derive('invitation');
   const rights = createInvitationRights(judge, createEscalationGuard(judge, heldPlaces.givingOfTeam));
   const hasMail = config.SMTP_URL !== undefined;
   const mailer = createMailer(config, log);
   const invitations = createInvitations({
-    store: createInvitationStore(db, revisions.write, room),
+    store: createInvitationStore(db, revisions.write, quotas),
     rights,
     key,
     send: hasMail
       ? (invitation: Invitation, link: string) => mailer.send(invitationMail(invitation, link, baseUrl()))
       : undefined,
-    mailsPerHour: room.limits.confirmationEmailsPerHour,
+    mailsPerHour: quotas.limits.confirmationEmailsPerHour,
     baseUrl,
   });
   const acceptance = createInvitationAcceptance({
-    store: createInvitationAcceptanceStore(db, revisions.write, room),
+    store: createInvitationAcceptanceStore(db, revisions.write, quotas),
     rights,
     key,
     hasPasswords: config.PASSWORDS === 'on',

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { createLog } from '../../src/base/log.ts';
 import type { EmailMessage } from '../../src/base/mail/email-message.ts';
 import { createMailer } from '../../src/base/mail/mailer.ts';
-import { type ReadEmail, readEmail } from '../support/email.ts';
-import { type SmtpServer, startSmtp } from '../support/smtp.ts';
+import { type SmtpServer, startSmtp } from '../support/services/smtp.ts';
+import { type ReadEmail, readEmail } from '../support/world/email.ts';
 
 const MESSAGE: EmailMessage = {
   to: 'ann@example.com',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { addressesIn } from '../../console/src/pages/invitations/addresses.ts';
-import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
-import { lacks } from '../support/requirements.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 describe('Invitations in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { withoutLinks } from '../../../src/invitations/invitation-mail.ts';
-import { readEmail } from '../../support/email.ts';
-import { codeIn, newAddress, openHost, PASSWORD } from '../../support/invitations.ts';
-import { makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
+import { readEmail } from '../../support/world/email.ts';
+import { codeIn, newAddress, openHost, PASSWORD } from '../../support/world/invitations.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 describe('Invitations by email', () => {
   let smtp: SmtpServer;

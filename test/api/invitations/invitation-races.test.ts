@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pair } from '../../support/assignments.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { codeIn, newAddress, openHost, PASSWORD } from '../../support/invitations.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { newScimToken, patch, scimCaller, user } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { pair } from '../../support/world/assignments.ts';
+import { codeIn, newAddress, openHost, PASSWORD } from '../../support/world/invitations.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
+import { newScimToken, patch, scimCaller, user } from '../../support/world/scim.ts';
 
 for (const driver of DRIVERS) {
   describe(`Invitations at the same moment, on ${driver}`, () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pair } from '../../support/assignments.ts';
-import { codeIn, newAddress, openHost, PASSWORD } from '../../support/invitations.ts';
-import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { pair } from '../../support/world/assignments.ts';
+import { codeIn, newAddress, openHost, PASSWORD } from '../../support/world/invitations.ts';
+import { addMember, createTeam, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const DAY_MS = 86_400_000;
 

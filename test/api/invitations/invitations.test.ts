@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newAddress, openHost, PASSWORD } from '../../support/invitations.ts';
-import { createTeam, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { newAddress, openHost, PASSWORD } from '../../support/world/invitations.ts';
+import { createTeam, makePerson } from '../../support/world/people.ts';
 
 describe('Invitations without a mail server', () => {
   let atrium: TestServer;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newAddress, openHost } from '../../support/invitations.ts';
-import { addProvider, callIn } from '../../support/provider-visits.ts';
-import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { openWebBrowser } from '../../support/web-browser.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { openWebBrowser } from '../../support/server/web-browser.ts';
+import { type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { newAddress, openHost } from '../../support/world/invitations.ts';
+import { addProvider, callIn } from '../../support/world/provider-visits.ts';
 
 describe('Accepting an invitation by continuing with a provider', () => {
   let atrium: TestServer;

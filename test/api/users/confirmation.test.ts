@@ -5,11 +5,11 @@ import { createMailer } from '../../../src/base/mail/mailer.ts';
 import { createSignedTexts } from '../../../src/base/signed-text.ts';
 import { createConfirmationLinks } from '../../../src/users/emails/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
-import { ANY_DRIVER } from '../../support/db.ts';
-import { readEmail } from '../../support/email.ts';
-import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
-import { statement } from '../../support/statement.ts';
+import { ANY_DRIVER } from '../../support/server/db.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
+import { readEmail } from '../../support/world/email.ts';
 
 const HELLO = { to: 'a@x.org', subject: 'hello', body: ['hello'], reason: 'A test sent it.' };
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
