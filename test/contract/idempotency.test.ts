@@ -20,6 +20,7 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/authz/roles/preview': 'only reads',
   '/api/v1/clustersv2/:owner/check': 'only reads',
   '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',
+  '/api/v1/robots/:id/trust_rules/explain': 'only reads',
   '/api/v1/user/clouds/:cloud/buckets': 'only reads',
   '/api/v1/user/device': 'a request that nobody approves expires, and its caller is not known',
   '/api/v1/user/device/:code': 'what was decided stays decided',
