@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { quickFetch } from '../http.ts';
 import { readInput } from '../terminal.ts';
 import { plain } from '../text.ts';
@@ -41,7 +41,7 @@ export async function signInFederated(
   }
   const why = plain(String(said.error_description ?? `status ${answer.status}`));
   const advice = 'whoever may edit the robot can find out why with atrium robot trust explain';
-  throw refused(`${url} did not accept the token of this platform for ${robot}: ${why}; ${advice}`);
+  throw rejected(`${url} did not accept the token of this platform for ${robot}: ${why}; ${advice}`);
 }
 
 async function outsideToken(env: NodeJS.ProcessEnv, audience: string): Promise<string> {
@@ -70,7 +70,7 @@ async function fromActions(address: string, bearer: string, audience: string): P
   const { status, body } = await send(url.href, { method: 'GET', headers });
   const { value } = body as { readonly value?: unknown };
   if (typeof value === 'string' && value !== '') return value;
-  throw refused(`GitHub did not issue a token for this job: status ${status}`);
+  throw rejected(`GitHub did not issue a token for this job: status ${status}`);
 }
 
 type Request = Pick<Parameters<typeof quickFetch>[1], 'method' | 'headers' | 'body'>;
@@ -86,6 +86,6 @@ async function send(url: string, request: Request): Promise<{ readonly status: n
     if (error instanceof SyntaxError)
       return { status: 0, body: { error_description: `${host} did not answer with JSON` } };
     const { code = '', message } = error as NodeJS.ErrnoException;
-    throw refused(`cannot reach ${host}: ${signal.aborted ? 'it did not answer in time' : code || message}`);
+    throw rejected(`cannot reach ${host}: ${signal.aborted ? 'it did not answer in time' : code || message}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { NewTrustRuleInput } from '../../client/api.gen.ts';
 import type { Answer } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
-import { EXIT, misuse, refused } from '../failure.ts';
+import { EXIT, misuse, rejected } from '../failure.ts';
 import { shortTime } from '../moments.ts';
 import { findObject, findResource, idOf } from '../names.ts';
 import { asJson, type Columns, list, one, said, verbatim } from '../output.ts';
@@ -144,7 +144,7 @@ export const trust: Group = {
         const body = { token: (await readInput(args.file ?? '-')).trim() };
         const found = await session.client().call('POST /robots/{id}/trust_rules/explain', { path, body });
         const shown = verbatim(explanationText(found), found);
-        return found.accepted ? shown : { ...shown, exit: EXIT.refused };
+        return found.accepted ? shown : { ...shown, exit: EXIT.rejected };
       },
     }),
   },
@@ -189,7 +189,7 @@ async function readKeys(file: string): Promise<NonNullable<RuleBody['jwks']>> {
   try {
     return JSON.parse(await readInput(file)) as NonNullable<RuleBody['jwks']>;
   } catch (error) {
-    if (error instanceof SyntaxError) throw refused(`${file} is not JSON; it must be a JSON Web Key Set`);
+    if (error instanceof SyntaxError) throw rejected(`${file} is not JSON; it must be a JSON Web Key Set`);
     throw error;
   }
 }

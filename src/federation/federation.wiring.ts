@@ -21,7 +21,7 @@ const TIMEOUT_MS = 5000;
 
 /** Robots that sign in with a token of the platform that they run on. */
 export function wireFederation(
-  { config, db, revisions, room, baseUrl }: Infrastructure,
+  { config, db, revisions, quotas, baseUrl }: Infrastructure,
   { tokens }: Identity,
   { judge, heldPlaces }: Pick<Authz, 'judge' | 'heldPlaces'>,
   { limits }: Pick<TokensWired, 'limits'>,
@@ -39,7 +39,7 @@ export function wireFederation(
   const exchange = createTokenExchange({ store, keys, verify });
   const check = createTrustCheck({ rulesOf: store.rulesOf, isSpent: store.isSpent, keys, verify });
   const trustRules = createTrustRules({
-    store: createTrustRuleStore(db, revisions.write, room),
+    store: createTrustRuleStore(db, revisions.write, quotas),
     judge,
     rejectGiving: heldPlaces.rejectGivingOfRobot,
     limits,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Work, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { fromLimits } from '../identity/tokens/token.rows.ts';
@@ -14,7 +14,7 @@ const GET = sql('trustRules.get', `select ${TRUST_RULE} from trust_rule t where 
 const LOCK_ROBOT = sql('trustRules.lockRobot', 'select id from robot where id = $1 and owner_id = $2 for key share');
 // A token that is being issued by the rule changes it, so it is waited for.
 const LOCK = sql('trustRules.lock', 'select id from trust_rule where id = $1 and robot_id = $2 for update');
-const ROOM = roomFor('trustRules.room', 'trust_rule where robot_id = $1');
+const TAKEN = countTaken('trustRules.taken', 'trust_rule where robot_id = $1');
 const INSERT = sql(
   'trustRules.insert',
   `insert into trust_rule (robot_id, name, issuer, audience, jwks, claims, scopes, limits, lifetime_seconds, single_use)
@@ -30,7 +30,7 @@ const END_TOKENS = sql('trustRules.endTokens', 'delete from token where trust_ru
 
 type Touch = Parameters<Work<void>>[1];
 
-export function createTrustRuleStore(db: Db, write: Write, room: Room): TrustRuleStore {
+export function createTrustRuleStore(db: Db, write: Write, quotas: Quotas): TrustRuleStore {
   return {
     list: async (robotId) => (await db.query<TrustRuleRow>(LIST, [robotId])).map(toTrustRule),
 
@@ -38,7 +38,7 @@ export function createTrustRuleStore(db: Db, write: Write, room: Room): TrustRul
       return await unlessNameTaken(() =>
         write(async (query, touch, record, keep) => {
           if ((await query(LOCK_ROBOT, [robot.robotId, robot.ownerId])).length === 0) return undefined;
-          await room.require(query, { limit: 'trustRulesPerRobot', ownerId: robot.robotId, count: ROOM });
+          await quotas.require(query, { limit: 'trustRulesPerRobot', ownerId: robot.robotId, count: TAKEN });
           const { id } = only(await query<{ id: bigint }>(INSERT, [robot.robotId, ...columnsOf(draft)]));
           touchRobot(touch, robot);
           record({ ...about(actor, robot, id), action: 'trust_rule.create', after: stateOf(robot, draft) });

@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs, openCli } from '../support/cli.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { type FederatedRobot, makeFederatedRobot } from '../support/federation.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../support/token-issuer.ts';
+import { type Cli, cliAs, openCli } from '../support/server/cli.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../support/services/token-issuer.ts';
+import { type FederatedRobot, makeFederatedRobot } from '../support/world/federation.ts';
 
 describe('The CLI and trust rules', () => {
   let atrium: TestServer;

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { type FederatedRobot, makeFederatedRobot, makeRule } from '../support/federation.ts';
-import { lacksProgram } from '../support/foreign-tools.ts';
-import { callWith } from '../support/robots.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../support/token-issuer.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacksProgram } from '../support/services/foreign-tools.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../support/services/token-issuer.ts';
+import { type FederatedRobot, makeFederatedRobot, makeRule } from '../support/world/federation.ts';
+import { callWith } from '../support/world/robots.ts';
 
 const SCRIPT = 'deploy/github-action/exchange.sh';
 const missing =

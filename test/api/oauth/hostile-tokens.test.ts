@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { exchangeForm, type FederatedRobot, makeFederatedRobot, makeRule, postForm } from '../../support/federation.ts';
-import { type HostileToken, hostileTokens } from '../../support/hostile-tokens.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/token-issuer.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
+import {
+  exchangeForm,
+  type FederatedRobot,
+  makeFederatedRobot,
+  makeRule,
+  postForm,
+} from '../../support/world/federation.ts';
+import { type HostileToken, hostileTokens } from '../../support/world/hostile-tokens.ts';
 
 const CLAIMS = { repository_id: '123', '/build/number': '7' };
 const BUILD = { build: { number: 7 } };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { exchangeForm, makeFederatedRobot, makeRule, postForm } from '../../support/federation.ts';
-import { openPair, type SecondProcess } from '../../support/processes.ts';
-import type { TestServer } from '../../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/token-issuer.ts';
+import { openPair, type SecondProcess } from '../../support/server/processes.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
+import { exchangeForm, makeFederatedRobot, makeRule, postForm } from '../../support/world/federation.ts';
 
 describe('Issued tokens on two replicas', () => {
   let atrium: TestServer;

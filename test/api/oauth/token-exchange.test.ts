@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
 import {
   ASSERTION,
   BEARER,
@@ -12,10 +14,8 @@ import {
   makeRule,
   postForm,
   TYPE,
-} from '../../support/federation.ts';
-import { callWith } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/token-issuer.ts';
+} from '../../support/world/federation.ts';
+import { callWith } from '../../support/world/robots.ts';
 
 const REJECTED = 'the token is not accepted for this client';
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
 import {
   exchangeForm,
   type FederatedRobot,
@@ -7,10 +9,8 @@ import {
   makeFederatedRobot,
   makeRule,
   postForm,
-} from '../../support/federation.ts';
-import { callWith } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/token-issuer.ts';
+} from '../../support/world/federation.ts';
+import { callWith } from '../../support/world/robots.ts';
 
 const GITHUB = 'https://token.actions.githubusercontent.com';
 const RULE = { name: 'main', issuer: GITHUB, claims: { repository_id: '123' } };

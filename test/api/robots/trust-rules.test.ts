@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { NewToken } from '../../../src/identity/tokens/token-issuer.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { makeFederatedRobot, makeRule } from '../../support/federation.ts';
-import { callWith, makeRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/token-issuer.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
+import { makeFederatedRobot, makeRule } from '../../support/world/federation.ts';
+import { callWith, makeRobot } from '../../support/world/robots.ts';
 
 const GITHUB = 'https://token.actions.githubusercontent.com';
 const RULE = { name: 'main', issuer: GITHUB, claims: { repository_id: '123' } };
