@@ -33,14 +33,10 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
 
   _storeHeader(firstLine: string, headers: unknown): void {
     const own = (headers ?? {}) as Readonly<Record<string, unknown>>;
-    const lines = isPlain(own) ? LINES : linesOf(NAMES.filter((name) => own[name] === undefined));
+    const isPlain = NAMES.every((name) => own[name] === undefined);
+    const lines = isPlain ? LINES : linesOf(NAMES.filter((name) => own[name] === undefined));
     storeHeader.call(this, firstLine + lines + this.#more, headers);
   }
-}
-
-function isPlain(own: Readonly<Record<string, unknown>>): boolean {
-  for (const name of NAMES) if (own[name] !== undefined) return false;
-  return true;
 }
 
 function linesOf(names: readonly string[]): string {

@@ -48,7 +48,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
   scope.get(
     '/user',
     {
-      config: { access: signedIn('user', 'as users', { limited: 'filtered', enrolling: true }), brief: true },
+      config: { access: signedIn('user', 'as users', { limited: 'filtered', enrolling: true }) },
       schema: {
         summary: 'Get the signed-in user, or the robot',
         tags: ['user'],

@@ -52,7 +52,6 @@ describe('The budget of a request', () => {
         scope.get('/advised', { config: { access, costly: 'name fewer clusters' } }, (one) => work(msOf(one)));
         scope.post('/write', { config: { access } }, (one) => work(msOf(one)));
         scope.post('/costly-write', { config: { access, costly: 'name fewer users' } }, (one) => work(msOf(one)));
-        scope.get('/brief', { config: { access, brief: true } }, (one) => work(msOf(one)));
         scope.get('/lasting', { config: { access: signedIn('user', 'never', { lasts: true }) } }, (one) =>
           work(msOf(one)),
         );
@@ -87,13 +86,12 @@ describe('The budget of a request', () => {
     }
   });
 
-  it('Requests within the budget, those that write, those that last and those to brief routes are answered', async () => {
+  it('Requests within the budget, those that write, and those that last are answered', async () => {
     for (const [method, path] of [
       ['GET', '/read?ms=50'],
       ['POST', '/costly-write?ms=50'],
       ['POST', `/write?ms=${BUDGET_MS + 100}`],
       ['GET', `/lasting?ms=${BUDGET_MS + 100}`],
-      ['GET', `/brief?ms=${BUDGET_MS + 100}`],
     ] as const) {
       const { status, body } = await call(method, path);
       assert.deepEqual([status, body], [200, { done: true }], path);

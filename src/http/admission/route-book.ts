@@ -81,10 +81,10 @@ export function createRouteBook(
     const methods = [route.method].flat();
     if (!access) throw new Error(`route ${methods.join(',')} ${route.url} does not declare who may call it`);
     for (const method of access === rejecting ? [] : methods) book(method, route, access);
-    const { costly, brief = false } = route.config ?? {};
+    const costly = route.config?.costly;
     const [method = ''] = methods;
     const hasDryRun = 'dry_run' in ((route.schema?.querystring as Querystring | undefined)?.properties ?? {});
-    if (budget) route.handler = budget.around({ method, access, costly, brief, hasDryRun }, route.handler);
+    if (budget) route.handler = budget.around({ method, access, costly, hasDryRun }, route.handler);
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 

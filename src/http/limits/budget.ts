@@ -12,11 +12,6 @@ declare module 'fastify' {
      * reads has a budget in any case, and without this it has no advice to give.
      */
     costly?: string;
-    /**
-     * The handler sends what is in memory already, so it needs no budget. To watch a request costs as much as such a
-     * handler itself.
-     */
-    brief?: true;
   }
 }
 
@@ -30,7 +25,6 @@ export interface BudgetRoute {
   readonly method: string;
   readonly access: Access;
   readonly costly: string | undefined;
-  readonly brief?: boolean;
   /** Requests with `?dry_run=true` change nothing. */
   readonly hasDryRun: boolean;
 }
@@ -44,8 +38,7 @@ export type Budget = ReturnType<typeof createBudget>;
  * 2. A caller has at most two expensive requests at a time in a process. A third is rejected, and can be repeated. It does
  *    not wait, because it may hold a connection to the database that the other two wait for.
  * 3. Work for a client that has hung up ends with its slice.
- * 4. A route that declares itself brief has no budget.
- * 5. Requests that change something are finished, unless the route declares that it is costly. Dry runs change nothing.
+ * 4. Requests that change something are finished, unless the route declares that it is costly. Dry runs change nothing.
  */
 export function createBudget(budgetMs: number) {
   /** By caller. */
@@ -53,8 +46,7 @@ export function createBudget(budgetMs: number) {
   return { around };
 
   function around(route: BudgetRoute, handler: RouteHandlerMethod): RouteHandlerMethod {
-    const { method, access, costly, hasDryRun, brief = false } = route;
-    if (brief) return handler;
+    const { method, access, costly, hasDryRun } = route;
     const isLimited = costly !== undefined || isReading(access, method);
     if (!isLimited && !hasDryRun) return handler;
     const advice = costly ?? ADVICE;
