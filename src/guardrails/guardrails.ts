@@ -1,3 +1,4 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import type { Graphs } from '../authz/graphs.ts';
@@ -8,7 +9,6 @@ import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { isRobotPrincipal, type Principal, principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
-import type { Model } from '../rebac/model.ts';
 import { readOrganization } from '../simulation/organization-copy.ts';
 import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Violations } from './guardrail.ts';
 import type { WantedGuardrail } from './guardrail-file.ts';
@@ -71,7 +71,7 @@ interface View {
   readonly names: ReadonlyMap<string, string>;
 }
 
-interface Parts {
+interface GuardrailsParts {
   readonly store: GuardrailStore;
   readonly graphs: Pick<Graphs, 'eachTuple'>;
   readonly names: Pick<ExplainStore, 'names'>;
@@ -83,7 +83,7 @@ interface Parts {
 export type Guardrails = ReturnType<typeof createGuardrails>;
 
 /** Statements about who may do what in an organization that must stay true. */
-export function createGuardrails({ store, graphs, names, judge, model, limits }: Parts) {
+export function createGuardrails({ store, graphs, names, judge, model, limits }: GuardrailsParts) {
   return { list, get, create, update, remove, tryCreate, tryUpdate, read, seesAll };
 
   async function list(organizationId: bigint, callerId: bigint): Promise<ShownGuardrail[]> {

@@ -1,7 +1,7 @@
 import type { Authz } from '../authz/authz.wiring.ts';
 import { createEscalationGuard } from '../authz/escalation.ts';
 import type { Scope } from '../http/server.ts';
-import { createAssignedNames } from '../identity/assigned-names.ts';
+import { createAssignedNames } from '../identity/account-names/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { Users } from '../users/users.ts';
@@ -18,16 +18,16 @@ import { createSharedOrganizations } from './memberships.ts';
 import { organizationRoutes } from './organizations.routes.ts';
 import { createOrganizationStore } from './organizations.store.ts';
 import { createOrganizations } from './organizations.ts';
-import { reservedNameRoutes } from './reserved-names.routes.ts';
-import { createReservedNameStore } from './reserved-names.store.ts';
-import { createReservedNames } from './reserved-names.ts';
+import { reservedNameRoutes } from './reserved-names/reserved-names.routes.ts';
+import { createReservedNameStore } from './reserved-names/reserved-names.store.ts';
+import { createReservedNames } from './reserved-names/reserved-names.ts';
 import { teamRoutes } from './teams.routes.ts';
 import { createTeamStore } from './teams.store.ts';
 import { createTeams } from './teams.ts';
 
 /** Organizations, their teams and their members. */
 export function wireOrganizations(
-  { config, db, revisions, room, baseUrl }: Infrastructure,
+  { config, db, revisions, quotas, baseUrl }: Infrastructure,
   { callers }: Identity,
   { judge, heldPlaces, shownObjects }: Pick<Authz, 'judge' | 'heldPlaces' | 'shownObjects'>,
   users: Users,
@@ -35,10 +35,10 @@ export function wireOrganizations(
   const escalation = createEscalationGuard(judge, heldPlaces.givingOfTeam);
   const { personNamed } = callers;
   revisions.addExpirer(expireMembers);
-  const store = createOrganizationStore(db, revisions.write, room);
+  const store = createOrganizationStore(db, revisions.write, quotas);
   const organizations = createOrganizations(store, judge, createAssignedNames(config));
-  const teams = createTeams(createTeamStore(db, revisions.write, room), escalation);
-  const memberStore = createMemberStore(db, revisions.write, room);
+  const teams = createTeams(createTeamStore(db, revisions.write, quotas), escalation);
+  const memberStore = createMemberStore(db, revisions.write, quotas);
   const members = createMembers({ store: memberStore, judge, escalation, personNamed });
   const listMembers = createMemberList(createMemberListStore(db), judge, memberStore.teamNamed);
   return { organizations, teams, members, mount };

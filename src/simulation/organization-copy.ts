@@ -2,13 +2,12 @@
  * A copy of an organization that can be changed without writing anything: its teams and roles in a graph, its users and
  * other objects in classes.
  */
+
+import { createGraph, type Graph, type Model, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
-import { createPace, type Pace } from '../base/slices.ts';
+import { createYielder, type Yielder } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
-import { createGraph, type Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 import { ClassAnswers } from './class-answers.ts';
 import { ObjectClasses, ownTuples, STRUCTURE, typeOf } from './object-classes.ts';
 import { type Assignment, isPerson, type PeopleClass, PeopleClasses } from './people-classes.ts';
@@ -39,10 +38,10 @@ export class CopyReader {
   };
 
   async copy(model: Model): Promise<OrganizationCopy> {
-    const pace = createPace();
-    for (const _ of this.people.placeAll()) await pace();
+    const yieldIfDue = createYielder();
+    for (const _ of this.people.placeAll()) await yieldIfDue();
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await pace();
+    for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await yieldIfDue();
     return new OrganizationCopy(graph, this.people, this.objects);
   }
 }
@@ -56,11 +55,11 @@ export async function readOrganization(graphs: Pick<Graphs, 'eachTuple'>, organi
 
 export async function copyFrom(model: Model, tuples: Iterable<GraphTuple>): Promise<OrganizationCopy> {
   const reader = new CopyReader();
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let read = 0;
   for (const tuple of tuples) {
     reader.note(tuple);
-    if (++read % TUPLES_IN_PIECE === 0) await pace();
+    if (++read % TUPLES_IN_PIECE === 0) await yieldIfDue();
   }
   return await reader.copy(model);
 }
@@ -126,9 +125,9 @@ export class OrganizationCopy {
   }
 
   /** Objects of a type that are assigned to users of a class, and one object of each other class. */
-  async samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
+  async samplesFor({ objects }: PeopleClass, type: string, yieldIfDue: Yielder): Promise<string[]> {
     const own = [...objects].filter((object) => typeOf(object) === type);
-    const alike = await this.objects.alike(type, pace);
+    const alike = await this.objects.alike(type, yieldIfDue);
     return [...own, ...alike.flatMap((some) => some.find((object) => !objects.has(object)) ?? [])];
   }
 

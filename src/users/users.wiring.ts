@@ -3,7 +3,7 @@ import { createSignedTexts } from '../base/signed-text.ts';
 import { createCookies } from '../http/cookies.ts';
 import type { Brake } from '../http/limits/brake.ts';
 import type { Scope } from '../http/server.ts';
-import { createAssignedNames } from '../identity/assigned-names.ts';
+import { createAssignedNames } from '../identity/account-names/assigned-names.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import { createPasswordChangeStore } from '../identity/passwords/password-change.store.ts';
 import { createPasswordChange } from '../identity/passwords/password-change.ts';
@@ -20,9 +20,9 @@ import { createEmails } from './emails/emails.ts';
 import { followRoutes } from './follows/follows.routes.ts';
 import { createFollowStore } from './follows/follows.store.ts';
 import { createFollows } from './follows/follows.ts';
-import { nameCheckRoutes } from './name-check.routes.ts';
-import { createNameCheckStore } from './name-check.store.ts';
-import { createNameCheck } from './name-check.ts';
+import { nameCheckRoutes } from './name-check/name-check.routes.ts';
+import { createNameCheckStore } from './name-check/name-check.store.ts';
+import { createNameCheck } from './name-check/name-check.ts';
 import { signInRoutes } from './sign-in.routes.ts';
 import { createSignIn } from './sign-in.ts';
 import { userSessionRoutes } from './user-sessions.routes.ts';
@@ -31,18 +31,18 @@ import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
 
 export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
-  const { config, keys, db, revisions, room, log, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, quotas, log, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
   const policy = {
     confirm: config.EMAIL_CONFIRMATION,
-    confirmationsPerHour: room.limits.confirmationEmailsPerHour,
+    confirmationsPerHour: quotas.limits.confirmationEmailsPerHour,
     isDomainAllowed,
   };
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
-  const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
-  const follows = createFollows(createFollowStore(db, room));
+  const emails = createEmails(createEmailStore(db, revisions.write, quotas), policy, links, createMailer(config, log));
+  const follows = createFollows(createFollowStore(db, quotas));
   const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
   const addUp = () => addUpCounts(db.query);

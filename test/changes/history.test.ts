@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs } from '../../src/authz/graphs.ts';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Moment } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { only } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createCallers } from '../../src/identity/callers.ts';
 import { createTokenIssuerStore } from '../../src/identity/tokens/token-issuer.store.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../src/identity/tokens/token-issuer.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import { DRIVERS } from '../support/db.ts';
-import { addMember, makePerson, removeMember, setActive } from '../support/people.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
+import { addMember, makePerson, removeMember, setActive } from '../support/world/people.ts';
 
 const NOW = new Date();
 const NOW_AT = statement('select value as revision, stamp from revision');
@@ -40,7 +40,7 @@ for (const driver of DRIVERS) {
       model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
       atrium = await openTestServer({ driver });
       tokens = createTokenIssuer(
-        createTokenIssuerStore(atrium.instance.revisions.write, createRoom(DEFAULT_LIMITS)),
+        createTokenIssuerStore(atrium.instance.revisions.write, createQuotas(DEFAULT_LIMITS)),
         key,
       );
     });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { sql } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import type { CallerStore } from '../../src/identity/callers.ts';
@@ -13,9 +13,9 @@ import { createSessions, type Sessions } from '../../src/identity/sessions/sessi
 import { createTokenIssuerStore } from '../../src/identity/tokens/token-issuer.store.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../src/identity/tokens/token-issuer.ts';
 import { hashSecret, mintToken } from '../../src/identity/tokens/token-text.ts';
-import { DRIVERS } from '../support/db.ts';
-import { addMember, removeMember, setActive } from '../support/people.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { addMember, removeMember, setActive } from '../support/world/people.ts';
 
 const SET_ACTIVE = sql('test.setActive', 'update account set active = $2 where id = $1');
 
@@ -30,9 +30,9 @@ for (const driver of DRIVERS) {
       atrium = await openTestServer({ driver });
       const { db, revisions } = atrium.instance;
       store = createCallerStore(db);
-      const room = createRoom(DEFAULT_LIMITS);
-      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write, room), key);
-      sessions = createSessions(createSessionStore(db, revisions.write, room), key, async () => undefined);
+      const quotas = createQuotas(DEFAULT_LIMITS);
+      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write, quotas), key);
+      sessions = createSessions(createSessionStore(db, revisions.write, quotas), key, async () => undefined);
     });
     after(() => atrium.close());
     const id = (name: string) => atrium.world.users[name]?.id ?? assert.fail(name);

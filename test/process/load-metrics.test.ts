@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keepLastBackup } from '../../src/db/last-backup.store.ts';
-import { DRIVERS } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 async function metricsOf({ instance }: TestServer): Promise<(series: string) => number> {
   const text = await instance.metrics.registry.metrics();

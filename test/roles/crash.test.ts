@@ -3,17 +3,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { createOrganizationStore } from '../../src/organizations/organizations.store.ts';
 import { createOrganizations } from '../../src/organizations/organizations.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
 import { createUsers } from '../../src/users/users.ts';
 import { COUNTS } from '../counts.ts';
-import { auditOf, brokenLinks } from '../support/audit.ts';
-import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/db.ts';
+import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/server/db.ts';
 
 const KILLS = { postgres: COUNTS.roleKillsOnPostgres, pglite: COUNTS.roleKillsOnPglite };
 
@@ -46,7 +46,7 @@ async function prepare(driver: Driver): Promise<Scene> {
   const place = await newPlace(driver, migrated());
   const db = await openDb({ ...quiet, ...place });
   const { write } = createRevisions(createRevisionStore(db));
-  const store = createOrganizationStore(db, write, createRoom(DEFAULT_LIMITS));
+  const store = createOrganizationStore(db, write, createQuotas(DEFAULT_LIMITS));
   const organizations = createOrganizations(store, { holds: async () => true });
   const founderId = await createUsers(createUserStore(db, write)).create({ name: 'ann', email: 'ann@example.com' });
   const { id, teams } = await organizations.create({ name: 'acme', founderId });
@@ -56,7 +56,7 @@ async function prepare(driver: Driver): Promise<Scene> {
 
 /** Lets a process write roles for a random time and kills it. Returns what it had acknowledged by then. */
 async function killWhileWriting({ place, organizationId, teamIds }: Scene): Promise<Map<string, string>> {
-  const child = spawn(process.execPath, ['--liftoff-only', 'test/support/role-writer.ts'], {
+  const child = spawn(process.execPath, ['--liftoff-only', 'test/support/server/role-writer.ts'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ids = { organizationId: String(organizationId), teamIds: teamIds.map(String) };

@@ -1,13 +1,10 @@
+import { check, type Graph, possibleObjects, type Step } from '../../../packages/rebac/src/rebac.ts';
 import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
-import { check } from '../../rebac/engine.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { possibleObjects } from '../../rebac/list-objects.ts';
 import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
 import {
   type AskedPrincipalStore,
@@ -18,7 +15,7 @@ import {
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { idOf, nameOf as nameOfObject, type ObjectRef } from '../object-ref.ts';
-import { refuseOtherPeople } from '../objects.ts';
+import { rejectOtherPeople } from '../objects.ts';
 import { inOneMoment } from '../one-moment.ts';
 import { reachesHeld } from '../token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
@@ -342,7 +339,7 @@ export function createExplain(
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
     const { organizationId, callerId, object, relation } = question;
-    refuseOtherPeople(callerId, [object]);
+    rejectOtherPeople(callerId, [object]);
     return await graphs.together(organizationId, callerId, (organization, own, now) => {
       requireRelationOf(organization, object, relation);
       return ask(viewpointOf(question, organization, own, now));
