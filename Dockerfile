@@ -7,6 +7,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json tsconfig.build-cli.json ./
 COPY scripts scripts
 COPY src src
+COPY packages packages
 COPY client client
 COPY cli cli
 COPY console console

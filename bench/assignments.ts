@@ -7,7 +7,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { type Filled, fillAssignments } from './assignments/fill.ts';
 import { median, spread } from './support/figures.ts';
 import { type BenchServer, startServer } from './support/server.ts';

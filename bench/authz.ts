@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { measureCold, rowsOfCold } from './authz/cold.ts';
 import { median, spread } from './support/figures.ts';
 import { load, type Shot } from './support/load.ts';

@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Db, openDb, sql } from '../src/db/db.ts';
 import { inspect } from '../src/operations/backup/inspection.ts';
-import { DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../test/support/db.ts';
+import { DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../test/support/server/db.ts';
 
 const ROWS = Number(process.env.ROWS ?? 100_000);
 const MIB = 2 ** 20;

@@ -14,7 +14,7 @@ import { userJwt } from '../src/bus/jwt-claims.ts';
 import { createNkeyPair } from '../src/bus/nkeys.ts';
 import { openInstance } from '../src/instance.ts';
 import { buildWorld } from '../src/operations/demo/world.ts';
-import { newPlace } from '../test/support/db.ts';
+import { newPlace } from '../test/support/server/db.ts';
 
 const SECONDS = 5;
 const WANTED = 500;

@@ -3,10 +3,10 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
-import { resourceIds } from '../test/support/authz.ts';
-import { type CDPSession, openBrowser, type TestBrowser, type Visit } from '../test/support/browser.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/console-pages.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { type CDPSession, openBrowser, type TestBrowser, type Visit } from '../test/support/server/browser.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
+import { resourceIds } from '../test/support/world/authz.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/world/console-pages.ts';
 import { type BenchServer, startServer } from './support/server.ts';
 import { fillOrganization } from './user-lists/fill.ts';
 

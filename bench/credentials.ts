@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { autocannon } from '../test/support/autocannon.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { autocannon } from '../test/support/services/autocannon.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 
 /** Many short rounds, so that other load on the machine affects both equally. */

@@ -2,9 +2,7 @@
  * npm run bench -- engine: the engine at a million tuples, then its peers from npm on a smaller world with the same
  * questions. With BENCH_ASSIGNED=1, a tenth of all tuples are roles on single clusters, and no peer is asked.
  */
-import { allowed } from '../src/rebac/engine.ts';
-import { createGraph, type Graph } from '../src/rebac/graph.ts';
-import { readModel } from '../src/rebac/model.ts';
+import { allowed, createGraph, type Graph, readModel } from '../packages/rebac/src/rebac.ts';
 import { measure, measureEach, measureInTurns, memory, type Speed } from './engine/measure.ts';
 import { install, load, PEER_FOLDER, type PeerKind } from './engine/peer.ts';
 import { casbin } from './engine/peer-casbin.ts';

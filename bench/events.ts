@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { openInstance } from '../src/instance.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 import { type BenchServer, startServer } from './support/server.ts';
 

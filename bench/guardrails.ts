@@ -4,8 +4,8 @@ import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from '../src/db/db.ts';
-import { DRIVERS } from '../test/support/db.ts';
-import { openTestServer, type TestServer } from '../test/support/server.ts';
+import { DRIVERS } from '../test/support/server/db.ts';
+import { openTestServer, type TestServer } from '../test/support/server/server.ts';
 import { median } from './support/figures.ts';
 
 const CLUSTERS = Number(process.env.BENCH_CLUSTERS ?? 9_000);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 import { startServer } from './support/server.ts';
 

@@ -7,7 +7,7 @@ import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { openInstance } from '../src/instance.ts';
 import { createAddressSet } from '../src/marketplace/ranges/address-set.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { bareInserts, type Load, load, startProcess } from './marketplace/load.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { cpus } from 'node:os';
 import { type Db, only } from '../src/db/db.ts';
 import { CATALOG } from '../src/roles/catalog.ts';
-import { DRIVERS } from '../test/support/db.ts';
-import { openTestServer } from '../test/support/server.ts';
-import { statement } from '../test/support/statement.ts';
+import { DRIVERS } from '../test/support/server/db.ts';
+import { openTestServer } from '../test/support/server/server.ts';
+import { statement } from '../test/support/server/statement.ts';
 import { median, spread } from './support/figures.ts';
 
 /**

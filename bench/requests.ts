@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { DRIVERS } from '../test/support/db.ts';
-import { openMarketplace } from '../test/support/marketplace.ts';
+import { DRIVERS } from '../test/support/server/db.ts';
+import { openMarketplace } from '../test/support/world/marketplace.ts';
 import { CROWDED_REQUESTS } from './requests/crowded-requests.ts';
 import type { Entry, Measured, Shot } from './requests/entry.ts';
 import { type FullWorld, fillWorld, forgetAll } from './requests/fill.ts';

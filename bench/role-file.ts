@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median } from './support/figures.ts';
 import { startServer } from './support/server.ts';
 

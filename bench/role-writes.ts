@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { CATALOG } from '../src/roles/catalog.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 import { createSender } from './support/send.ts';
 import { type BenchServer, createStealMeter, startServer } from './support/server.ts';

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/base/config/config.ts';
 import { createLog } from '../src/base/log.ts';
 import { openInstance } from '../src/instance.ts';
-import { SECRET, startCrookedProvider } from '../test/support/crooked-provider.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { SECRET, startCrookedProvider } from '../test/support/services/crooked-provider.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 import { startServer } from './support/server.ts';
 

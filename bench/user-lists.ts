@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { type BenchServer, startServer } from './support/server.ts';
 import { fillClusters, fillFollowers, fillOrganization } from './user-lists/fill.ts';
 import { rowsRead } from './user-lists/plan.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPgbouncer } from '../test/support/pgbouncer.ts';
-import { freePort } from '../test/support/ports.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPgbouncer } from '../test/support/services/pgbouncer.ts';
+import { freePort } from '../test/support/services/ports.ts';
+import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, spread } from './support/figures.ts';
 import { load } from './support/load.ts';
 import { type BenchServer, createStealMeter, measurement, startServer } from './support/server.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CONSOLE = ['console', 'client', 'package-lock.json', 'scripts/console.mjs', 'scripts/console-config.mjs'];
-const SERVER = ['src', 'package-lock.json', 'scripts/server.mjs'];
+const SERVER = ['src', 'packages/rebac/src', 'package-lock.json', 'scripts/server.mjs'];
 
 export function consoleMark(root) {
   return markOf(root, CONSOLE);

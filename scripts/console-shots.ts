@@ -2,9 +2,9 @@
 // With --readme, takes those of the README into docs/images/. Words after that choose pages, such as "/me".
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser, type Visit } from '../test/support/browser.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/console-pages.ts';
-import { openConsoleWorld } from '../test/support/console-world.ts';
+import { openBrowser, type Visit } from '../test/support/server/browser.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/world/console-pages.ts';
+import { openConsoleWorld } from '../test/support/world/console-world.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SHOTS = join(ROOT, 'console', 'dist-shots');

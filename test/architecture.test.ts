@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { breaches, breachesOfTree } from './support/import-rule.ts';
-import { parseSource, readSources } from './support/imports.ts';
+import { breaches, breachesOfTree } from './support/checks/import-rule.ts';
+import { parseSource, readSources } from './support/checks/imports.ts';
 
 describe('Architecture rules', () => {
   it('The whole source tree follows the architecture rules', () => {
-    const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,tsx,mjs}');
+    const files = readSources('{src,packages,test,scripts,bench,bin,cli,client,console}/**/*.{ts,tsx,mjs}');
     assert.ok(files.length > 60, 'the tree was found');
     assert.ok(files.flatMap((file) => file.imports).length > 200, 'imports were found');
     assert.deepEqual([...breaches(files), ...breachesOfTree(files)], []);
@@ -26,7 +26,19 @@ describe('Architecture rules', () => {
     ['src/http/access.ts', `import { roles } from '../roles/roles.ts';`, /the layer is not below/],
     ['src/http/access.ts', `export { roles } from '../roles/roles.ts';`, /the layer is not below/],
     ['src/identity/person.view.ts', `import { Scope } from '../http/server.ts';`, /the layer is not below/],
-    ['src/rebac/engine.ts', `import { people } from '../users/users.ts';`, /the layer is not below/],
+    [
+      'packages/rebac/src/engine.ts',
+      `import { people } from '../../../src/users/users.ts';`,
+      /the engine knows nothing/,
+    ],
+    ['packages/rebac/src/graph.ts', `import { text } from '../../../src/base/json.ts';`, /the engine knows nothing/],
+    [
+      'packages/rebac/test/graph.test.ts',
+      `import { text } from '../../../src/base/json.ts';`,
+      /the engine knows nothing/,
+    ],
+    ['src/authz/judge.ts', `import { walk } from '../../packages/rebac/src/walk.ts';`, /rebac\.ts is for others/],
+    ['test/authz/judge.test.ts', `import type { Walk } from '../../packages/rebac/src/walk.ts';`, /is for others/],
     ['src/db/db.ts', `import { people } from '../users/users.ts';`, /the layer is not below/],
     ['src/app.ts', `import { openInstance } from './instance.ts';`, /the layer is not below/],
     ['src/instance.ts', `import pg from 'pg';`, /only db knows a driver/],
@@ -93,12 +105,42 @@ describe('Architecture rules', () => {
     assert.match(breachesOfTree([]).join('\n'), /token is no duplicate any more/);
   });
 
-  it('The architecture rules reject crowded folders and more than nine loose files in src', () => {
-    const many = (folder: string, count: number) =>
-      Array.from({ length: count }, (_, index) => parseSource(`${folder}/file-${folder.length}-${index}.ts`, ''));
-    const found = breachesOfTree([...many('src', 10), ...many('src/roles', 31)]).join('\n');
-    assert.match(found, /^src has 10 files/m);
-    assert.match(found, /^src\/roles has 31 files/m);
+  it('The architecture rules reject files of a folder that have nothing to do with the rest of it', () => {
+    const connected = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        parseSource(`src/roles/${prefix}-${index}.ts`, index === 0 ? '' : `import { a } from './${prefix}-0.ts';`),
+      );
+    const apart = (...files: ReturnType<typeof connected>) =>
+      breachesOfTree(files).filter((fault) => /have no import/.test(fault));
+    assert.match(
+      apart(...connected('role', 7), ...connected('name', 3)).join(),
+      /name-0\.ts, .*name-2\.ts have no import/,
+    );
+    assert.deepEqual(apart(...connected('role', 8), ...connected('name', 2)), [], 'two files are no folder');
+    assert.deepEqual(apart(...connected('role', 6), ...connected('name', 3)), [], 'a small folder needs no rooms');
+    assert.deepEqual(apart(...connected('role', 100)), [], 'files that belong together are not counted');
+    const wiring = `import { a } from './role-0.ts';\nimport { b } from './name-0.ts';`;
+    const wired = [...connected('role', 7), ...connected('name', 3), parseSource('src/roles/roles.wiring.ts', wiring)];
+    assert.equal(apart(...wired).length, 1, 'the wiring file connects everything');
+    const bridge = parseSource('src/roles/bridge.ts', wiring);
+    assert.deepEqual(apart(...connected('role', 7), ...connected('name', 3), bridge), []);
+  });
+
+  it('The architecture rules reject more than nine loose files in src, and loose files in test/support', () => {
+    const many = Array.from({ length: 10 }, (_, index) => parseSource(`src/file-${index}.ts`, ''));
+    assert.match(breachesOfTree(many).join('\n'), /^src has 10 files/m);
+    const loose = parseSource('test/support/anything.ts', '');
+    assert.match(breachesOfTree([loose]).join('\n'), /anything\.ts is in none of the folders there/);
+  });
+
+  it('The architecture rules allow tests of the engine what all tests share, and others its one entry', () => {
+    for (const [path, target] of [
+      ['packages/rebac/test/fuzz.test.ts', '../../../test/support/checks/random.ts'],
+      ['packages/rebac/test/fuzz.test.ts', '../../../test/counts.ts'],
+      ['packages/rebac/test/fuzz.test.ts', '../src/walk.ts'],
+      ['src/authz/judge.ts', '../../packages/rebac/src/rebac.ts'],
+    ] as const)
+      assert.deepEqual(breaches([parseSource(path, `import { a } from '${target}';`)]), []);
   });
 
   it('The architecture rules allow routes to import access helpers, rules and errors', () => {

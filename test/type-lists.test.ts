@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { OBJECT_KINDS } from '../src/changes/object-kinds.ts';
-import { typeLists } from './support/type-lists.ts';
+import { typeLists } from './support/checks/type-lists.ts';
 
 /** Everything that a type is called. The last word is the plural. */
 const WORDS = Object.fromEntries(
@@ -27,7 +27,9 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 describe('Lists of object types', () => {
   it('Every list of object types derives from object-kinds.ts', () => {
-    const paths = globSync('{src,cli,client,console}/**/*.{ts,tsx}', { exclude: ['**/node_modules/**', '**/dist/**'] });
+    const paths = globSync('{src,packages/*/src,cli,client,console}/**/*.{ts,tsx}', {
+      exclude: ['**/node_modules/**', '**/dist/**'],
+    });
     const written = paths.filter((path) => !path.endsWith('.gen.ts')).sort();
     assert.ok(written.length > 500, 'the tree was found');
     const found = written.flatMap((path) => typeLists(path, readFileSync(path, 'utf8'), WORDS));

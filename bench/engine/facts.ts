@@ -1,4 +1,4 @@
-import type { Tuple } from '../../src/rebac/tuple.ts';
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 
 /** The bench world as plain maps, for peers that have no relations and leave walking them to the caller. */
 export interface Facts {

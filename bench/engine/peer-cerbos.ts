@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/ports.ts';
+import { freePort } from '../../test/support/services/ports.ts';
 import { allGroups, factsOf } from './facts.ts';
 import type { PeerKind } from './peer.ts';
 import { FOR_MEMBERS, PERMISSIONS } from './world.ts';

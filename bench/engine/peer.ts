@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Tuple } from '../../src/rebac/tuple.ts';
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { Question } from './world.ts';
 
 /** Another engine, loaded with the same world. */

@@ -1,4 +1,4 @@
-import type { Tuple } from '../../src/rebac/tuple.ts';
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 
 /** The permissions of the bench model. Plain members have the first FOR_MEMBERS of them, too. */
 export const PERMISSIONS = [

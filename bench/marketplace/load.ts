@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { cpuSecondsOf } from '../../test/runner/cpu.ts';
-import { autocannon } from '../../test/support/autocannon.ts';
+import { autocannon } from '../../test/support/services/autocannon.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
 const WARM_UP_SECONDS = 5;

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import type { Db } from '../../src/db/db.ts';
-import { statement } from '../../test/support/statement.ts';
+import { statement } from '../../test/support/server/statement.ts';
 
 /** bob and `mass1` are in every custom team of the organization; each of these is in this many. */
 const BUSY_USERS = 50;

@@ -1,6 +1,6 @@
 import type { Db } from '../../src/db/db.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
-import { statement } from '../../test/support/statement.ts';
+import { statement } from '../../test/support/server/statement.ts';
 
 /** Everything that the graph of an organization is made of, at its default limit, written past the API. */
 export async function fillRoles(db: Db, id: bigint, members: number): Promise<void> {

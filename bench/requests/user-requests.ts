@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
-import { statement } from '../../test/support/statement.ts';
+import { statement } from '../../test/support/server/statement.ts';
 import { largestOrder, mostKeys } from './bodies.ts';
 import type { Measured, Requests } from './entry.ts';
 import type { FullWorld } from './fill.ts';

@@ -87,7 +87,7 @@ function createReader() {
 }
 
 async function byAutocannon(shot: Shot, connections: number, duration: number): Promise<number> {
-  const { autocannon } = await import('../../test/support/autocannon.ts');
+  const { autocannon } = await import('../../test/support/services/autocannon.ts');
   const result = await autocannon({ ...shot, connections, duration });
   const refused = result.non2xx + result.errors;
   if (refused > 0) throw new Error(`${refused} requests were refused or lost`);

@@ -1,5 +1,11 @@
-import type { Graph } from '../rebac/graph.ts';
-import { isUnlikeOthers, nodeOf, textOfObject, textOfSubject, textsByObject } from '../rebac/stated.ts';
+import {
+  type Graph,
+  isUnlikeOthers,
+  nodeOf,
+  textOfObject,
+  textOfSubject,
+  textsByObject,
+} from '../../packages/rebac/src/rebac.ts';
 
 /** Answers a question about one object, or about one user, in a graph. */
 export type Ask<T> = (graph: Graph, name: string) => T;

@@ -1,6 +1,5 @@
+import { allowed, type Graph } from '../../packages/rebac/src/rebac.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import { allowed } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
 
 /** What each user may do on the objects they asked about, in one graph that has not changed since. */

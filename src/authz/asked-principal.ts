@@ -1,6 +1,6 @@
 import { AppError, missingRelation } from '../base/errors.ts';
 import { isRobotPrincipal, principalOf, principalOfRobot, robotNamedIn } from '../changes/principal.ts';
-import { nameKey } from '../identity/account-names.ts';
+import { nameKey } from '../identity/account-names/account-names.ts';
 import type { Judge } from './judge.ts';
 
 /** A user or a robot by its number (changes/principal.ts). */

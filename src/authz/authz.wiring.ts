@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type Model, readModelJson } from '../../packages/rebac/src/rebac.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { changesSinceRoutes } from '../history/changes-since.routes.ts';
 import { createPastStore } from '../history/past.store.ts';
@@ -7,7 +8,6 @@ import type { RelationOf } from '../history/undo.ts';
 import type { Scope } from '../http/server.ts';
 import { readId } from '../http/wire/schemas.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import { type Model, readModelJson } from '../rebac/model.ts';
 import type { RoleGrant } from './escalation.ts';
 import { explainRoutes } from './explain/explain.routes.ts';
 import { createExplainStore } from './explain/explain.store.ts';

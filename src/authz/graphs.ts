@@ -12,6 +12,8 @@
  * 7. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
+
+import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
 import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
@@ -20,8 +22,6 @@ import type { Moment, Revisions } from '../changes/revision.ts';
 import { TupleLines } from '../changes/tuple-lines.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import type { NowGraphs } from '../history/past.ts';
-import { createGraph, type Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
 
 /**
  * Queries two graphs. If they are of a past moment, it also gets those of the present, which decide what the caller may

@@ -1,9 +1,7 @@
+import { allowed, check, type Graph, possibleObjects } from '../../packages/rebac/src/rebac.ts';
 import { createPace, createSlices } from '../base/slices.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import { allowed, check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
-import { possibleObjects } from '../rebac/list-objects.ts';
 import { type Ask, createObjectAnswers } from './alike-answers.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';

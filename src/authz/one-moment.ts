@@ -1,7 +1,7 @@
+import type { Graph } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
 import { createSlices } from '../base/slices.ts';
 import type { NowGraphs } from '../history/past.ts';
-import type { Graph } from '../rebac/graph.ts';
 import type { Graphs } from './graphs.ts';
 
 /**

@@ -1,8 +1,6 @@
+import { type CheckQuery, check, type Graph, possibleUsers } from '../../packages/rebac/src/rebac.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { NowGraphs } from '../history/past.ts';
-import { type CheckQuery, check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
-import { possibleUsers } from '../rebac/list-users.ts';
 import { mayBeOwn } from './judge.ts';
 import { type AskedObject, nameOf } from './object-ref.ts';
 import { assignmentsIn, everywhere, holdingIn, holdsIn, IN_NAMESPACES } from './places/namespaces.ts';

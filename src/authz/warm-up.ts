@@ -1,7 +1,5 @@
+import { allowed, createGraph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { yieldToEventLoop } from '../base/slices.ts';
-import { allowed } from '../rebac/engine.ts';
-import { createGraph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
 
 type Permissions = readonly { readonly relation: string }[];
 

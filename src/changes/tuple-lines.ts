@@ -1,4 +1,4 @@
-import { usersIn } from '../rebac/line-reader.ts';
+import { usersIn } from '../../packages/rebac/src/rebac.ts';
 import type { GraphTuple } from './graph-tuple.ts';
 
 /**

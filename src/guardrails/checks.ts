@@ -1,3 +1,4 @@
+import { check, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { createObjectAnswers } from '../authz/alike-answers.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
@@ -5,9 +6,6 @@ import { inOneMoment } from '../authz/one-moment.ts';
 import { holdsIn, isNamespace, NOT_A_NAMESPACE, ONLY_CLUSTERS } from '../authz/places/namespaces.ts';
 import { missingRelation } from '../base/errors.ts';
 import { principalOfRobot, robotNamedIn, subjectOfPrincipal } from '../changes/principal.ts';
-import { check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
 import { GUARDED_TYPES, type GuardedType } from './guardrail.ts';
 import type { Reference } from './guardrail-input.ts';
 

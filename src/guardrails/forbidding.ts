@@ -1,9 +1,8 @@
+import { check, type Graph } from '../../packages/rebac/src/rebac.ts';
 import type { Advice, RemedyQuestion } from '../authz/explain/remedy.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import { check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
 import type { GuardrailRule } from './guardrail.ts';
 import type { Guardrails } from './guardrails.ts';
 

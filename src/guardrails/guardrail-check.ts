@@ -3,10 +3,10 @@
  * each of them. It works as that one does, but nothing is written.
  */
 
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import type { Model } from '../rebac/model.ts';
 import { type OrganizationCopy, readOrganization, type Undo } from '../simulation/organization-copy.ts';
 import { type Guardrail, isSameStatement, namedIn, type Violations } from './guardrail.ts';
 import { type GuardrailPlan, type GuardrailsNow, namedInAll } from './guardrail-file.ts';

@@ -1,7 +1,7 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { readLineField } from '../base/fields.ts';
 import { principalOfRobot } from '../changes/principal.ts';
-import type { Model } from '../rebac/model.ts';
 import {
   byPrincipal,
   GUARDED_TYPES,

@@ -1,3 +1,4 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import type { Graphs } from '../authz/graphs.ts';
@@ -8,7 +9,6 @@ import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { isRobotPrincipal, type Principal, principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
-import type { Model } from '../rebac/model.ts';
 import { readOrganization } from '../simulation/organization-copy.ts';
 import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Violations } from './guardrail.ts';
 import type { WantedGuardrail } from './guardrail-file.ts';

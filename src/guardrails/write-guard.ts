@@ -12,11 +12,12 @@
  *    rejected only for what it violates itself, whichever replica made the other violations.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
+
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import { createPace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
-import type { Model } from '../rebac/model.ts';
 import { copyFrom, type OrganizationCopy, type Undo } from '../simulation/organization-copy.ts';
 import type { Guardrail, Violation, Violations } from './guardrail.ts';
 import { ignoreDeletedUsers, newViolations, rejectionOf, toldOf, viewOf } from './new-violations.ts';

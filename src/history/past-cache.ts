@@ -1,4 +1,4 @@
-import type { Graph } from '../rebac/graph.ts';
+import type { Graph } from '../../packages/rebac/src/rebac.ts';
 
 interface Sized {
   readonly graph: Pick<Graph, 'bytes'>;

@@ -8,13 +8,13 @@
  * 3. The rules are those of today: the model and the catalog of this release, applied to the rows of then.
  * 4. Whoever asks is judged by what they may see now. What does not exist any more is for readers of the audit log.
  */
+
+import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
 import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { kindOf } from '../changes/object-kinds.ts';
-import { nameKey } from '../identity/account-names.ts';
-import { createGraph, type Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
+import { nameKey } from '../identity/account-names/account-names.ts';
 import { createPastCache } from './past-cache.ts';
 import { formerNames, type Known, namesIn } from './past-names.ts';
 import { ADMINISTRATORS, dropEnded, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';

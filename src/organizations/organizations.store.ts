@@ -4,7 +4,7 @@ import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, known, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
-import { unlessNameTaken } from '../identity/account-names.store.ts';
+import { unlessNameTaken } from '../identity/account-names/account-names.store.ts';
 import { startOfPage } from '../users/account-counts.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
 import { countAccounts, findAccounts } from '../users/found-accounts.store.ts';

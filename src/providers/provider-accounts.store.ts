@@ -2,7 +2,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
-import { nameConflictIn } from '../identity/account-names.store.ts';
+import { nameConflictIn } from '../identity/account-names/account-names.store.ts';
 import { insertUser, type Transaction } from '../users/users.store.ts';
 import type { AddressOwner, LinkDraft, LinkedOwner, LocalAccount, ProviderAccountStore } from './provider-accounts.ts';
 

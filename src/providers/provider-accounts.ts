@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { type Actor, SERVER } from '../changes/audit-entry.ts';
-import { judgeName } from '../identity/account-names.ts';
+import { judgeName } from '../identity/account-names/account-names.ts';
 import { rejectUnusable } from '../identity/callers.ts';
 import { isAddress } from '../users/emails/email-address.ts';
 import { createDomainRule } from '../users/emails/email-domains.ts';

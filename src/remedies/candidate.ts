@@ -1,7 +1,7 @@
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { PermissionPair } from '../authz/explain/remedy.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import type { Place } from '../authz/places/places.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 
 /** What a remedy assigns: a role, to the user or robot that was asked about. */
 export interface Assigning {

@@ -1,3 +1,4 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
 import type { ExplainStore } from '../authz/explain/explain.ts';
 import { doing } from '../authz/explain/explanation-text.ts';
@@ -19,7 +20,6 @@ import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailChecks, Step } from '../guardrails/guardrail-check.ts';
-import type { Model } from '../rebac/model.ts';
 import { NEW_ASSIGNMENT } from './assignment-candidates.ts';
 import type { Candidate, CandidateLimits, RemedyChange } from './candidate.ts';
 import { candidatesFor, leastPermission } from './remedy-candidates.ts';

@@ -1,10 +1,9 @@
+import { allowed, check, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
 import type { Reach } from '../authz/explain/remedy.ts';
 import { idOf } from '../authz/object-ref.ts';
 import type { Pace } from '../base/slices.ts';
 import { assignmentsOf, assignmentTuplesOf, ON_OBJECTS } from '../changes/derived-tuples.ts';
-import { allowed, check } from '../rebac/engine.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 import type { RoleHolder, VisibleOrganization } from './visible-organization.ts';
 
 /** A user who exists nowhere else: what a team gives is what it gives to them. */

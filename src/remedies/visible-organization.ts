@@ -1,3 +1,4 @@
+import type { Graph, Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
@@ -5,8 +6,6 @@ import { RELATION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';
 import type { Permission } from '../identity/callers.ts';
-import type { Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
 import { STRUCTURE, tuplesFor, typeOf } from '../simulation/object-classes.ts';
 import { type CopyReader, type OrganizationCopy, readOrganization } from '../simulation/organization-copy.ts';
 import { NO_DETAILS, type RoleState, stateFrom, type TeamState } from '../simulation/organization-state.ts';

@@ -1,7 +1,6 @@
+import type { Model, RelationDef, Rewrite, TypeDef } from '../../packages/rebac/src/rebac.ts';
 import { describeRelation, doing } from '../authz/explain/explanation-text.ts';
 import { kindOf } from '../changes/object-kinds.ts';
-import type { Model } from '../rebac/model.ts';
-import type { RelationDef, Rewrite, TypeDef } from '../rebac/model-types.ts';
 import { CATALOG, type PermissionPair } from './catalog.ts';
 
 export interface DescribedType {

@@ -13,7 +13,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { judgeName } from '../identity/account-names.ts';
+import { judgeName } from '../identity/account-names/account-names.ts';
 import { isSameAddress } from '../users/emails/email-address.ts';
 import { requireAddressField } from '../users/user-fields.ts';
 import type { InTransaction, Provisioning, ScimUser, ScimUserStore, UserDraft } from './provisioning.ts';

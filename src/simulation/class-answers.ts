@@ -1,7 +1,6 @@
+import { allowed, check, type Graph } from '../../packages/rebac/src/rebac.ts';
 import { createPace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
-import { allowed, check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
 import { type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
 import { isOffice, type PeopleClass } from './people-classes.ts';
 

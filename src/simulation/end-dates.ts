@@ -7,11 +7,12 @@
  *    member too. What is held again later has ended nevertheless.
  * 3. Callers who may assign roles decide how much ends, so the work is limited: what would take seconds is rejected.
  */
+
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 import type { Comparison, PeopleGroup } from './comparison.ts';
 import { type AssignmentState, type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';
 import { type Assignment, isPerson, type PeopleClass } from './people-classes.ts';

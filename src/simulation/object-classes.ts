@@ -1,6 +1,6 @@
+import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { STRUCTURE_TYPES } from '../changes/object-kinds.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 
 /**
  * Objects of one type about which the same is stated, except to single users and to members of teams. They are alike

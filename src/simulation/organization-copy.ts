@@ -2,13 +2,12 @@
  * A copy of an organization that can be changed without writing anything: its teams and roles in a graph, its users and
  * other objects in classes.
  */
+
+import { createGraph, type Graph, type Model, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { createPace, type Pace } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
-import { createGraph, type Graph } from '../rebac/graph.ts';
-import type { Model } from '../rebac/model.ts';
-import type { Tuple } from '../rebac/tuple.ts';
 import { ClassAnswers } from './class-answers.ts';
 import { ObjectClasses, ownTuples, STRUCTURE, typeOf } from './object-classes.ts';
 import { type Assignment, isPerson, type PeopleClass, PeopleClasses } from './people-classes.ts';

@@ -1,10 +1,10 @@
+import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import type { Term } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import type { Model } from '../rebac/model.ts';
 import type { ClassAnswers } from './class-answers.ts';
 import type { ObjectClass } from './object-classes.ts';
 import { STRUCTURE, typeOf } from './object-classes.ts';

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../db/db.ts';
-import { nameKey } from '../identity/account-names.ts';
+import { nameKey } from '../identity/account-names/account-names.ts';
 import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/tokens/token.rows.ts';
 import type { TokenStore } from './tokens.ts';
 

@@ -1,5 +1,5 @@
 import { type AppError, invalidField } from '../base/errors.ts';
-import { judgeName, type NameConflict } from '../identity/account-names.ts';
+import { judgeName, type NameConflict } from '../identity/account-names/account-names.ts';
 import { isAddress } from './emails/email-address.ts';
 
 /** Users and organizations share one namespace and one rule for names. */

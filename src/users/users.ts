@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
-import type { NameConflict } from '../identity/account-names.ts';
+import type { NameConflict } from '../identity/account-names/account-names.ts';
 import { type Person, passwordsOff } from '../identity/callers.ts';
 import { hashNewPassword } from '../identity/passwords/new-password.ts';
 import type { Profile } from './profile.ts';

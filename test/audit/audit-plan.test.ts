@@ -4,9 +4,9 @@ import type { AuditSearch, Order } from '../../src/audit/audit.ts';
 import { createAuditSearch, MAX_WALK } from '../../src/audit/audit-search.store.ts';
 import { createObjectNameStore } from '../../src/audit/object-names.store.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { statement } from '../support/statement.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 const ROWS = 60_000;
 const PART = 5_000;

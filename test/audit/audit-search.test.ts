@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import type { AuditSearch, Order, Place } from '../../src/audit/audit.ts';
 import { createAuditSearch } from '../../src/audit/audit-search.store.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { statement } from '../support/statement.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 const ENTRIES = 400;
 const SEARCHES = 120;

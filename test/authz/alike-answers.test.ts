@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { allowed, createGraph, type Graph, type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createObjectAnswers, createUserAnswers } from '../../src/authz/alike-answers.ts';
-import { allowed } from '../../src/rebac/engine.ts';
-import { createGraph, type Graph } from '../../src/rebac/graph.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { HOME, randomOrganization } from '../support/random-organization.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { HOME, randomOrganization } from '../support/world/random-organization.ts';
 
 const WORLDS = 40;
 const SHOWN = { prefix: 'can_' };

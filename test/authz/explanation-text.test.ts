@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Step } from '../../packages/rebac/src/rebac.ts';
 import {
   describeRelation,
   doing,
@@ -7,7 +8,6 @@ import {
   sentenceFor,
   textOf,
 } from '../../src/authz/explain/explanation-text.ts';
-import type { Step } from '../../src/rebac/explain-proof.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
   'organization:1': 'acme',

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, it } from 'node:test';
+import { type Graph, type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createGraphs, type GraphStore, type Graphs, type GraphTuple, type Patch } from '../../src/authz/graphs.ts';
 import type { Listener, Revisions } from '../../src/changes/revision.ts';
 import { PLATFORM } from '../../src/changes/write.ts';
-import type { Graph } from '../../src/rebac/graph.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
 
 const MODEL = `model
   schema 1.1

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Graph, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createGraphs, type GraphStore, type GraphTuple } from '../../src/authz/graphs.ts';
 import type { Listener, Moment } from '../../src/changes/revision.ts';
-import type { Graph } from '../../src/rebac/graph.ts';
-import { readModel } from '../../src/rebac/model.ts';
 
 const MODEL = `model
   schema 1.1

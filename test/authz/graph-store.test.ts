@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readSources } from '../../src/authz/graphs.store.ts';
-import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { DRIVERS, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 for (const driver of DRIVERS) {
   it(`What a few changed rows state is read, and that of thousands is not on ${driver}`, async (t) => {

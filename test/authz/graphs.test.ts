@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { allowed, createGraph, type Graph, type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs, type GraphTuple } from '../../src/authz/graphs.ts';
 import type { ChangeKind } from '../../src/changes/object-kinds.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Moment, type Revisions } from '../../src/changes/revision.ts';
 import { type Db, sql } from '../../src/db/db.ts';
-import { allowed } from '../../src/rebac/engine.ts';
-import { createGraph, type Graph } from '../../src/rebac/graph.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { COUNTS } from '../counts.ts';
-import { DRIVERS } from '../support/db.ts';
-import { addMember, createCluster, createTeam, removeMember } from '../support/people.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { addMember, createCluster, createTeam, removeMember } from '../support/world/people.ts';
 
 const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
 

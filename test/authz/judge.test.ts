@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { createGraph, type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createAnswerCache } from '../../src/authz/answer-cache.ts';
 import { createEscalationGuard, heldBy, rejectEscalation } from '../../src/authz/escalation.ts';
 import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
@@ -11,9 +12,7 @@ import { viewpointOf } from '../../src/authz/viewpoint.ts';
 import { createVisibleClusters } from '../../src/authz/visible-clusters.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
-import { createGraph } from '../../src/rebac/graph.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import { personRow, STILL } from '../support/caller-store.ts';
+import { personRow, STILL } from '../support/world/caller-store.ts';
 
 const [ANN, BOB, CAT, DAN, EVE, ROOT] = [1n, 2n, 3n, 4n, 5n, 9n];
 const [ACME, GLOBEX] = [20n, 21n];

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it, type TestContext } from 'node:test';
+import { allowed, createGraph, type Graph, type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createCells, isSet, sortAlike } from '../../src/authz/matrix/cells.ts';
 import { createMatrix } from '../../src/authz/matrix/matrix.ts';
 import { writeCsv } from '../../src/authz/matrix/matrix.view.ts';
 import { differencesOf } from '../../src/authz/matrix/row-differences.ts';
 import { givenBy, sourcesOf } from '../../src/authz/matrix/sources.ts';
 import { inOneMoment } from '../../src/authz/one-moment.ts';
-import { allowed } from '../../src/rebac/engine.ts';
-import { createGraph, type Graph } from '../../src/rebac/graph.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { HOME, randomOrganization, shown } from '../support/random-organization.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { HOME, randomOrganization, shown } from '../support/world/random-organization.ts';
 
 const WORLDS = 40;
 const TYPES = ['organization', 'team', 'cluster', 'token'];

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { runFile } from '../../scripts/fga/file.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import type { Rewrite, TypeDef } from '../../src/rebac/model-types.ts';
+import { runFile } from '../../packages/rebac/corpus/file.ts';
+import { type Model, type Rewrite, readModel, type TypeDef } from '../../packages/rebac/src/rebac.ts';
 
 describe('Platform model', () => {
   it('The platform model passes its store tests', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { check, createGraph, readModelJson } from '../../packages/rebac/src/rebac.ts';
 import {
   assignmentsIn,
   coversNamespace,
@@ -9,10 +10,7 @@ import {
 } from '../../src/authz/places/namespaces.ts';
 import { PLATFORM_MODEL } from '../../src/authz/platform.gen.ts';
 import { assignmentsOf, assignmentTuplesOf } from '../../src/changes/derived-tuples.ts';
-import { check } from '../../src/rebac/engine.ts';
-import { createGraph } from '../../src/rebac/graph.ts';
-import { readModelJson } from '../../src/rebac/model.ts';
-import { createRandom, SEED } from '../support/random.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
 
 const PERMISSIONS = ['view_clusters', 'edit_clusters', 'connect_clusters', 'view_cluster_config', 'remove_clusters'];
 const NAMESPACES = [undefined, ['web'], ['shop-*'], ['web', 'data'], ['shop-eu', 'd*']];

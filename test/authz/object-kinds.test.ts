@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { CHANGE_KINDS, OBJECT_KINDS } from '../../src/changes/object-kinds.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 describe('The list of object kinds', () => {
   let atrium: TestServer;

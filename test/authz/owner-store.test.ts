@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createRelationStore } from '../../src/authz/relations.store.ts';
 import type { OwnedType } from '../../src/changes/object-kinds.ts';
-import { ANY_DRIVER, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { ANY_DRIVER, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 it('The owner of a team, a cluster or a robot is found by its ID, and there is none of what does not exist', async (t) => {
   const db = await openTestDb(ANY_DRIVER, {}, migrated());

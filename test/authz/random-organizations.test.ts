@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { allowed } from '../../src/rebac/engine.ts';
-import { readModel } from '../../src/rebac/model.ts';
-import { parseSyntax } from '../../src/rebac/syntax.ts';
+import { allowed, parseSyntax, readModel } from '../../packages/rebac/src/rebac.ts';
+import { Oracle } from '../../packages/rebac/test/oracle.ts';
 import { COUNTS } from '../counts.ts';
-import { Oracle } from '../rebac/oracle.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { randomOrganization } from '../support/random-organization.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { randomOrganization } from '../support/world/random-organization.ts';
 
 const WORLDS = COUNTS.randomOrganizations;
 

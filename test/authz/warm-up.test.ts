@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { createGraph, readModel } from '../../packages/rebac/src/rebac.ts';
 import { imaginaryOrganization } from '../../src/authz/warm-up.ts';
-import { createGraph } from '../../src/rebac/graph.ts';
-import { readModel } from '../../src/rebac/model.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
-import { openTestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { openTestServer } from '../support/server/server.ts';
 
 describe('Warming up', () => {
   it('The model admits every tuple of the organization that a process warms up with', async () => {

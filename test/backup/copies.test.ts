@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileS
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newCopy, removeAbandonedCopies } from '../../src/operations/backup/copies.ts';
-import { temporaryFolder } from '../support/db.ts';
+import { temporaryFolder } from '../support/server/db.ts';
 
 const HOUR = 3_600_000;
 

@@ -4,13 +4,13 @@ import { describe, it } from 'node:test';
 import type { Db } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { IS_LONG } from '../counts.ts';
-import { auditOf, brokenLinks } from '../support/audit.ts';
-import { backUpTo, contentOf, filesBeside, newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { ANY_DRIVER, DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../support/db.ts';
-import { itLong } from '../support/long.ts';
-import { reopen } from '../support/reopen.ts';
-import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { itLong } from '../support/checks/long.ts';
+import { backUpTo, contentOf, filesBeside, newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
+import { ANY_DRIVER, DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../support/server/db.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 /** From each database to the other. In the long suite, or if the machine has only one, also back to the same one. */
 const JOURNEYS = DRIVERS.flatMap((from) =>

@@ -7,13 +7,13 @@ import { gunzip, gunzipSync, gzipSync } from 'node:zlib';
 import type { Db } from '../../src/db/db.ts';
 import { inspect } from '../../src/operations/backup/inspection.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
-import { backUpTo, contentOf, newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { COUNTED_DRIVERS } from '../support/drivers.ts';
-import { startServer } from '../support/process.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, openTestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { backUpTo, contentOf, newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
+import { startServer } from '../support/server/process.ts';
+import { newDemoPlace, openTestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const unpack = promisify(gunzip);
 /** A backup of the demo world, created by whichever suite comes first. */
@@ -218,7 +218,7 @@ describe('Restoring a backup', () => {
       it(`A restore killed ${place === 'commit' ? 'before the commit' : `at the ${place} table`} leaves the previous data intact on ${driver}`, async () => {
         const { place: target } = await newDemoPlace(driver);
         const child = startServer({
-          main: 'test/support/restorer.ts',
+          main: 'test/support/server/restorer.ts',
           args: [file, place, target.dataDir, target.databaseUrl ?? ''],
           cwd: '.',
         });

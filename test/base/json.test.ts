@@ -10,7 +10,7 @@ import {
   writeLongItemsInPieces,
   writeLongListInPieces,
 } from '../../src/base/json.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 const refused = (text: string | Buffer) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { describe, it } from 'node:test';
 import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../../src/base/outbound/guarded-agents.ts';
-import { serve } from '../support/clouds.ts';
+import { serve } from '../support/services/clouds.ts';
 
 const CLOSED = [
   ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '100.100.100.200', '127.0.0.1', '127.255.255.255', '168.63.129.16'],

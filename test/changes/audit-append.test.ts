@@ -4,9 +4,9 @@ import { createVerificationStore } from '../../src/audit/verification.store.ts';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
 import type { Db } from '../../src/db/db.ts';
-import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { statement } from '../support/statement.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { DRIVERS, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const TEXTS = [
   '',

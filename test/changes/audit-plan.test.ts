@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
 import { type Db, openDb, type Query, type Statement, type TransactionQuery } from '../../src/db/db.ts';
-import { DRIVERS, migrated, newPlace } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { DRIVERS, migrated, newPlace } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const ENTRIES = 5_000;
 const [LARGE, SMALL, NEW] = [1n, 2n, 3n];

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createExactCache, type Loaded } from '../../src/changes/exact-cache.ts';
 import { createRevisions, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 /** There is one history only. */
 const STAMP = 'only';

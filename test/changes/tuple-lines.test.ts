@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { allTuples } from '../../src/changes/tuple-lines.store.ts';
 import { sql } from '../../src/db/db.ts';
-import { openTestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { openTestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 const STORES = sql('test.stores', 'select id from account order by id');
 const VIEW = sql(

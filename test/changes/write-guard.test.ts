@@ -5,9 +5,9 @@ import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import type { RevisionStore } from '../../src/changes/revision.ts';
 import type { Change, WriteGuard } from '../../src/changes/write.ts';
 import { type Db, only } from '../../src/db/db.ts';
-import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
-import { countTrips } from '../support/trips.ts';
+import { countTrips } from '../support/checks/trips.ts';
+import { DRIVERS, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const INSERT = statement(`insert into account (kind, name) values ('organization', $1)`);
 const NAMES = statement(`select name from account where kind = 'organization' order by id`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs } from '../support/cli.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 describe('Assignments by their IDs on the command line', () => {
   let atrium: TestServer;

@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { CATALOGUE } from '../../cli/catalogue.ts';
-import { type Cli, cliAs, openCli } from '../support/cli.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs, openCli } from '../support/server/cli.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 const execute = promisify(execFile);
 const lacksShell = (shell: string) => spawnSync(shell, ['-c', 'true']).status !== 0 && `${shell} is not installed`;

@@ -7,7 +7,7 @@ import { read } from '../../cli/parse.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { secretSource } from '../../src/marketplace/commands/secret-command.ts';
 import { SERVER_COMMANDS } from '../../src/operations/server-commands.ts';
-import { openCli, openCliProcess } from '../support/cli.ts';
+import { openCli, openCliProcess } from '../support/server/cli.ts';
 
 async function everyCommand(): Promise<{ path: string[]; command: Command }[]> {
   const walk = (path: string[], node: Node): { path: string[]; command: Command }[] => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openCli } from '../support/cli.ts';
-import { newUser } from '../support/own-account.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { openCli } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
+import { newUser } from '../support/world/own-account.ts';
 
 describe('atrium login --device', () => {
   let atrium: TestServer;

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { cliAs, openCliProcess } from '../support/cli.ts';
-import { openTestServer } from '../support/server.ts';
+import { cliAs, openCliProcess } from '../support/server/cli.ts';
+import { openTestServer } from '../support/server/server.ts';
 
 it('atrium audit --export writes every entry as a line, oldest first', async () => {
   const atrium = await openTestServer();

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { openCliProcess } from '../support/cli.ts';
-import { ANY_DRIVER, migrated, newPlace } from '../support/db.ts';
-import { itLong } from '../support/long.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openCliProcess } from '../support/server/cli.ts';
+import { ANY_DRIVER, migrated, newPlace } from '../support/server/db.ts';
 
 const run = promisify(execFile);
 const program = resolve('bin/atrium.mjs');

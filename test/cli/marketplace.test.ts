@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs } from '../support/cli.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
-import { openTestServer } from '../support/server.ts';
+import { type Cli, cliAs } from '../support/server/cli.ts';
+import { openTestServer } from '../support/server/server.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
 
 describe('atrium marketplace', () => {
   let market: TestMarketplace;

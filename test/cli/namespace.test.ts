@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { cliAs } from '../support/cli.ts';
-import { openTestServer } from '../support/server.ts';
+import { cliAs } from '../support/server/cli.ts';
+import { openTestServer } from '../support/server/server.ts';
 
 it('can and who-can ask about a namespace of a cluster', async (t) => {
   const atrium = await openTestServer();

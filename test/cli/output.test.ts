@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs } from '../support/cli.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 describe('What the command line prints', () => {
   let atrium: TestServer;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs, openCli } from '../support/cli.ts';
-import { makeRobot, type TestRobot } from '../support/robots.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs, openCli } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { makeRobot, type TestRobot } from '../support/world/robots.ts';
 
 describe('The CLI with the token of a robot', () => {
   let atrium: TestServer;

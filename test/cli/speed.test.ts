@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { IS_LONG } from '../counts.ts';
-import { temporaryFolder } from '../support/db.ts';
+import { temporaryFolder } from '../support/server/db.ts';
 
 const PROGRAM = resolve('bin/atrium.mjs');
 /** Prints at exit what was loaded: files, and Node's own modules. */

@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 const ESCAPE = '\u001b[';
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;

@@ -4,11 +4,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs, configFile, openCli, openCliProcess } from '../support/cli.ts';
-import { newUser, PASSWORD } from '../support/own-account.ts';
-import { freePort } from '../support/ports.ts';
-import { addApp, firstStep } from '../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs, configFile, openCli, openCliProcess } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { newUser, PASSWORD } from '../support/world/own-account.ts';
+import { addApp, firstStep } from '../support/world/second-factors.ts';
 
 describe('Usage errors', () => {
   let cli: Cli;

@@ -12,9 +12,9 @@ import type { Screen } from '../../cli/screen.ts';
 import { createSession } from '../../cli/session.ts';
 import { watch } from '../../cli/watch.ts';
 import { ApiError } from '../../client/errors.ts';
-import { type Cli, cliAs, openCli } from '../support/cli.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs, openCli } from '../support/server/cli.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 type Step = () => Promise<unknown> | undefined;
 

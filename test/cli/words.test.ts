@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs, configFile, openCli } from '../support/cli.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { type Cli, cliAs, configFile, openCli } from '../support/server/cli.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 describe('The words of a command line', () => {
   let atrium: TestServer;

@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { createClient, type Fetch, RawBody } from '../../client/client.ts';
 import { ApiError, UnreachableError } from '../../client/errors.ts';
 import { readJson, writeJson } from '../../client/json.ts';
-import { freePort } from '../support/ports.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
 
 const BIG = 9007199254740993n;
 

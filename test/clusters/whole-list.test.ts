@@ -4,8 +4,8 @@ import { createClusterListStore } from '../../src/clusters/cluster-list.store.ts
 import type { ClusterListStore, ClusterOrder, ClusterSearch } from '../../src/clusters/cluster-list.ts';
 import { sql } from '../../src/db/db.ts';
 import { IS_LONG } from '../counts.ts';
-import { DRIVERS } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 /** More than are read at once, and equal in most columns, so that the order among equals matters. */
 const FILL = sql(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { itLong } from '../support/long.ts';
-import { applicationId, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
-import { lacks } from '../support/requirements.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { applicationId, openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
 
 describe('The administration pages of the console', { skip: lacks('chromium') }, () => {
   // It has everything that other deployments have too.

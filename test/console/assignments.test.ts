@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { clusterPermission, makeRole, numbersOf, orgPermission } from '../support/authz.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { inHours } from '../support/expiry.ts';
-import { itLong } from '../support/long.ts';
-import { lacks } from '../support/requirements.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { clusterPermission, makeRole, numbersOf, orgPermission } from '../support/world/authz.ts';
+import { inHours } from '../support/world/expiry.ts';
 
 describe('Assignments in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { CONSOLE_ROUTES, type Ids, NOUNS, pathsOf } from '../support/console-pages.ts';
+import { CONSOLE_ROUTES, type Ids, NOUNS, pathsOf } from '../support/world/console-pages.ts';
 
 const DIST = 'console/dist';
 const KB = 1024;

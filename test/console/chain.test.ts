@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { checkChain, membersOf } from '../../client/audit-chain.ts';
 import { chainHash } from '../../src/changes/audit-chain.store.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 const ODD = 'quotes " and \\ and \\" and \u2028 and 👩‍🚀 and {[,:]}';
 const LARGE = 9007199254740993n;

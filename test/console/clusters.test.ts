@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { itLong } from '../support/long.ts';
-import { lacks } from '../support/requirements.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const MARKUP = '<img src=x onerror="document.title=1"><b>bold</b>';
 const RTL = 'אשכול הייצור \u202Egnikaerb';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
-import { itLong } from '../support/long.ts';
-import { addProvider, callIn, signInWith } from '../support/provider-visits.ts';
-import { startRealProvider } from '../support/real-provider.ts';
-import { lacks } from '../support/requirements.ts';
-import { appWith } from '../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { startRealProvider } from '../support/services/real-provider.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { addProvider, callIn, signInWith } from '../support/world/provider-visits.ts';
+import { appWith } from '../support/world/second-factors.ts';
 
 describe('The doors of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;

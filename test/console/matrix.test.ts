@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
-import { itLong } from '../support/long.ts';
-import { lacks } from '../support/requirements.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const PEOPLE = 200;
 const CLUSTERS = 500;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OBJECT_KINDS } from '../../client/object-kinds.gen.ts';
 import { NAMED_TYPES } from '../../client/object-kinds.ts';
-import { CONSOLE_ROUTES } from '../support/console-pages.ts';
+import { CONSOLE_ROUTES } from '../support/world/console-pages.ts';
 
 describe('Pages of object types', () => {
   for (const type of NAMED_TYPES) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
-import { itLong } from '../support/long.ts';
-import { newUser, PASSWORD } from '../support/own-account.ts';
-import { lacks } from '../support/requirements.ts';
-import { addApp, appWith, firstStep, originOf } from '../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { itLong } from '../support/checks/long.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { newUser, PASSWORD } from '../support/world/own-account.ts';
+import { addApp, appWith, firstStep, originOf } from '../support/world/second-factors.ts';
 
 describe('Second factors in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { proofNeeded } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { IS_LONG } from '../counts.ts';
-import { matchGolden } from '../support/golden.ts';
-import { makeRobot } from '../support/robots.ts';
-import type { Answer, TestServer } from '../support/server.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import { matchGolden } from '../support/checks/golden.ts';
+import type { Answer, TestServer } from '../support/server/server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { makeRobot } from '../support/world/robots.ts';
 import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
 
 const PROOFS = { never: '', always: '   proof', owners: '   proof for owners', 'in person': '   proof in person' };

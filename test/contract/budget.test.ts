@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Entry } from '../../bench/requests/entry.ts';
 import { TABLE } from '../../bench/requests/table.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
 

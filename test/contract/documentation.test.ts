@@ -7,8 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
-import { numbersOf, resourceIds } from '../support/authz.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { numbersOf, resourceIds } from '../support/world/authz.ts';
 
 interface Operation {
   readonly description?: string;

@@ -1,5 +1,5 @@
-import { createAuthenticator } from '../support/authenticator.ts';
-import { appWith } from '../support/second-factors.ts';
+import { createAuthenticator } from '../support/services/authenticator.ts';
+import { appWith } from '../support/world/second-factors.ts';
 import { type NamedRequest, noteId, ORG, PAGE } from './example-requests.ts';
 
 const PASSWORD = 'an example password';

@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../support/server.ts';
+import type { Answer, Call } from '../support/server/server.ts';
 
 /** An assignment can end within ten years at most. The recorded examples show another time. */
 const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { KEYED } from '../../client/keyed.gen.ts';
-import { type Deployment, sharedServer } from '../support/shared-server.ts';
+import { type Deployment, sharedServer } from '../support/server/shared-server.ts';
 
 /** Every POST that creates nothing of its own, and why a client can repeat it without a key. */
 const CREATES_NOTHING: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
-import { matchGolden } from '../support/golden.ts';
-import { type Holdings, holdingsOf, tableOf } from '../support/matrix.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { matchGolden } from '../support/checks/golden.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { type Holdings, holdingsOf, tableOf } from '../support/world/matrix.ts';
 
 const GOLDEN = 'test/contract/matrix.txt';
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];

@@ -5,8 +5,8 @@ import { neededScope, type SignedAccess } from '../../src/http/admission/access.
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { SCOPES } from '../../src/identity/scopes.ts';
 import { IS_LONG } from '../counts.ts';
-import type { TestServer } from '../support/server.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import type { TestServer } from '../support/server/server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 
 const PUBLIC_ONLY = 'this endpoint is not available for public-only tokens';
 const NARROW = 'token does not have at least one of required scope(s), required=';

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import type { SignedAccess } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { IS_LONG } from '../counts.ts';
-import { difference } from '../support/alike.ts';
-import { claimsOf, fileOf } from '../support/bus.ts';
-import { readEvents } from '../support/event-stream.ts';
-import type { Answer } from '../support/server.ts';
+import { difference } from '../support/checks/alike.ts';
+import { readEvents } from '../support/server/event-stream.ts';
+import type { Answer } from '../support/server/server.ts';
+import { claimsOf, fileOf } from '../support/services/bus.ts';
 import {
   openSingleObjects,
   SINGLE_PERMISSIONS,
@@ -15,7 +15,7 @@ import {
   type SingleObjects,
   type SingleType,
   type Thing,
-} from '../support/single-object-world.ts';
+} from '../support/world/single-object-world.ts';
 import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
 import { buildRequest } from './tenant-requests.ts';
 import { meaningOf, TENANT_SLOTS } from './tenant-slots.ts';

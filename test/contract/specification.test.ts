@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { readList } from '../support/golden.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import { readList } from '../support/checks/golden.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 
 const SPECIFICATION = 'test/contract/specification.txt';
 const MISSING = 'test/contract/missing.txt';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { difference } from '../support/alike.ts';
-import type { Answer } from '../support/server.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import { difference } from '../support/checks/alike.ts';
+import type { Answer } from '../support/server/server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 import { meaningOf, placesOf, TENANT_SLOTS } from './tenant-slots.ts';
 
 const answer = (status: number, text: string, headers: Record<string, string> = {}): Answer => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { membersOf, objectOf } from '../../src/credentials/json-members.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 describe('Spec text', () => {
   it('A JSON object is split into its members and reassembled without change', () => {

@@ -8,10 +8,10 @@ import { migrate, migrationStatus } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migration-files.ts';
 import { useOnce } from '../../src/identity/single-use.store.ts';
 import { readCatalogue } from '../../src/operations/doctor/catalogue.store.ts';
-import { backUpTo, restoreFrom } from '../support/backup.ts';
-import { migrated, newPlace, openTestDb, SOURCES_KEY, type Template, temporaryFolder } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { statement } from '../support/statement.ts';
+import { backUpTo, restoreFrom } from '../support/server/backup.ts';
+import { migrated, newPlace, openTestDb, SOURCES_KEY, type Template, temporaryFolder } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 const quiet = () => undefined;
 const rows = (db: Db, text: string) => db.query(statement(text));

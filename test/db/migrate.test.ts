@@ -5,11 +5,11 @@ import { describe, it, test } from 'node:test';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { migrate, migrationStatus } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migration-files.ts';
-import { DRIVERS, migrated, newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { contractions, oldestCompatible } from '../support/previous-release.ts';
-import { lacks } from '../support/requirements.ts';
-import { lockTable } from '../support/table-lock.ts';
+import { lockTable } from '../support/faults/table-lock.ts';
+import { DRIVERS, migrated, newPlace, openTestDb, temporaryFolder } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { contractions, oldestCompatible } from '../support/server/previous-release.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const ONE = `create table a (id int primary key);\ninsert into a values (1);\n`;
 const TWO = `-- a body with semicolons\ncreate function f() returns int language plpgsql as $$ begin return 1; end $$;\ncreate table b (id int);\n`;

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import type { StartBackend } from '../../src/db/pglite/pglite-backend.ts';
 import { startInThread } from '../../src/db/pglite/pglite-in-thread.ts';
-import { newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
+import { newPlace, openTestDb, temporaryFolder } from '../support/server/db.ts';
 
 const quiet = { say: () => {} };
 const SLEEP = sql('thread.sleep', 'select pg_sleep(0.5)');

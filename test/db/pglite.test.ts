@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { openDb, sql } from '../../src/db/db.ts';
 import { COUNTS } from '../counts.ts';
-import { newPlace, temporaryFolder } from '../support/db.ts';
-import { itLong } from '../support/long.ts';
+import { itLong } from '../support/checks/long.ts';
+import { newPlace, temporaryFolder } from '../support/server/db.ts';
 
 const quiet = { say: () => {} };
 

@@ -3,10 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { AppError } from '../../src/base/errors.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { lacks } from '../support/requirements.ts';
-import { openWire } from '../support/wire.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { onServer, startPostgres, type TestPostgres } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 /** These tests stop and restart the server, so they have their own. */
 const ONE = sql('fault.one', 'select 1 as one');

@@ -6,9 +6,9 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { type StartBackend, startBackend } from '../../src/db/pglite/pglite-backend.ts';
 import type { Disk } from '../../src/db/pglite/pglite-files.ts';
 import { COUNTS } from '../counts.ts';
-import { newPlace, temporaryFolder } from '../support/db.ts';
-import { itLong } from '../support/long.ts';
-import { createForgetfulDisk, type ForgetfulDisk } from '../support/power-cut.ts';
+import { itLong } from '../support/checks/long.ts';
+import { createForgetfulDisk, type ForgetfulDisk } from '../support/faults/power-cut.ts';
+import { newPlace, temporaryFolder } from '../support/server/db.ts';
 
 const CREATE = sql('power.create', 'create table note (id int primary key, body text)');
 const INSERT = sql(

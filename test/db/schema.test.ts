@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { CATALOGUE_FILE, describeCatalogue, describeSchema, SCHEMA_FILE } from '../../scripts/schema.ts';
 import { openDb, sql } from '../../src/db/db.ts';
-import { migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
 
 /** References whose column leads no index that contains every row in which it is set. */
 const UNINDEXED = sql(

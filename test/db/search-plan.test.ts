@@ -9,9 +9,9 @@ import { createOrganizationStore } from '../../src/organizations/organizations.s
 import { createSearchStore } from '../../src/search/search.store.ts';
 import { LISTED } from '../../src/search/search.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
-import { migrated, openTestDb } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { statement } from '../support/statement.ts';
+import { migrated, openTestDb } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 const ROWS = 6_000;
 const FILL = [

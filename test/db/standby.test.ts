@@ -4,12 +4,12 @@ import { AppError } from '../../src/base/errors.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import type { Moment } from '../../src/changes/revision.ts';
 import { type Db, type DbOptions, openDb, ping } from '../../src/db/db.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { lacks } from '../support/requirements.ts';
-import { statement } from '../support/statement.ts';
-import { until } from '../support/until.ts';
-import { openWire } from '../support/wire.ts';
+import { until } from '../support/checks/until.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
+import { onServer, startPostgres, type TestPostgres } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const ADD = statement('insert into number (value) values (1)');
 const COUNT = statement('select count(*)::integer as count from number');

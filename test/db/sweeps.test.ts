@@ -7,9 +7,9 @@ import { createIdempotencyStore } from '../../src/idempotency/idempotency.store.
 import { createSessionStore } from '../../src/identity/sessions/sessions.store.ts';
 import { createDeliveryLogStore } from '../../src/marketplace/deliveries/delivery-log.store.ts';
 import { createOutboxStore } from '../../src/outbox/outbox.store.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { statement } from '../support/statement.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 const OLD = 2_300;
 const YOUNG = 5;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type Db, isUniqueViolation, sql } from '../../src/db/db.ts';
-import { DRIVERS, openTestDb } from '../support/db.ts';
-import { countTrips } from '../support/trips.ts';
-import { until } from '../support/until.ts';
+import { countTrips } from '../support/checks/trips.ts';
+import { until } from '../support/checks/until.ts';
+import { DRIVERS, openTestDb } from '../support/server/db.ts';
 
 const INSERT = sql('transaction.insert', 'insert into thing (id, name) values ($1, $2)');
 const COUNT = sql('transaction.count', 'select count(*)::int as n from thing');

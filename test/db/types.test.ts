@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Db, oneOff, sql } from '../../src/db/db.ts';
-import { DRIVERS, openTestDb } from '../support/db.ts';
+import { DRIVERS, openTestDb } from '../support/server/db.ts';
 
 /** One table for both drivers: the type of a parameter, the value that goes in, and the value that comes out. */
 const CASES: readonly (readonly [type: string, given: unknown, expected?: unknown])[] = [

@@ -5,8 +5,8 @@ import { oneOff, sql } from '../../src/db/db.ts';
 import { createMutex, createSerialQueue } from '../../src/db/mutex.ts';
 import { createUpkeep } from '../../src/db/pglite/upkeep.ts';
 import type { Session } from '../../src/db/transaction.ts';
-import { openTestDb } from '../support/db.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { openTestDb } from '../support/server/db.ts';
 
 describe('The upkeep of the built-in database', () => {
   it('Other requests are served between any two steps', async () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Db, openDb, type Statement } from '../../src/db/db.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { lacks } from '../support/requirements.ts';
-import { statement } from '../support/statement.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const USERS = 5_000;
 

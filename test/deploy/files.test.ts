@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../src/base/config/settings.ts';
-import { expressionsOf, type Rules, seriesIn } from '../support/promql.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { expressionsOf, type Rules, seriesIn } from '../support/checks/promql.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const FILES = [

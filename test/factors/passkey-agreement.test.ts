@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { checkAssertion, checkRegistration, type PasskeyKey } from '../../src/factors/passkey-check.ts';
-import { type Algorithm, createAuthenticator, type Quirks } from '../support/authenticator.ts';
-import { createRandom, SEED } from '../support/random.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { type Algorithm, createAuthenticator, type Quirks } from '../support/services/authenticator.ts';
 
 const PARTY = { id: 'atrium.example.com', origin: 'https://atrium.example.com' };
 const CHALLENGE = Buffer.alloc(64, 7).toString('base64url');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
+import { readModel } from '../../packages/rebac/src/rebac.ts';
 import { createAnswerCache } from '../../src/authz/answer-cache.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
@@ -13,13 +14,12 @@ import { subjectOfPrincipal } from '../../src/changes/principal.ts';
 import { sql } from '../../src/db/db.ts';
 import { createPastStore } from '../../src/history/past.store.ts';
 import { createPast, type Past } from '../../src/history/past.ts';
-import { readModel } from '../../src/rebac/model.ts';
 import { findPermission } from '../../src/roles/catalog.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { ASKED_NAMESPACES, openRandomWorld } from '../long/random-world.ts';
-import { ANY_DRIVER, DRIVERS } from '../support/db.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { ANY_DRIVER, DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 type World = Awaited<ReturnType<typeof openRandomWorld>>;
 

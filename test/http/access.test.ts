@@ -10,7 +10,7 @@ import {
   webhook,
 } from '../../src/http/admission/access.ts';
 import type { Scope } from '../../src/http/server.ts';
-import { type Annex, openAnnex } from '../support/annex.ts';
+import { type Annex, openAnnex } from '../support/server/annex.ts';
 
 const ROUTES: readonly [string, Access][] = [
   ['/anyone', anyone],

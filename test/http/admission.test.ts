@@ -25,7 +25,7 @@ import {
   STILL,
   sessionGrant,
   tokenGrant,
-} from '../support/caller-store.ts';
+} from '../support/world/caller-store.ts';
 
 const ACME = { id: 20n, name: 'acme' };
 const ANN = toPerson(personRow({ organization_ids: [ACME.id], permissions: ['write'] }));

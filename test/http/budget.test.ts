@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createPace, threadMs } from '../../src/base/slices.ts';
 import { signedIn } from '../../src/http/admission/access.ts';
-import { type Annex, openAnnex } from '../support/annex.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { type Annex, openAnnex } from '../support/server/annex.ts';
 
 const BUDGET_MS = 600;
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { actorFor, type Caller, callerIn, ownerIn, seesAsAdmin, seesAsSelf } from '../../src/http/admission/access.ts';
 import { personOfRobot, toPerson } from '../../src/identity/person.rows.ts';
-import { personRow } from '../support/caller-store.ts';
+import { personRow } from '../support/world/caller-store.ts';
 
 const ANN = toPerson(personRow());
 const ROOT = toPerson(personRow({ id: 9n, name: 'root', is_admin: true }));

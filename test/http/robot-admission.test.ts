@@ -7,7 +7,7 @@ import { createAdmission } from '../../src/http/admission/admission.ts';
 import { createCallers } from '../../src/identity/callers.ts';
 import { personOfRobot, toPerson } from '../../src/identity/person.rows.ts';
 import { mintToken } from '../../src/identity/tokens/token-text.ts';
-import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/caller-store.ts';
+import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/world/caller-store.ts';
 
 const ACME = { id: 20n, name: 'acme' };
 const ROBOT = { id: 5n, name: 'deploy', organization: ACME };

@@ -7,7 +7,7 @@ import { anyone } from '../../src/http/admission/access.ts';
 import { platformFormat, sendError } from '../../src/http/error-format.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 import { Int64 } from '../../src/http/wire/schemas.ts';
-import { sendRaw } from '../support/raw.ts';
+import { sendRaw } from '../support/server/raw.ts';
 
 const open = { config: { access: anyone } };
 const EXACT = '{"id":9223372036854775807,"more":[9007199254740993,1.5,"9007199254740993"]}';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { timestamp } from '../../src/http/wire/schemas.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 it('A timestamp is written in UTC with whole seconds, like toISOString without milliseconds', () => {
   const range = {

@@ -11,7 +11,7 @@ import {
   STILL,
   sessionGrant,
   tokenGrant,
-} from '../support/caller-store.ts';
+} from '../support/world/caller-store.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const WRONG = { kind: 'unauthenticated', message: 'invalid username, password or token' };

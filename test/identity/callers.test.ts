@@ -13,9 +13,9 @@ import { createSessions, type Sessions } from '../../src/identity/sessions/sessi
 import { createTokenIssuerStore } from '../../src/identity/tokens/token-issuer.store.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../src/identity/tokens/token-issuer.ts';
 import { hashSecret, mintToken } from '../../src/identity/tokens/token-text.ts';
-import { DRIVERS } from '../support/db.ts';
-import { addMember, removeMember, setActive } from '../support/people.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { addMember, removeMember, setActive } from '../support/world/people.ts';
 
 const SET_ACTIVE = sql('test.setActive', 'update account set active = $2 where id = $1');
 

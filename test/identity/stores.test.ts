@@ -12,9 +12,9 @@ import type { SessionDraft, SessionStore } from '../../src/identity/sessions/ses
 import { createTokenIssuerStore } from '../../src/identity/tokens/token-issuer.store.ts';
 import type { TokenDraft, TokenIssuerStore } from '../../src/identity/tokens/token-issuer.ts';
 import { createTokenUsageStore } from '../../src/identity/tokens/token-usage.store.ts';
-import { auditOf } from '../support/audit.ts';
-import { ANY_DRIVER, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { auditOf } from '../support/checks/audit.ts';
+import { ANY_DRIVER, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const NOW = new Date(Math.floor(Date.now() / 1000) * 1000);
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { SCOPES, scopesAllow } from '../../src/identity/scopes.ts';
 import { hashSecret, isTokenText, mintToken } from '../../src/identity/tokens/token-text.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const numberOf = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);

@@ -3,8 +3,8 @@ import { execFile, type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 const CALLS = resolve('test/long/clients');
 const PYTHON = ['python3.14', 'python3.13', 'python3.12', 'python3'].find((name) => run(name, ['--version']).ok);

@@ -4,14 +4,14 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
 import type { SealedColumn } from '../../src/vault/rotation.ts';
 import { COUNTS } from '../counts.ts';
-import { DRIVERS } from '../support/db.ts';
-import { binding, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
-import { newUser } from '../support/own-account.ts';
-import { progress } from '../support/progress.ts';
-import { addProvider, signInWith } from '../support/provider-visits.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { startRealProvider } from '../support/real-provider.ts';
-import { addApp, firstStep } from '../support/second-factors.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { startRealProvider } from '../support/services/real-provider.ts';
+import { binding, openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
+import { newUser } from '../support/world/own-account.ts';
+import { addProvider, signInWith } from '../support/world/provider-visits.ts';
+import { addApp, firstStep } from '../support/world/second-factors.ts';
 
 const EACH = Math.ceil(COUNTS.sealedDamages / DRIVERS.length);
 /** Version and key ID. A value that names another key is found when it is opened, not when its key is replaced. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { DRIVERS } from '../support/db.ts';
-import { progress } from '../support/progress.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 import {
   type AskedType,
   allowedPlainly,

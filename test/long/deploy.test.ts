@@ -6,8 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse, parseAllDocuments } from 'yaml';
-import { temporaryFolder } from '../support/db.ts';
-import { debianTool, goFile, goTool, installedTool, type Tool, wheelFile } from '../support/deploy-tools.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { debianTool, goFile, goTool, installedTool, type Tool, wheelFile } from '../support/services/deploy-tools.ts';
 
 const CHART = 'deploy/helm/atrium';
 /** The oldest and the newest Kubernetes that the chart is checked for. */

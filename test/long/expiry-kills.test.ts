@@ -5,12 +5,12 @@ import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { only, openDb, sql } from '../../src/db/db.ts';
 import { COUNTS } from '../counts.ts';
-import { auditOf, brokenLinks } from '../support/audit.ts';
-import { DRIVERS } from '../support/db.ts';
-import { describeLong } from '../support/long.ts';
-import { surroundings } from '../support/process.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { newDemoPlace, openQuietly, TEST_KEY } from '../support/server.ts';
+import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { describeLong } from '../support/checks/long.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { surroundings } from '../support/server/process.ts';
+import { newDemoPlace, openQuietly, TEST_KEY } from '../support/server/server.ts';
 
 const CROWD = sql(
   'test.expiredCrowd',
@@ -68,7 +68,7 @@ async function stateOf(place: Place, organizationId: bigint): Promise<{ left: nu
 /** The first request makes the process remove everything. It is killed a moment later. */
 async function killWhileExpiring(place: Place, token: string, delayMs: number): Promise<void> {
   const env = { ...surroundings(), ...settingsOf(place), PORT: '0', ADMIN_PORT: '0' };
-  const child = spawn(process.execPath, ['test/support/second-process.ts', 'hearing'], {
+  const child = spawn(process.execPath, ['test/support/server/second-process.ts', 'hearing'], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

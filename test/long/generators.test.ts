@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { lacksProgram, lacksPython, mustRun, npmTools, pythonTools } from '../support/foreign-tools.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacksProgram, lacksPython, mustRun, npmTools, pythonTools } from '../support/services/foreign-tools.ts';
 
 const HERE = resolve('test/long/generators');
 const DOCUMENT = resolve('openapi/atrium.json');

@@ -4,11 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { OPERATIONS, prepareStory, STORY } from '../contract/example-story.ts';
 import { COUNTS } from '../counts.ts';
-import { openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { progress } from '../support/progress.ts';
-import { lacks } from '../support/requirements.ts';
-import { TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { TEST_KEY } from '../support/server/server.ts';
+import { startPostgres, type TestPostgres } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
 import { fill } from './growth/fill.ts';
 import { type Cost, isLevel, MORE_REQUESTS, tableOf } from './growth/requests.ts';
 

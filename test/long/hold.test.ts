@@ -6,9 +6,9 @@ import { fillCrowd, fillGuardrails } from '../../bench/requests/fill-crowd.ts';
 import { fillRoles } from '../../bench/requests/fill-roles.ts';
 import { slowness, startMeter } from '../../bench/requests/meter.ts';
 import { COUNTS } from '../counts.ts';
-import { describeLong } from '../support/long.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { describeLong } from '../support/checks/long.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 /** Of processor time, on a quiet machine. */
 const MAX_HOLD_MS = 100;

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { commandsOf, environmentOf, lastOf, quoted, readDockerfile } from '../support/dockerfile.ts';
-import { freePort } from '../support/ports.ts';
-import { progress } from '../support/progress.ts';
+import { commandsOf, environmentOf, lastOf, quoted, readDockerfile } from '../support/checks/dockerfile.ts';
+import { progress } from '../support/checks/progress.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { freePort } from '../support/services/ports.ts';
 
 /**
  * Docker does more, but not much that could break here: the instructions of the Dockerfile run in a root folder of

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext } from 'node:test';
-import { type KeycloakProcess, lacksKeycloak, runKeycloak } from '../support/keycloak-process.ts';
-import { itLong } from '../support/long.ts';
-import { callIn } from '../support/provider-visits.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { openWebBrowser, type WebBrowser } from '../support/web-browser.ts';
+import { itLong } from '../support/checks/long.ts';
+import { until } from '../support/checks/until.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { openWebBrowser, type WebBrowser } from '../support/server/web-browser.ts';
+import { type KeycloakProcess, lacksKeycloak, runKeycloak } from '../support/services/keycloak-process.ts';
+import { callIn } from '../support/world/provider-visits.ts';
 
 const REALM = '/company';
 const PASSWORD = 'a password of Keycloak';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
+import { temporaryFolder } from '../support/server/db.ts';
 
 /** Too large for what every `npm test` installs: 170 packages. */
 const LINTERS = [

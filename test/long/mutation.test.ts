@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { progress } from '../support/progress.ts';
-import { createRandom, SEED } from '../support/random.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
 import { AREAS } from './mutation/areas.ts';
 import { reaches } from './mutation/coverage.ts';
 import { EQUIVALENT } from './mutation/equivalent.ts';

@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { allowedTo } from '../support/authz.ts';
-import { COUNTED_DRIVERS } from '../support/drivers.ts';
-import { startFakeOpenFga } from '../support/fake-openfga.ts';
-import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/openfga-process.ts';
-import { progress } from '../support/progress.ts';
-import { openTestServer, TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
+import { openTestServer, TEST_KEY } from '../support/server/server.ts';
+import { startFakeOpenFga } from '../support/services/fake-openfga.ts';
+import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/services/openfga-process.ts';
+import { allowedTo } from '../support/world/authz.ts';
 
 /** Whoever says who may do what, or depends on it at once. They run as they are, but OpenFGA decides. */
 const FILES = [

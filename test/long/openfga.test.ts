@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { check } from '../../src/rebac/engine.ts';
-import { readModel } from '../../src/rebac/model.ts';
-import { parseSyntax } from '../../src/rebac/syntax.ts';
-import { COUNTS } from '../counts.ts';
-import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
-import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
-import { ANSWERS } from '../rebac/condition-table.ts';
-import { KNOWN } from '../rebac/differential.ts';
-import { EXPRESSIONS } from '../rebac/expressions.ts';
-import { contextsFor } from '../rebac/parameter-values.ts';
-import { Dice, PARAMETERS, randomContext, randomExpression } from '../rebac/random-expression.ts';
-import { REFUSED } from '../rebac/refused-conditions.ts';
+import { check, parseSyntax, readModel } from '../../packages/rebac/src/rebac.ts';
+import { COSTS, sizesOf, valueOfSize } from '../../packages/rebac/test/condition-costs.ts';
+import { askCondition, compareExpression, conditionalModel } from '../../packages/rebac/test/condition-differential.ts';
+import { ANSWERS } from '../../packages/rebac/test/condition-table.ts';
+import { KNOWN } from '../../packages/rebac/test/differential.ts';
+import { EXPRESSIONS } from '../../packages/rebac/test/expressions.ts';
+import { contextsFor } from '../../packages/rebac/test/parameter-values.ts';
+import { Dice, PARAMETERS, randomContext, randomExpression } from '../../packages/rebac/test/random-expression.ts';
+import { REFUSED } from '../../packages/rebac/test/rejected-conditions.ts';
 import {
   CIRCLE_CASES,
   CIRCLE_MODEL,
@@ -20,15 +17,16 @@ import {
   FAULT_CASES,
   FAULT_MODEL,
   tuplesOf,
-} from '../rebac/rule-cases.ts';
-import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
-import { worlds } from '../rebac/world.ts';
-import { startOpenFga } from '../support/openfga.ts';
-import { lacksOpenFga, OPENFGA_VERSION } from '../support/openfga-process.ts';
-import { progress } from '../support/progress.ts';
-import { fc } from '../support/properties.ts';
-import { createRandom } from '../support/random.ts';
-import { randomOrganization, shown } from '../support/random-organization.ts';
+} from '../../packages/rebac/test/rule-cases.ts';
+import { compareWorld, shrink, Tally } from '../../packages/rebac/test/server-worlds.ts';
+import { worlds } from '../../packages/rebac/test/world.ts';
+import { COUNTS } from '../counts.ts';
+import { progress } from '../support/checks/progress.ts';
+import { fc } from '../support/checks/properties.ts';
+import { createRandom } from '../support/checks/random.ts';
+import { startOpenFga } from '../support/services/openfga.ts';
+import { lacksOpenFga, OPENFGA_VERSION } from '../support/services/openfga-process.ts';
+import { randomOrganization, shown } from '../support/world/random-organization.ts';
 
 /** To repeat one world: OPENFGA_SEED=<its seed> OPENFGA_CHECKS=1 npm run test:long -- openfga */
 const SEED = Number(process.env.OPENFGA_SEED ?? 42);

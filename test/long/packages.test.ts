@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '../support/db.ts';
-import { matchGolden } from '../support/golden.ts';
-import { freePort } from '../support/ports.ts';
-import { get, startServer } from '../support/process.ts';
-import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { matchGolden } from '../support/checks/golden.ts';
+import { until } from '../support/checks/until.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
 
 const PROGRAM = `
 import { createClient, writeJson } from '@atrium/client';

@@ -7,11 +7,11 @@ import https, { type Agent } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { debianTool } from '../support/deploy-tools.ts';
-import { freePort } from '../support/ports.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { debianTool } from '../support/services/deploy-tools.ts';
+import { freePort } from '../support/services/ports.ts';
 
 const MIB = 1024 * 1024;
 /** Per minute. More than all other requests of a client in this file, and little enough to be exceeded. */

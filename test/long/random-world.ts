@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/db/db.ts';
-import type { Random } from '../support/random.ts';
-import type { Answer, TestServer } from '../support/server.ts';
+import type { Random } from '../support/checks/random.ts';
+import type { Answer, TestServer } from '../support/server/server.ts';
 import {
   type Level,
   PERMISSIONS,

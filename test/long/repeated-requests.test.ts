@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openDb } from '../../src/db/db.ts';
 import { COUNTS } from '../counts.ts';
-import { COUNTED_DRIVERS } from '../support/drivers.ts';
-import { startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { progress } from '../support/checks/progress.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
+import { startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 const KILLS = COUNTS.keyedKills;
 const AT_ONCE = 8;

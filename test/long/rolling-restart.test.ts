@@ -3,11 +3,11 @@ import { Agent, request } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { COUNTS } from '../counts.ts';
-import { freePort } from '../support/ports.ts';
-import { get, startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const CLIENTS_OF_EACH_KIND = 4;
 const LOOK_EVERY_MS = 250;

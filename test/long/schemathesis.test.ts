@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { lacksPython, pythonTools, run } from '../support/foreign-tools.ts';
-import { openMarketplace } from '../support/marketplace.ts';
-import { progress } from '../support/progress.ts';
+import { progress } from '../support/checks/progress.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { lacksPython, pythonTools, run } from '../support/services/foreign-tools.ts';
+import { openMarketplace } from '../support/world/marketplace.ts';
 
 /** To repeat a run: SCHEMATHESIS_SEED=<its seed> npm run test:long -- schemathesis */
 const SEED = process.env.SCHEMATHESIS_SEED ?? '42';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS, temporaryFolder } from '../support/db.ts';
-import { lacksPython, pythonTools, run } from '../support/foreign-tools.ts';
-import { progress } from '../support/progress.ts';
-import { newScimToken } from '../support/scim.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { DRIVERS, temporaryFolder } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacksPython, pythonTools, run } from '../support/services/foreign-tools.ts';
+import { newScimToken } from '../support/world/scim.ts';
 
 const PACKAGES = ['scim2-tester==0.5.2', 'scim2-client[httpx2]==0.13.2', 'scim2-models==0.12.3'];
 

@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from '../../src/db/db.ts';
 import { COUNTS } from '../counts.ts';
-import { serverUrl } from '../support/db.ts';
-import { startPgbouncer } from '../support/pgbouncer.ts';
-import { progress } from '../support/progress.ts';
-import { lacks } from '../support/requirements.ts';
-import { openQuietly, openTestServer, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { openWire } from '../support/wire.ts';
+import { progress } from '../support/checks/progress.ts';
+import { until } from '../support/checks/until.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { serverUrl } from '../support/server/db.ts';
+import { openQuietly, openTestServer, TEST_KEY } from '../support/server/server.ts';
+import { startPgbouncer } from '../support/services/pgbouncer.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const WRITERS = 6;
 /** No write waits for this, so what ends a wait is never the timeout of a statement. */

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { get, startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
 
 const REQUESTS = 2000;
 const MIB = 2 ** 20;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { type ServerProcess, startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { type ServerProcess, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const CLIENTS = 16;
 const MIB = 2 ** 20;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/db/db.ts';
-import type { Answer, TestServer } from '../support/server.ts';
+import type { Answer, TestServer } from '../support/server/server.ts';
 
 /** Everything that another tenant owns and that a request can name, by its meaning. */
 export type Names = Readonly<Record<string, string>>;

@@ -4,10 +4,10 @@ import { LIMITS } from '../../src/base/config/limits.ts';
 import { buildRequest } from '../contract/tenant-requests.ts';
 import { meaningOf, TENANT_SLOTS } from '../contract/tenant-slots.ts';
 import { COUNTS } from '../counts.ts';
-import { difference } from '../support/alike.ts';
-import { progress } from '../support/progress.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { type Answer, openTestServer, type TestServer } from '../support/server.ts';
+import { difference } from '../support/checks/alike.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { type Answer, openTestServer, type TestServer } from '../support/server/server.ts';
 import { CREATED, HIDDEN, type Names, openTenantWorlds } from './tenant-worlds.ts';
 
 const REQUESTS = COUNTS.tenantRequests;

@@ -4,9 +4,9 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openDb, ping, sql } from '../../src/db/db.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { startPostgres, type TestPostgres, unprivilegedUser } from '../support/postgres.ts';
-import { lacks } from '../support/requirements.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { startPostgres, type TestPostgres, unprivilegedUser } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const IS_ENCRYPTED = sql('test.isEncrypted', 'select ssl from pg_stat_ssl where pid = pg_backend_pid()');
 

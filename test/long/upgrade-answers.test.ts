@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 import { readJson } from '../../src/base/json.ts';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
 import { IS_LONG } from '../counts.ts';
-import { DRIVERS, newPlace } from '../support/db.ts';
-import { previousRelease, type Release } from '../support/previous-release.ts';
-import { startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { TEST_KEY } from '../support/server.ts';
+import { progress } from '../support/checks/progress.ts';
+import { DRIVERS, newPlace } from '../support/server/db.ts';
+import { previousRelease, type Release } from '../support/server/previous-release.ts';
+import { startServer } from '../support/server/process.ts';
+import { TEST_KEY } from '../support/server/server.ts';
 
 const release = IS_LONG ? previousRelease() : 'only in the long suite';
 if (typeof release === 'string' && IS_LONG) progress(`NOT TESTED: answers after an upgrade: ${release}`);

@@ -6,16 +6,16 @@ import { describe, it } from 'node:test';
 import { readJson } from '../../src/base/json.ts';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
-import { newPlace } from '../support/db.ts';
-import { basic } from '../support/own-account.ts';
-import { freePort } from '../support/ports.ts';
-import { previousRelease, type Release } from '../support/previous-release.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { lacks } from '../support/requirements.ts';
-import { TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { until } from '../support/checks/until.ts';
+import { newPlace } from '../support/server/db.ts';
+import { previousRelease, type Release } from '../support/server/previous-release.ts';
+import { get, type ServerProcess, startServer } from '../support/server/process.ts';
+import { TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
+import { basic } from '../support/world/own-account.ts';
 
 const PAIRS = COUNTS.upgradePairs;
 const HOLDERS = 4;
@@ -195,7 +195,7 @@ describe('An upgrade of two replicas', { skip: typeof release === 'string' && re
     }
 
     async function lastMigration(): Promise<number> {
-      const { onServer } = await import('../support/postgres.ts');
+      const { onServer } = await import('../support/services/postgres.ts');
       const [row] = await onServer<{ last: number }>(
         place.databaseUrl ?? '',
         'select max(number) as last from migration',

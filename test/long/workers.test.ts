@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { freePort } from '../support/ports.ts';
-import { get, startServer } from '../support/process.ts';
-import { progress } from '../support/progress.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { metric, startStream, workerPids } from '../support/workers.ts';
+import { progress } from '../support/checks/progress.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { until } from '../support/checks/until.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { metric, startStream, workerPids } from '../support/server/workers.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const WORKERS = 4;
 const CLIENTS = 8;

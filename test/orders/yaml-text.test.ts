@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { toYaml } from '../../src/orders/yaml-text.ts';
 import { COUNTS } from '../counts.ts';
-import { fc } from '../support/properties.ts';
+import { fc } from '../support/checks/properties.ts';
 
 const free = () => undefined;
 /** Texts that some version of YAML reads as something else, or that some reader changes. */

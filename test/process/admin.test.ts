@@ -4,14 +4,14 @@ import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { openAdmin } from '../../src/http/admin-port.ts';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
-import { freePort } from '../support/ports.ts';
-import { get } from '../support/process.ts';
-import { sendRaw } from '../support/raw.ts';
-import { reopen } from '../support/reopen.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { openWire } from '../support/wire.ts';
+import { until } from '../support/checks/until.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { get } from '../support/server/process.ts';
+import { sendRaw } from '../support/server/raw.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 describe('The admin port', () => {
   const needsPostgres = { skip: lacks('postgresql') };

@@ -6,15 +6,15 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { placeRoot } from '../../src/base/keys.ts';
 import { inspect } from '../../src/operations/backup/inspection.ts';
-import { atrium } from '../support/atrium.ts';
-import { backUpTo, newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { newPlace, temporaryFolder } from '../support/db.ts';
-import { onServer } from '../support/postgres.ts';
-import { get } from '../support/process.ts';
-import { reopen } from '../support/reopen.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { openWire } from '../support/wire.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { atrium } from '../support/server/atrium.ts';
+import { backUpTo, newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
+import { newPlace, temporaryFolder } from '../support/server/db.ts';
+import { get } from '../support/server/process.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { onServer } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 describe('The root key in backups', () => {
   it('A restore requires the right root key, never replaces one and takes it from the file if none exists', async () => {

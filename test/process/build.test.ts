@@ -6,9 +6,9 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { nodeFault } from '../../src/base/node-version.ts';
 import { IS_LONG } from '../counts.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { get, startServer } from '../support/process.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
 
 const run = promisify(execFile);
 

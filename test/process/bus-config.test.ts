@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atrium } from '../support/atrium.ts';
-import { newNats } from '../support/nats.ts';
-import { reopen } from '../support/reopen.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { atrium } from '../support/server/atrium.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { newNats } from '../support/services/nats.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const SEED = /\bS[AOUNC][A-Z2-7]{56}\b/;
 

@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { readMigrations } from '../../src/db/migration-files.ts';
 import { SERVER_COMMANDS, type ServerCommand } from '../../src/operations/server-commands.ts';
 import { IS_LONG } from '../counts.ts';
-import { atrium } from '../support/atrium.ts';
-import { newPlace, temporaryFolder } from '../support/db.ts';
-import { onServer } from '../support/postgres.ts';
-import { lacks } from '../support/requirements.ts';
+import { atrium } from '../support/server/atrium.ts';
+import { newPlace, temporaryFolder } from '../support/server/db.ts';
+import { onServer } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 describe('Server commands of atrium', () => {
   it('Server commands exit with 2 for wrong usage, 1 for an error and 3 for an unreachable database', async () => {

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { DEMO_SETTINGS, openDemo } from '../../src/operations/demo/demo.ts';
-import { migrated, newPlace, temporaryFolder } from '../support/db.ts';
-import { onServer } from '../support/postgres.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
-import { reopen } from '../support/reopen.ts';
-import { lacks } from '../support/requirements.ts';
-import { TEST_KEY } from '../support/server.ts';
-import { lockTable } from '../support/table-lock.ts';
+import { lockTable } from '../support/faults/table-lock.ts';
+import { migrated, newPlace, temporaryFolder } from '../support/server/db.ts';
+import { get, type ServerProcess, startServer } from '../support/server/process.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { TEST_KEY } from '../support/server/server.ts';
+import { onServer } from '../support/services/postgres.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 interface Demo {
   readonly baseUrl: string;

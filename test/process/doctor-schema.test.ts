@@ -4,10 +4,10 @@ import { readConfig } from '../../src/base/config/config.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
 import { examineInside, examineInvariants } from '../../src/operations/doctor/inside.ts';
 import { examineSchemaCatalogue } from '../../src/operations/doctor/schema-checks.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 /** What is broken, and what the doctor must say. Each is rolled back. */
 const BREAKS: readonly (readonly [what: string, sql: string, said: RegExp])[] = [

@@ -3,13 +3,13 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { itLong } from '../support/long.ts';
-import { freePort } from '../support/ports.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
-import { lockTable } from '../support/table-lock.ts';
-import { until } from '../support/until.ts';
+import { itLong } from '../support/checks/long.ts';
+import { until } from '../support/checks/until.ts';
+import { lockTable } from '../support/faults/table-lock.ts';
+import { get, type ServerProcess, startServer } from '../support/server/process.ts';
+import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 /** Long enough to answer a request on a busy machine. */
 const PATIENCE_MS = 6000;

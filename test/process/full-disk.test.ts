@@ -4,11 +4,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
-import { temporaryFolder } from '../support/db.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
-import { reopen } from '../support/reopen.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { get, type ServerProcess, startServer } from '../support/server/process.ts';
+import { reopen } from '../support/server/reopen.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
 
 describe('A full disk under the built-in database', () => {
   const sign = join(temporaryFolder(), 'full');
@@ -23,7 +23,7 @@ describe('A full disk under the built-in database', () => {
     const demo = await newDemoPlace('pglite');
     world = demo.world;
     dataDir = demo.place.dataDir;
-    const flags = ['--import', resolve('test/support/full-disk.ts')];
+    const flags = ['--import', resolve('test/support/faults/full-disk.ts')];
     server = startServer({ flags, env: { DATA_DIR: dataDir, ATRIUM_KEY: TEST_KEY, FULL_DISK: sign } });
     address = await server.listening();
   });

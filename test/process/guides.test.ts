@@ -6,12 +6,12 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { writeJson } from '../../src/base/json.ts';
 import { IS_LONG } from '../counts.ts';
-import { ANY_DRIVER, type Driver, temporaryFolder } from '../support/db.ts';
-import { describeLong, itLong } from '../support/long.ts';
-import { freePort } from '../support/ports.ts';
-import { type ServerProcess, startServer, surroundings } from '../support/process.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { describeLong, itLong } from '../support/checks/long.ts';
+import { ANY_DRIVER, type Driver, temporaryFolder } from '../support/server/db.ts';
+import { type ServerProcess, startServer, surroundings } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const run = promisify(execFile);
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';

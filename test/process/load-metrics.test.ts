@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DRIVERS } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/checks/until.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 async function metricsOf({ instance }: TestServer): Promise<(series: string) => number> {
   const text = await instance.metrics.registry.metrics();

@@ -6,8 +6,8 @@ import { readConfig } from '../../src/base/config/config.ts';
 import { openDb } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { runMigrate } from '../../src/operations/commands/migrate-command.ts';
-import { newPlace, temporaryFolder } from '../support/db.ts';
-import { TEST_KEY } from '../support/server.ts';
+import { newPlace, temporaryFolder } from '../support/server/db.ts';
+import { TEST_KEY } from '../support/server/server.ts';
 
 /** What `atrium migrate --dry-run` prints for a database that has had the first of three migrations. */
 async function printed(second: string): Promise<string[]> {

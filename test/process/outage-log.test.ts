@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openInstance } from '../../src/instance.ts';
-import { get } from '../support/process.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { openWire } from '../support/wire.ts';
+import { until } from '../support/checks/until.ts';
+import { openWire } from '../support/faults/wire.ts';
+import { get } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 interface Line {
   readonly level: string;

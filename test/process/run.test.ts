@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
-import { occupyPort } from '../support/ports.ts';
+import { temporaryFolder } from '../support/server/db.ts';
+import { occupyPort } from '../support/services/ports.ts';
 
 /** Replaces npm: records that it was called, and installs a Node by linking this one. */
 const NPM = `
@@ -46,7 +46,7 @@ describe('scripts/run.mjs', () => {
 
   beforeEach(() => {
     clone = temporaryFolder();
-    for (const name of ['scripts', 'src']) mkdirSync(path(name));
+    for (const name of ['scripts', 'src', 'packages/rebac/src']) mkdirSync(path(name), { recursive: true });
     for (const name of ['run.mjs', 'build-marks.mjs', 'debian-packages.mjs']) {
       cpSync(join('scripts', name), path(`scripts/${name}`));
     }

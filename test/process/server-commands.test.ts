@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { listenForCommands } from '../../src/operations/command-socket.ts';
 import { runInServer } from '../../src/operations/server-commands.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
-import { atrium } from '../support/atrium.ts';
-import { auditOf, brokenLinks } from '../support/audit.ts';
-import { newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { DRIVERS, newPlace } from '../support/db.ts';
-import { examine, faultsOf } from '../support/doctor.ts';
-import { freePort } from '../support/ports.ts';
-import { get, startServer } from '../support/process.ts';
-import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { atrium } from '../support/server/atrium.ts';
+import { newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
+import { DRIVERS, newPlace } from '../support/server/db.ts';
+import { examine, faultsOf } from '../support/server/doctor.ts';
+import { get, startServer } from '../support/server/process.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
+import { freePort } from '../support/services/ports.ts';
 
 /** Every process can connect to PostgreSQL. With the built-in database, the server runs the commands. */
 const SERVED = IS_LONG ? DRIVERS : (['pglite'] as const);

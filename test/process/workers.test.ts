@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { itLong } from '../support/long.ts';
-import { freePort } from '../support/ports.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
-import { lacks } from '../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { ask, isRunning, metric, startStream, workerPids } from '../support/workers.ts';
+import { itLong } from '../support/checks/long.ts';
+import { until } from '../support/checks/until.ts';
+import { get, type ServerProcess, startServer } from '../support/server/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { ask, isRunning, metric, startStream, workerPids } from '../support/server/workers.ts';
+import { freePort } from '../support/services/ports.ts';
+import { lacks } from '../support/services/requirements.ts';
 
 const REQUESTS = 'http_server_request_duration_seconds_count';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { RESOURCE_TYPES } from '../../src/changes/object-kinds.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
 import { CATALOG, type CatalogEntry } from '../../src/roles/catalog.ts';
-import { makeHolder, numbersOf, resourcesOf } from '../support/authz.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { makeHolder, numbersOf, resourcesOf } from '../support/world/authz.ts';
 
 const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
 

@@ -12,8 +12,8 @@ import { createOrganizations } from '../../src/organizations/organizations.ts';
 import { createUserStore } from '../../src/users/users.store.ts';
 import { createUsers } from '../../src/users/users.ts';
 import { COUNTS } from '../counts.ts';
-import { auditOf, brokenLinks } from '../support/audit.ts';
-import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/db.ts';
+import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/server/db.ts';
 
 const KILLS = { postgres: COUNTS.roleKillsOnPostgres, pglite: COUNTS.roleKillsOnPglite };
 
@@ -56,7 +56,7 @@ async function prepare(driver: Driver): Promise<Scene> {
 
 /** Lets a process write roles for a random time and kills it. Returns what it had acknowledged by then. */
 async function killWhileWriting({ place, organizationId, teamIds }: Scene): Promise<Map<string, string>> {
-  const child = spawn(process.execPath, ['--liftoff-only', 'test/support/role-writer.ts'], {
+  const child = spawn(process.execPath, ['--liftoff-only', 'test/support/server/role-writer.ts'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ids = { organizationId: String(organizationId), teamIds: teamIds.map(String) };

@@ -4,8 +4,8 @@ import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
-import { DRIVERS } from '../support/db.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
+import { DRIVERS } from '../support/server/db.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
 
 for (const driver of DRIVERS) {
   describe(`Role store on ${driver}`, () => {

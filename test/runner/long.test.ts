@@ -14,7 +14,7 @@ const files = LANES.flatMap((lane) => lane.files);
 
 describe('The lanes of the long suite', () => {
   it('Every file whose counts depend on the suite is in exactly one lane', () => {
-    const sized = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })
+    const sized = globSync('{test,packages}/**/*.test.ts', { exclude: ['**/node_modules/**'] })
       .filter((path) => SIZED.test(readFileSync(path, 'utf8')) || path.startsWith('test/long/'))
       .filter((path) => path !== 'test/runner/long.test.ts');
     assert.deepEqual(

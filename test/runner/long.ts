@@ -76,8 +76,8 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.oddRequestsPerRoute} odd requests per route, ${COUNTS.engineWorlds} random worlds in the engine`,
     files: [
       'test/api/http/fuzz.test.ts',
-      'test/rebac/fuzz.test.ts',
-      'test/rebac/memory.test.ts',
+      'packages/rebac/test/fuzz.test.ts',
+      'packages/rebac/test/memory.test.ts',
       'test/api/authz/explain-agreement.test.ts',
       'test/contract/access.test.ts',
       'test/contract/single-objects.test.ts',

@@ -116,7 +116,7 @@ interface Part {
 function everyday(): Part[] {
   const inFolder = (name: string) =>
     statSync(name, { throwIfNoEntry: false })?.isDirectory() ? join(name, TESTS) : name;
-  const patterns = named.length > 0 ? named.map(inFolder) : [join('test', TESTS)];
+  const patterns = named.length > 0 ? named.map(inFolder) : ['test', 'packages'].map(inFolder);
   const files = patterns.flatMap((pattern) => globSync(pattern, { exclude: ['**/node_modules/**'] }));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
   if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);

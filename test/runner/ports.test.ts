@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { freePort, portsOutside } from '../support/ports.ts';
+import { freePort, portsOutside } from '../support/services/ports.ts';
 
 describe('Free ports for tests', () => {
   it('A free port is none that the system gives to a connection', { skip: process.platform !== 'linux' }, async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { digest, isCached, keepDraft, newDraft, SOURCES_KEY } from '../support/db.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { digest, isCached, keepDraft, newDraft, SOURCES_KEY } from '../support/server/db.ts';
+import { startPostgres, type TestPostgres } from '../support/services/postgres.ts';
 
 /**
  * The PostgreSQL server of a whole run. Creating a cluster and the demo world takes seconds, so both are cached, and a
@@ -10,8 +10,8 @@ export async function startSuitePostgres(): Promise<TestPostgres> {
   const cached = join('.cache', `postgres-${digest([SOURCES_KEY])}`);
   if (!isCached(cached)) {
     // Imported only here, because loading the server takes most of a second.
-    const { DEMO_WORLD } = await import('../support/server.ts');
-    const { postgresTemplate } = await import('../support/db.ts');
+    const { DEMO_WORLD } = await import('../support/server/server.ts');
+    const { postgresTemplate } = await import('../support/server/db.ts');
     const server = await startPostgres();
     await postgresTemplate(server.url, DEMO_WORLD);
     const draft = newDraft('postgres');

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryFolder } from '../support/db.ts';
+import { temporaryFolder } from '../support/server/db.ts';
 
 const FIXTURES = 'test/runner/fixtures';
 

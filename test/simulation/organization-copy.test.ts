@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import type { GraphTuple } from '../../src/changes/graph-tuple.ts';
 import type { GuardrailRule } from '../../src/guardrails/guardrail.ts';
 import { violationsAmong } from '../../src/guardrails/violations.ts';
-import { type Model, readModel } from '../../src/rebac/model.ts';
 import { copyFrom } from '../../src/simulation/organization-copy.ts';
-import { createRandom, SEED } from '../support/random.ts';
-import { randomOrganization } from '../support/random-organization.ts';
+import { createRandom, SEED } from '../support/checks/random.ts';
+import { randomOrganization } from '../support/world/random-organization.ts';
 
 const WORLDS = 4;
 const CHANGES = 8;

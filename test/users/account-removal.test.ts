@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Db, openDb, type Statement } from '../../src/db/db.ts';
 import { lockForRemoval } from '../../src/users/account-removal.store.ts';
-import { migrated, newPlace } from '../support/db.ts';
-import { API_DRIVERS } from '../support/drivers.ts';
-import { statement } from '../support/statement.ts';
+import { migrated, newPlace } from '../support/server/db.ts';
+import { API_DRIVERS } from '../support/server/drivers.ts';
+import { statement } from '../support/server/statement.ts';
 
 /** More than are locked by one statement. */
 const OWN = 510;

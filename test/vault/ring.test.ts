@@ -6,8 +6,8 @@ import { createKeys } from '../../src/base/keys.ts';
 import { type Db, only } from '../../src/db/db.ts';
 import { createRingStore } from '../../src/vault/ring.store.ts';
 import { openRing, opensSlots, type RingStore, renewRing } from '../../src/vault/ring.ts';
-import { ANY_DRIVER, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { ANY_DRIVER, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const CURRENT = statement(`select id from ring_key where purpose = 'vault' and retired_at is null`);
 const IDS = statement('select id from ring_key order by id');

@@ -10,8 +10,8 @@ import { createRotationStore } from '../../src/vault/rotation.store.ts';
 import { createRotation, type RotationStore } from '../../src/vault/rotation.ts';
 import { createVaultStore } from '../../src/vault/vault.store.ts';
 import { createVault, type Vault } from '../../src/vault/vault.ts';
-import { ANY_DRIVER, migrated, openTestDb } from '../support/db.ts';
-import { statement } from '../support/statement.ts';
+import { ANY_DRIVER, migrated, openTestDb } from '../support/server/db.ts';
+import { statement } from '../support/server/statement.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -8,9 +8,9 @@ import { CREDENTIAL_SPECS } from '../../src/credentials/credentials.store.ts';
 import { sql } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { createRotationStore } from '../../src/vault/rotation.store.ts';
-import { migrated, newPlace, type Place } from '../support/db.ts';
-import { COUNTED_DRIVERS } from '../support/drivers.ts';
-import { itLong } from '../support/long.ts';
+import { itLong } from '../support/checks/long.ts';
+import { migrated, newPlace, type Place } from '../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
 
 const HOUR_MS = 3_600_000;
 const KEYS = sql('test.rotation.keys', 'select id, retired_at is null as present from data_key order by id');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
-import { statement } from '../support/statement.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 /** Bytes that are not secret, or that the key ring protects itself. */
 const OTHERS = new Set([

@@ -8,7 +8,7 @@ import { createRingStore } from '../../src/vault/ring.store.ts';
 import { openRing } from '../../src/vault/ring.ts';
 import { createVaultStore } from '../../src/vault/vault.store.ts';
 import { createVault, type Sealed } from '../../src/vault/vault.ts';
-import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
+import { DRIVERS, migrated, openTestDb } from '../support/server/db.ts';
 
 const SECRET = 'canary-4fd1-secret';
 const isFault = (error: unknown) => error instanceof AppError && error.kind === 'internal';

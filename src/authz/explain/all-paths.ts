@@ -1,5 +1,4 @@
-import type { Step } from '../../rebac/explain-proof.ts';
-import { explainAll } from '../../rebac/explanation.ts';
+import { explainAll, type Step } from '../../../packages/rebac/src/rebac.ts';
 import type { Viewpoint } from '../viewpoint.ts';
 import { isNamed, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import { withoutRoleParts } from './role-parts.ts';

@@ -1,7 +1,7 @@
 import { NAMED_TYPES } from '../../changes/object-kinds.ts';
 import { principalOfRobot } from '../../changes/principal.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
-import { nameKey } from '../../identity/account-names.ts';
+import { nameKey } from '../../identity/account-names/account-names.ts';
 import { ON_NAME } from '../places/assignment-row.rows.ts';
 import type { ExplainStore, Names } from './explain.ts';
 

@@ -1,13 +1,10 @@
+import { check, type Graph, possibleObjects, type Step } from '../../../packages/rebac/src/rebac.ts';
 import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
-import { check } from '../../rebac/engine.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { possibleObjects } from '../../rebac/list-objects.ts';
 import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
 import {
   type AskedPrincipalStore,

@@ -1,4 +1,4 @@
-import type { MissingLink } from '../../rebac/explain-missing.ts';
+import type { MissingLink } from '../../../packages/rebac/src/rebac.ts';
 
 export interface ShownTuple {
   readonly user: string;

@@ -1,7 +1,5 @@
+import { explain as explainRelation, type MissingLink, type Step } from '../../../packages/rebac/src/rebac.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
-import type { MissingLink } from '../../rebac/explain-missing.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
-import { explain as explainRelation } from '../../rebac/explanation.ts';
 import { nameOf as nameOfObject } from '../object-ref.ts';
 import type { Viewpoint, ViewpointQuery } from '../viewpoint.ts';
 import { allPaths, type Paths } from './all-paths.ts';

@@ -1,5 +1,4 @@
-import type { MissingLink } from '../../rebac/explain-missing.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
+import type { MissingLink, Step } from '../../../packages/rebac/src/rebac.ts';
 import { HIDDEN } from './hidden-objects.ts';
 import { PARTS } from './role-parts.ts';
 

@@ -1,6 +1,4 @@
-import type { MissingLink } from '../../rebac/explain-missing.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
-import type { Tuple } from '../../rebac/tuple.ts';
+import type { MissingLink, Step, Tuple } from '../../../packages/rebac/src/rebac.ts';
 
 /** What an object that the caller may not see is called in a sentence. */
 export const HIDDEN = '(hidden)';

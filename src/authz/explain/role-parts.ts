@@ -1,7 +1,5 @@
+import { type Graph, type Step, statedTo } from '../../../packages/rebac/src/rebac.ts';
 import { ON_OBJECTS } from '../../changes/derived-tuples.ts';
-import type { Step } from '../../rebac/explain-proof.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { statedTo } from '../../rebac/stated.ts';
 
 /** What a role gives on single objects, by the names that the model has for it. */
 export const PARTS: ReadonlySet<string> = new Set([

@@ -1,6 +1,11 @@
-import { allowed } from '../../rebac/engine.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { nodeOf, textOfObject, textOfSubject, textsByObject } from '../../rebac/stated.ts';
+import {
+  allowed,
+  type Graph,
+  nodeOf,
+  textOfObject,
+  textOfSubject,
+  textsByObject,
+} from '../../../packages/rebac/src/rebac.ts';
 
 /**
  * Objects of one type, with the class that each is in. To a user about whom and such an object nothing is stated, all

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db/db.ts';
-import { nameKey } from '../../identity/account-names.ts';
+import { nameKey } from '../../identity/account-names/account-names.ts';
 import type { ExplainStore } from '../explain/explain.ts';
 import type { MatrixStore } from './matrix.ts';
 

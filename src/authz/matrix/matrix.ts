@@ -1,14 +1,10 @@
+import { check, type Graph, type Model, possibleObjects, possibleUsers } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
 import { yieldToEventLoop } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { principalOfSubject, robotNamedIn, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';
-import { nameKey } from '../../identity/account-names.ts';
-import { check } from '../../rebac/engine.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { possibleObjects } from '../../rebac/list-objects.ts';
-import { possibleUsers } from '../../rebac/list-users.ts';
-import type { Model } from '../../rebac/model.ts';
+import { nameKey } from '../../identity/account-names/account-names.ts';
 import {
   type ExplainStore,
   type Names,

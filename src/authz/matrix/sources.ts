@@ -1,7 +1,13 @@
+import {
+  allowed,
+  check,
+  createGraph,
+  type Graph,
+  type Stated,
+  statedAbout,
+  statedTo,
+} from '../../../packages/rebac/src/rebac.ts';
 import { ON_OBJECTS } from '../../changes/derived-tuples.ts';
-import { allowed, check } from '../../rebac/engine.ts';
-import { createGraph, type Graph } from '../../rebac/graph.ts';
-import { type Stated, statedAbout, statedTo } from '../../rebac/stated.ts';
 import type { Reason } from '../explain/all-paths.ts';
 import { byId } from '../object-ref.ts';
 

@@ -1,12 +1,16 @@
+import {
+  allowed,
+  check,
+  type Graph,
+  nodeOf,
+  possibleObjects,
+  textsByObject,
+} from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
 import type { PageRequest } from '../../base/page.ts';
 import { OBJECT_TYPES, type ObjectType } from '../../changes/object-kinds.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';
-import { allowed, check } from '../../rebac/engine.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { possibleObjects } from '../../rebac/list-objects.ts';
-import { nodeOf, textsByObject } from '../../rebac/stated.ts';
 import { createAskedPrincipal } from '../asked-principal.ts';
 import type { ExplainStore, ObjectName, PersonRef } from '../explain/explain.ts';
 import type { Graphs } from '../graphs.ts';

@@ -12,12 +12,12 @@
  * 6. Calls of batches take turns, a few at a time. A question of one call never waits for them.
  * 7. What cannot be answered in time is not answered at all.
  */
+
+import { type Model, possibleObjects } from '../../../packages/rebac/src/rebac.ts';
 import { createSlots } from '../../base/slots.ts';
 import { within } from '../../base/within.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { PLATFORM } from '../../changes/write.ts';
-import { possibleObjects } from '../../rebac/list-objects.ts';
-import type { Model } from '../../rebac/model.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { type AskedObject, idOf, nameOf, type ObjectRef } from '../object-ref.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ModelJson } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
-import type { ModelJson } from '../../rebac/syntax.ts';
 
 /** A tuple as the server knows it. */
 export interface ServerTuple {

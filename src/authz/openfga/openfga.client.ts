@@ -1,6 +1,6 @@
+import type { ModelJson } from '../../../packages/rebac/src/rebac.ts';
 import { readJson, writeJson } from '../../base/json.ts';
 import { readBody } from '../../base/outbound/response-body.ts';
-import type { ModelJson } from '../../rebac/syntax.ts';
 import {
   fenceOf,
   fenceTuple,

@@ -1,7 +1,6 @@
+import { admit, type Model } from '../../../packages/rebac/src/rebac.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import type { Infrastructure } from '../../infrastructure.ts';
-import type { Model } from '../../rebac/model.ts';
-import { admit } from '../../rebac/tuple.ts';
 import type { Graphs } from '../graphs.ts';
 import { createOpenFga } from './openfga.client.ts';
 import { createOpenFgaJudge } from './openfga-judge.ts';

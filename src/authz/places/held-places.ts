@@ -1,10 +1,8 @@
+import { check, createGraph, type Graph, type Model } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
 import { endsBefore } from '../../base/expiry.ts';
 import { createPace } from '../../base/slices.ts';
 import { principalOfRobot, subjectOfPrincipal } from '../../changes/principal.ts';
-import { check } from '../../rebac/engine.ts';
-import { createGraph, type Graph } from '../../rebac/graph.ts';
-import type { Model } from '../../rebac/model.ts';
 import { describePermission, heldBy, type Joining, type RoleGrant } from '../escalation.ts';
 import type { Graphs, GraphTuple } from '../graphs.ts';
 import type { Judge } from '../judge.ts';

@@ -6,10 +6,9 @@
  *    bring as contextual tuples. But those make a graph forget its answers, so each such assignment is asked instead.
  * 2. Which assignments count is read from the graph, so it is of the same moment as everything else.
  */
+
+import { check, type Graph, statedAbout } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
-import { check } from '../../rebac/engine.ts';
-import type { Graph } from '../../rebac/graph.ts';
-import { statedAbout } from '../../rebac/stated.ts';
 import { type AskedObject, nameOf } from '../object-ref.ts';
 
 interface InNamespaces {

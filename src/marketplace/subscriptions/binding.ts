@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { judgeName } from '../../identity/account-names.ts';
+import { judgeName } from '../../identity/account-names/account-names.ts';
 import { profileOf } from '../marketplaces.ts';
 import type { BindingInfo } from '../notifications/binding-info.ts';
 import type { Notification } from '../notifications/notification.ts';

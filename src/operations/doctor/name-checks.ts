@@ -1,5 +1,5 @@
 import type { Config } from '../../base/config/config.ts';
-import { assignedNames } from '../../identity/assigned-names.ts';
+import { assignedNames } from '../../identity/account-names/assigned-names.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 interface NameStore {

@@ -2,7 +2,7 @@ import { limitReached } from '../../base/config/limits.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import type { Room } from '../../changes/room.store.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
-import { nameKey } from '../../identity/account-names.ts';
+import { nameKey } from '../../identity/account-names/account-names.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../profile.rows.ts';
 import type { Profile } from '../profile.ts';
 import type { FollowStore } from './follows.ts';

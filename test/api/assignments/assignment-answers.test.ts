@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
-import { assign, openPlace, type Place } from '../../support/assignments.ts';
-import { inHours } from '../../support/expiry.ts';
-import { addMember, createTeam, removeMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place } from '../../support/world/assignments.ts';
+import { inHours } from '../../support/world/expiry.ts';
+import { addMember, createTeam, removeMember } from '../../support/world/people.ts';
 
 describe('Questions about access with assignments', () => {
   let atrium: TestServer;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place } from '../../support/assignments.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { inHours, letExpire } from '../../support/expiry.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { inHours, letExpire } from '../../support/world/expiry.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
 
 for (const driver of DRIVERS) {
   describe(`Ends of assignments on ${driver}`, () => {

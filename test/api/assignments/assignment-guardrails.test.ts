@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
-import { assign, openPlace, pair, rejected } from '../../support/assignments.ts';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { assign, openPlace, pair, rejected } from '../../support/world/assignments.ts';
 
 it('A guardrail rejects an assignment, and a move into a set, that would violate it', async (t) => {
   const atrium = await openTestServer();

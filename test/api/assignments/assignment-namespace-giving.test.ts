@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, rejected } from '../../support/assignments.ts';
-import { inHours } from '../../support/expiry.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, rejected } from '../../support/world/assignments.ts';
+import { inHours } from '../../support/world/expiry.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
 
 describe('Giving in namespaces', () => {
   let atrium: TestServer;

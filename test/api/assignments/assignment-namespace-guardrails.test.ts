@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, rejected } from '../../support/assignments.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, rejected } from '../../support/world/assignments.ts';
 
 describe('Guardrails and assignments in namespaces', () => {
   let atrium: TestServer;

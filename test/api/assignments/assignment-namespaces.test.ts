@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
-import { assign, openPlace, type Place, pair, rejected } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, pair, rejected } from '../../support/world/assignments.ts';
 
 describe('Assignments in namespaces', () => {
   let atrium: TestServer;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assign, openPlace, pair } from '../../support/assignments.ts';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { assign, openPlace, pair } from '../../support/world/assignments.ts';
 
 interface Effect {
   readonly object: { readonly type: string; readonly id: number };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { assign, openPlace } from '../../support/assignments.ts';
-import { addMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace } from '../../support/world/assignments.ts';
+import { addMember } from '../../support/world/people.ts';
 
 describe('Concurrent changes of assignments', () => {
   let atrium: TestServer;

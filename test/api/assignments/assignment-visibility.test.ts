@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, rejected } from '../../support/assignments.ts';
-import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, rejected } from '../../support/world/assignments.ts';
 
 describe('A role on one object shows that object, and not the others', () => {
   let atrium: TestServer;

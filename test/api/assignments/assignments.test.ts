@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, rejected } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { inHours } from '../../support/expiry.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, rejected } from '../../support/world/assignments.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { inHours } from '../../support/world/expiry.ts';
 
 describe('Assignments', () => {
   let atrium: TestServer;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pair, rejected } from '../../support/assignments.ts';
-import { makeRobot } from '../../support/robots.ts';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { pair, rejected } from '../../support/world/assignments.ts';
+import { makeRobot } from '../../support/world/robots.ts';
 
 it('A robot assigns what it holds, no longer than it does, and gives up what is assigned to it', async (t) => {
   const atrium = await openTestServer();

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Query, sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
-import { numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { numbersOf } from '../../support/world/authz.ts';
 
 /** About 1.2 kB each: several times what the sockets between a server and a client that does not read can hold. */
 const ROWS = COUNTS.exportedRows;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditSentence } from '../../../src/audit/audit-sentences.ts';
 import { AUDIT_ACTIONS } from '../../../src/changes/audit-actions.ts';
-import { clusterPermission } from '../../support/authz.ts';
-import { openScene } from '../../support/expiry.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission } from '../../support/world/authz.ts';
+import { openScene } from '../../support/world/expiry.ts';
 
 describe('Audit entries in words', () => {
   let atrium: TestServer;

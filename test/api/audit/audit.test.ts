@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
-import { chainFaults, linesOf } from '../../support/chain.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { chainFaults, linesOf } from '../../support/checks/chain.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import {
+  assertRefused,
+  makeHolder,
+  makeRole,
+  numbersOf,
+  orgPermission,
+  type Refused,
+} from '../../support/world/authz.ts';
 
 const FORGE = sql(
   'test.audit.forge',

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { LIMITS } from '../../../src/audit/denials.ts';
-import { brokenLinks, chainOf } from '../../support/audit.ts';
-import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { reopen } from '../../support/reopen.ts';
-import { type Answer, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { LIMITS } from '../../../src/audit/denials/denials.ts';
+import { brokenLinks, chainOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { reopen } from '../../support/server/reopen.ts';
+import { type Answer, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 interface Entry {
   readonly actor: { readonly id: number; readonly name: string };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
-import { linesOf } from '../../support/chain.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { createRobot } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { linesOf } from '../../support/checks/chain.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { makeHolder, makeRole, orgPermission } from '../../support/world/authz.ts';
+import { createRobot } from '../../support/world/people.ts';
 
 interface Entry {
   readonly action: string;

@@ -4,10 +4,10 @@ import { CHECKPOINT_EVERY } from '../../../src/audit/verification.ts';
 import { appendAudit } from '../../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../../src/changes/audit-entry.ts';
 import { type Query, sql } from '../../../src/db/db.ts';
-import { assertRefused, numbersOf } from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { assertRefused, numbersOf } from '../../support/world/authz.ts';
 
 const ENTRIES = 2 * CHECKPOINT_EVERY + 300;
 const NDJSON = { Accept: 'application/x-ndjson' };

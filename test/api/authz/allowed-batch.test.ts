@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { allowedTo, assertRefused, numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, assertRefused, numbersOf } from '../../support/world/authz.ts';
 
 const PATH = '/authz/objects/allowed-permissions?org=acme';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { clusterPermission, makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeHolder, makeRole, orgPermission } from '../../support/world/authz.ts';
 
 const CREATE = orgPermission('create roles');
 const CHANGE = orgPermission('edit roles');

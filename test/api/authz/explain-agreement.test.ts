@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { type Model, readModel } from '../../../src/rebac/model.ts';
+import { type Model, readModel } from '../../../packages/rebac/src/rebac.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 const ABSENT = 999_999;
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 /** Who asks about whom, the object, the relation, and the sentence that a person would say. */
 const SENTENCES: readonly (readonly [who: string, user: string, object: string, relation: string, sentence: string])[] =

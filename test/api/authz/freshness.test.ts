@@ -3,12 +3,12 @@ import { Agent, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { COUNTS } from '../../counts.ts';
-import { makeHolder } from '../../support/authz.ts';
-import { itLong } from '../../support/long.ts';
-import { openPair, type Pair } from '../../support/processes.ts';
-import { progress } from '../../support/progress.ts';
-import { lacks } from '../../support/requirements.ts';
-import { MAX_ATTEMPTS, RETRY_MS, type TestServer } from '../../support/server.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { openPair, type Pair } from '../../support/server/processes.ts';
+import { MAX_ATTEMPTS, RETRY_MS, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { makeHolder } from '../../support/world/authz.ts';
 
 const PAIRS = Number(process.env.TEST_PAIRS ?? COUNTS.revokeAskPairs);
 /** A real OpenFGA takes a millisecond and more for each relation, so fewer ask at once there. */

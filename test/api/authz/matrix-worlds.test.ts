@@ -14,9 +14,9 @@ import {
   relationsOf,
 } from '../../long/plain-rules.ts';
 import { openRandomWorld } from '../../long/random-world.ts';
-import { progress } from '../../support/progress.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const TYPES: readonly AskedType[] = ['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'];
 /** Names in a random world: of organizations, teams, roles and things. People may be named by whoever asks. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 const CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
 /** Everything; what viewers hold; what operators hold. */

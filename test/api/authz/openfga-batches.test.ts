@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { makeHolder } from '../../support/authz.ts';
-import { checksIn, startFakeOpenFga } from '../../support/fake-openfga.ts';
-import { createCluster } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { checksIn, startFakeOpenFga } from '../../support/services/fake-openfga.ts';
+import { makeHolder } from '../../support/world/authz.ts';
+import { createCluster } from '../../support/world/people.ts';
 
 const OBJECTS = 300;
 const BATCHES = 4;

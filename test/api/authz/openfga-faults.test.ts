@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { openFgaIn } from '../../../src/operations/commands/openfga-command.ts';
-import { allowedTo, makeHolder } from '../../support/authz.ts';
-import { checksIn, startFakeOpenFga } from '../../support/fake-openfga.ts';
-import { freePort } from '../../support/ports.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { checksIn, startFakeOpenFga } from '../../support/services/fake-openfga.ts';
+import { freePort } from '../../support/services/ports.ts';
+import { allowedTo, makeHolder } from '../../support/world/authz.ts';
 
 const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
 const KEY = 'a-preshared-key';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { addMember, removeMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { addMember, removeMember } from '../../support/world/people.ts';
 
 describe('Organization owners', () => {
   let atrium: TestServer;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { numbersOf } from '../../support/world/authz.ts';
 
 describe('Tokens in the query string', () => {
   let atrium: TestServer;

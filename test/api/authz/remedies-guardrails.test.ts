@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
-import { clusterPermission, numbersOf, orgPermission } from '../../support/authz.ts';
-import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { make, type WireRemedy } from '../../support/remedies.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { addMember, createTeam, makeOrganization, makePerson } from '../../support/world/people.ts';
+import { make, type WireRemedy } from '../../support/world/remedies.ts';
 
 describe('Remedies know guardrails and say how far they reach', () => {
   let atrium: TestServer;

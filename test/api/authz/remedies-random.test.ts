@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
-import { allowedTo, makeHolder, makeRole, numbersOf } from '../../support/authz.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { make, type WireRemedy } from '../../support/remedies.ts';
-import { makeRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, makeHolder, makeRole, numbersOf } from '../../support/world/authz.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
+import { make, type WireRemedy } from '../../support/world/remedies.ts';
+import { makeRobot } from '../../support/world/robots.ts';
 
 /** Which permission of the organization is behind each relation of a cluster. */
 const BEHIND: Readonly<Record<string, string>> = {

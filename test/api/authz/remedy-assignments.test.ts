@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assign, openPlace, type Place, pair } from '../../support/assignments.ts';
-import { addMember, createTeam, makePerson } from '../../support/people.ts';
-import { make, type WireRemedy } from '../../support/remedies.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assign, openPlace, type Place, pair } from '../../support/world/assignments.ts';
+import { addMember, createTeam, makePerson } from '../../support/world/people.ts';
+import { make, type WireRemedy } from '../../support/world/remedies.ts';
 
 describe('Remedies that assign a role', () => {
   let atrium: TestServer;

@@ -5,10 +5,10 @@ import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { accountOf } from '../../../src/buckets/storage-account.ts';
 import { IS_LONG } from '../../counts.ts';
-import { AZURE, type CloudServer, GOOGLE, serve } from '../../support/clouds.ts';
-import { madeUpKey, pem } from '../../support/rsa-key.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { AZURE, type CloudServer, GOOGLE, serve } from '../../support/services/clouds.ts';
+import { madeUpKey, pem } from '../../support/world/rsa-key.ts';
 
 const MIB = 1024 * 1024;
 const PAGES = {

@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { createBucketLister } from '../../../src/buckets/bucket-list.client.ts';
 import { createBuckets, noClusters } from '../../../src/buckets/buckets.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
+import { until } from '../../support/checks/until.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   AZURE,
   type CloudServer,
@@ -16,9 +18,7 @@ import {
   startPagedAzure,
   startPagedS3,
   startS3,
-} from '../../support/clouds.ts';
-import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/services/clouds.ts';
 
 const UID = '0b7e8d1c-7a41-4f2b-9a5b-7a6f6f0c2d11';
 const SECRET = 'canary-bucket-secret-9f2';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { IS_LONG } from '../../counts.ts';
-import { assign, openPlace, type Place } from '../../support/assignments.ts';
-import { claimsOf, mayHear, openTestBus, type TestBus } from '../../support/bus.ts';
-import { lacks } from '../../support/requirements.ts';
+import { claimsOf, mayHear, openTestBus, type TestBus } from '../../support/services/bus.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { assign, openPlace, type Place } from '../../support/world/assignments.ts';
 
 const END_SECONDS = 3;
 /** Usually about a second. A machine that is busy with other tests may take longer. */

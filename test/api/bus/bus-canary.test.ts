@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { restoreNkeyPair } from '../../../src/bus/nkeys.ts';
-import { fileOf } from '../../support/bus.ts';
-import { newNats, type TestNats } from '../../support/nats.ts';
-import { setActive } from '../../support/people.ts';
-import { freePort } from '../../support/ports.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { writtenDatabaseFiles, writtenFiles } from '../../support/written-files.ts';
+import { writtenDatabaseFiles, writtenFiles } from '../../support/checks/written-files.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { fileOf } from '../../support/services/bus.ts';
+import { newNats, type TestNats } from '../../support/services/nats.ts';
+import { freePort } from '../../support/services/ports.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { setActive } from '../../support/world/people.ts';
 
 const CALLS: readonly (readonly [who: string, path: string])[] = [
   ['ann', 'credentials'],

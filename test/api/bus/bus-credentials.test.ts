@@ -5,11 +5,11 @@ import { fromSeed } from '@nats-io/nkeys';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { openInstance } from '../../../src/instance.ts';
-import { claimsOf, fileOf } from '../../support/bus.ts';
-import { createCluster, makePerson, removeMember, setActive } from '../../support/people.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { claimsOf, fileOf } from '../../support/services/bus.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { createCluster, makePerson, removeMember, setActive } from '../../support/world/people.ts';
 
 /** No bus is running here: credentials are issued without one. */
 describe('Bus credentials', () => {

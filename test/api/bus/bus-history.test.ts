@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { openTestBus, type TestBus } from '../../support/bus.ts';
-import { itLong } from '../../support/long.ts';
-import { newNats, type TestNats } from '../../support/nats.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { until } from '../../support/checks/until.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { openTestBus, type TestBus } from '../../support/services/bus.ts';
+import { newNats, type TestNats } from '../../support/services/nats.ts';
+import { lacks } from '../../support/services/requirements.ts';
 
 interface Item {
   readonly key: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { giteaApi } from 'gitea-js';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 /** An existing client library of this API family, used as administrators use it to run a platform. */
 describe('Administration with gitea-js', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { giteaApi } from 'gitea-js';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 /** An existing client library of this API family, pointed at the running server and used as its users use it. */
 describe('gitea-js', () => {

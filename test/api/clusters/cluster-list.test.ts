@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LOST_MS, PHASES, SILENT_MS, statusOf } from '../../../src/clusters/cluster.ts';
 import { MAX_COUNTED } from '../../../src/db/search-text.ts';
-import { assertRefused, clusterPermission, makeHolder, orgPermission, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import {
+  assertRefused,
+  clusterPermission,
+  makeHolder,
+  orgPermission,
+  type Refused,
+} from '../../support/world/authz.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const INSERT = statement(
   `insert into cluster (owner_id, name, uid, display_name, provider, node_count, phase, heartbeat_at, created_at)

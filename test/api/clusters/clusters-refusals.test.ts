@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused } from '../../support/world/authz.ts';
 
 const GOOD = { name: 'good', uid: '00000000-1111-2222-3333-444444444444' };
 const NAME = /^name must have 1 to 100 characters: letters, digits/;

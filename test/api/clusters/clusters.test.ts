@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo, clusterPermission, makeHolder } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, clusterPermission, makeHolder } from '../../support/world/authz.ts';
 
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { statusOf } from '../../../src/clusters/cluster.ts';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { createRobot } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { createRobot } from '../../support/world/people.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Heartbeats on ${driver}`, () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ageOf } from '../../../src/clusters/cluster.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { createCluster } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { createCluster } from '../../support/world/people.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Clusters of the caller on ${driver}`, () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { numbersOf } from '../../support/authz.ts';
-import { claimsOf, fileOf } from '../../support/bus.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { claimsOf, fileOf } from '../../support/services/bus.ts';
+import { numbersOf } from '../../support/world/authz.ts';
+import { createCluster, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 for (const driver of COUNTED_DRIVERS) {
   describe(`Clusters with the same UID on ${driver}`, () => {

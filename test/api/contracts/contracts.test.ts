@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo, assertRefused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, assertRefused } from '../../support/world/authz.ts';
+import { applicationId, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
 

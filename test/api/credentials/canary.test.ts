@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Db } from '../../../src/db/db.ts';
-import { serve } from '../../support/clouds.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { writtenDatabaseFiles } from '../../support/written-files.ts';
+import { writtenDatabaseFiles } from '../../support/checks/written-files.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { serve } from '../../support/services/clouds.ts';
 
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
 

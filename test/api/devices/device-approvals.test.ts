@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { basic, lastEntry, newUser, PASSWORD } from '../../support/own-account.ts';
-import { addApp, addPasskey, firstStep } from '../../support/second-factors.ts';
-import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { basic, lastEntry, newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addApp, addPasskey, firstStep } from '../../support/world/second-factors.ts';
 
 interface Scene {
   readonly atrium: TestServer;

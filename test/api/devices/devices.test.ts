@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { lastEntry, newUser } from '../../support/own-account.ts';
-import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lastEntry, newUser } from '../../support/world/own-account.ts';
 
 const SECOND = 1000;
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Instance } from '../../../src/instance.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { type EventReader, type ReceivedEvent, readEvents } from '../../support/event-stream.ts';
-import { makePerson } from '../../support/people.ts';
-import { progress } from '../../support/progress.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { type EventReader, type ReceivedEvent, readEvents } from '../../support/server/event-stream.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 interface Heard {
   readonly revision: string;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type EventReader, type ReceivedEvent, readEvents } from '../../support/event-stream.ts';
-import { itLong } from '../../support/long.ts';
-import { addMember, makePerson, removeMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { until } from '../../support/checks/until.ts';
+import { type EventReader, type ReceivedEvent, readEvents } from '../../support/server/event-stream.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { addMember, makePerson, removeMember } from '../../support/world/people.ts';
 
 let atrium: TestServer;
 const readers: EventReader[] = [];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { proofNeeded } from '../../../src/http/admission/access.ts';
-import { newUser, PASSWORD } from '../../support/own-account.ts';
-import { addApp, createBrowser, firstStep, outcome } from '../../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addApp, createBrowser, firstStep, outcome } from '../../support/world/second-factors.ts';
 
 const MINUTE = 60_000;
 const NEEDED = [403, 'reauthentication_required'];

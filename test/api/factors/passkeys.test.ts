@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createAuthenticator, type Quirks } from '../../support/authenticator.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { lastEntry, newUser } from '../../support/own-account.ts';
-import { addPasskey, createBrowser, firstStep, ok, originOf, outcome } from '../../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { createAuthenticator, type Quirks } from '../../support/services/authenticator.ts';
+import { lastEntry, newUser } from '../../support/world/own-account.ts';
+import { addPasskey, createBrowser, firstStep, ok, originOf, outcome } from '../../support/world/second-factors.ts';
 
 const MINUTE = 60_000;
 const REJECTED = [401, 'wrong_passkey'];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { newUser, PASSWORD } from '../../support/own-account.ts';
-import { addApp, addPasskey, firstStep, ok, outcome } from '../../support/second-factors.ts';
-import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addApp, addPasskey, firstStep, ok, outcome } from '../../support/world/second-factors.ts';
 
 const MINUTE = 60_000;
 const NEEDED = [403, 'reauthentication_required'];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runInServer } from '../../../src/operations/server-commands.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { lastEntry, newUser, PASSWORD } from '../../support/own-account.ts';
-import { addApp, addPasskey, createBrowser, firstStep, ok, outcome } from '../../support/second-factors.ts';
-import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lastEntry, newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addApp, addPasskey, createBrowser, firstStep, ok, outcome } from '../../support/world/second-factors.ts';
 
 const ENROLL = [403, 'second_factor_enrollment'];
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { basic, lastEntry, newUser, PASSWORD } from '../../support/own-account.ts';
-import { addApp, addPasskey, createBrowser, firstStep, ok, outcome } from '../../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { basic, lastEntry, newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addApp, addPasskey, createBrowser, firstStep, ok, outcome } from '../../support/world/second-factors.ts';
 
 const MINUTE = 60_000;
 

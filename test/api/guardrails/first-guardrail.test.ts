@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { openPair } from '../../support/processes.ts';
-import type { Answer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openPair } from '../../support/server/processes.ts';
+import type { Answer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { clusterPermission, makeRole, numbersOf } from '../../support/world/authz.ts';
 
 const VIEW = clusterPermission('view clusters');
 const CONNECT = clusterPermission('connect to clusters');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeHolder, orgPermission } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeHolder, orgPermission } from '../../support/world/authz.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
 const IMPORT = '/authz/roles/import?org=acme';

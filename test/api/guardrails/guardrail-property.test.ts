@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { createGraph, listUsers, type Model, readModel, type Tuple } from '../../../packages/rebac/src/rebac.ts';
 import { sql } from '../../../src/db/db.ts';
 import type { Instance } from '../../../src/instance.ts';
-import { createGraph } from '../../../src/rebac/graph.ts';
-import { listUsers } from '../../../src/rebac/list-users.ts';
-import { type Model, readModel } from '../../../src/rebac/model.ts';
-import type { Tuple } from '../../../src/rebac/tuple.ts';
 import { COUNTS } from '../../counts.ts';
-import { createTeam, makeOrganization, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { lacks } from '../../support/requirements.ts';
-import { type Answer, openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { type Answer, openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { createTeam, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const PEOPLE = 6;
 const AT_ONCE = 4;

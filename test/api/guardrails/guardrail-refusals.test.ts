@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { numbersOf } from '../../support/authz.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { numbersOf } from '../../support/world/authz.ts';
 
 const never = (parts: object) => ({ name: 'x', never: { users: ['eve'], relation: 'can_view', ...parts } });
 const atLeast = (parts: object) => ({ name: 'x', at_least: { count: 1, relation: 'can_view', ...parts } });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { auditOf } from '../../support/audit.ts';
-import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const PATH = '/authz/guardrails';
 const JOIN = sql('test.guardedJoin', 'insert into team_member (team_id, account_id) values ($1, $2)');

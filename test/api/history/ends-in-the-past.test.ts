@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
 import { type Statement, sql } from '../../../src/db/db.ts';
-import { clusterPermission } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { inHours, openScene } from '../../support/expiry.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission } from '../../support/world/authz.ts';
+import { inHours, openScene } from '../../support/world/expiry.ts';
 
 const NOW = `to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`;
 const END_MEMBER = sql(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
 import { COUNTS } from '../../counts.ts';
-import { makeHolder, orgPermission } from '../../support/authz.ts';
-import { makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeHolder, orgPermission } from '../../support/world/authz.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 const RELATIONS = [
   'can_view',

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
 import { sql } from '../../../src/db/db.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { openPlace, type Place, pair } from '../../support/assignments.ts';
-import { ANY_DRIVER, DRIVERS } from '../../support/db.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { ANY_DRIVER, DRIVERS } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { openPlace, type Place, pair } from '../../support/world/assignments.ts';
 
 const END = sql('test.endOneAssignment', 'update assignment set expires_at = clock_timestamp() where id = $1');
 const TYPES = ['cluster', 'team', 'robot_ac'];

@@ -4,9 +4,9 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { allTuples } from '../../../src/changes/tuple-lines.store.ts';
 import { sql } from '../../../src/db/db.ts';
 import { stateOf, tuplesOf } from '../../../src/history/past-state.ts';
-import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const STORES = sql('test.tupleStores', 'select distinct store from tuple where store <> 0 order by 1');
 const AGE = sql('test.teamAge', `update team set created_at = now() + interval '1 hour' where id = $1`);

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/refusals.ts';
+import { http, refuseAll, row } from '../../support/checks/rejections.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const MIB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/refusals.ts';
+import { http, refuseAll, row } from '../../support/checks/rejections.ts';
 
 const NO_TOKEN = 'token is required';
 const WRONG = 'invalid username, password or token';

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/refusals.ts';
+import { http, refuseAll, row } from '../../support/checks/rejections.ts';
 
 const NOT_HTTP = 'request is not valid HTTP';
 const ONE_HOST = 'request must have exactly one Host header';

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/refusals.ts';
+import { http, refuseAll, row } from '../../support/checks/rejections.ts';
 
 const get = (target: string) => http('GET', target);
 const NOT_FOUND = 'not found';

@@ -6,7 +6,7 @@ import { createBrake } from '../../../src/http/limits/brake.ts';
 import { wrongCredential } from '../../../src/identity/callers.ts';
 import { mintToken } from '../../../src/identity/tokens/token-text.ts';
 import { IS_LONG } from '../../counts.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const right = async () => 'in';
 const wrong = () => Promise.reject(wrongCredential());

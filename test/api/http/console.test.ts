@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PAGE_ROOTS } from '../../../src/http/web/console.routes.ts';
 import { openConsoleFiles } from '../../../src/http/web/console-files.ts';
-import { temporaryFolder } from '../../support/db.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { temporaryFolder } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const POLICY = [
   "default-src 'none'",

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ConfigError, readConfig } from '../../../src/base/config/config.ts';
 import { createCors } from '../../../src/http/web/cors.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
 
 const APP = 'https://app.example.com';
 const LOCAL = 'http://localhost:5173';

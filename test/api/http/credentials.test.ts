@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { mintToken } from '../../../src/identity/tokens/token-text.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const NO_TOKEN = 'token is required';
 const WRONG = 'invalid username, password or token';

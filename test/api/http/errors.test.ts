@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
 import { sql } from '../../../src/db/db.ts';
-import { lacks } from '../../support/requirements.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
 
 const NOT_NOW = 'the service cannot answer right now, try again later';
 

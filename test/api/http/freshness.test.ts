@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { COUNTS } from '../../counts.ts';
-import { itLong } from '../../support/long.ts';
-import { addMember, removeMember, setActive } from '../../support/people.ts';
-import { openPair, type Pair } from '../../support/processes.ts';
-import { lacks } from '../../support/requirements.ts';
-import type { TestServer } from '../../support/server.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { openPair, type Pair } from '../../support/server/processes.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { addMember, removeMember, setActive } from '../../support/world/people.ts';
 
 const LANES = 8;
 const ROUNDS = COUNTS.accountRounds;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { progress } from '../../support/progress.ts';
-import { fc } from '../../support/properties.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { fc } from '../../support/checks/properties.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const RUNS = COUNTS.oddRequestsPerRoute;
 

@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { type Instance, openInstance } from '../../../src/instance.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { type LossyWire, openLossyWire } from '../../support/lossy-wire.ts';
-import { makePerson } from '../../support/people.ts';
-import { type Answer, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { lockTable } from '../../support/table-lock.ts';
+import { type LossyWire, openLossyWire } from '../../support/faults/lossy-wire.ts';
+import { lockTable } from '../../support/faults/table-lock.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { type Answer, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 const KEY = 'Idempotency-Key';
 const ORDER = {

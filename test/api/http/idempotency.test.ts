@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { MAX_KEPT } from '../../../src/idempotency/idempotency.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { createRobot, makeOrganization, makePerson, setActive } from '../../support/people.ts';
-import { sendRaw } from '../../support/raw.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { sendRaw } from '../../support/server/raw.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { createRobot, makeOrganization, makePerson, setActive } from '../../support/world/people.ts';
 
 const KEY = 'Idempotency-Key';
 const ORDER = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, type ClientRequest, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { sharedServer } from '../../support/shared-server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
 
 const MIB = 1024 * 1024;
 

@@ -4,11 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS, type LimitName } from '../../../src/base/config/limits.ts';
 import { OBJECT_KINDS, RESOURCE_TYPES } from '../../../src/changes/object-kinds.ts';
 import { COUNTS } from '../../counts.ts';
-import { assignmentList } from '../../support/assignments.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { assignmentList } from '../../support/world/assignments.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 /** Small enough that every list is full after three. */
 const MAX = 3;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loggedError } from '../../../src/base/log.ts';
 import { mintToken } from '../../../src/identity/tokens/token-text.ts';
-import { sendRaw } from '../../support/raw.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { sendRaw } from '../../support/server/raw.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 describe('The log', () => {
   let atrium: TestServer;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { setActive } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { setActive } from '../../support/world/people.ts';
 
 /** The server remembers the last credential of a connection. These tests notice if it uses that one wrongly. */
 describe('Requests over one connection', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { mintToken } from '../../../src/identity/tokens/token-text.ts';
-import { type BrowserSession, sessionOf } from '../../support/browser-session.ts';
-import { setActive } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { type BrowserSession, sessionOf } from '../../support/server/browser-session.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { setActive } from '../../support/world/people.ts';
 
 const WRONG = 'user does not exist, or the password is wrong';
 

@@ -5,9 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { createSpanExporter } from '../../../src/base/tracing/span-exporter.client.ts';
 import type { Span } from '../../../src/base/tracing/trace.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';

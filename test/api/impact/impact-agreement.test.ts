@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../../packages/rebac/src/rebac.ts';
 import { createGraphStore } from '../../../src/authz/graphs.store.ts';
 import { membershipOf, structureOf } from '../../../src/changes/derived-tuples.ts';
-import { type Model, readModel } from '../../../src/rebac/model.ts';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { CopyReader } from '../../../src/simulation/organization-copy.ts';
 import { NO_DETAILS, roleTuples, stateFrom } from '../../../src/simulation/organization-state.ts';
 import { COUNTS } from '../../counts.ts';
-import { inHours } from '../../support/expiry.ts';
-import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/impact-moments.ts';
-import { makeForReal, type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
-import { createRandom, type Random, SEED } from '../../support/random.ts';
-import { makeRobot } from '../../support/robots.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, type Random, SEED } from '../../support/checks/random.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { inHours } from '../../support/world/expiry.ts';
+import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/world/impact-moments.ts';
+import { makeForReal, type Planned, randomChange, type Things } from '../../support/world/planned-changes.ts';
+import { makeRobot } from '../../support/world/robots.ts';
 
 const ROUNDS = COUNTS.previewedPlans;
 const GUARDED_ROUNDS = COUNTS.guardedPlans;

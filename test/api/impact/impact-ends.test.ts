@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
-import { orgPermission } from '../../support/authz.ts';
-import { inHours, openScene } from '../../support/expiry.ts';
-import { shownImpact } from '../../support/impact-moments.ts';
-import { makePerson } from '../../support/people.ts';
-import type { Answer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import type { Answer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { orgPermission } from '../../support/world/authz.ts';
+import { inHours, openScene } from '../../support/world/expiry.ts';
+import { shownImpact } from '../../support/world/impact-moments.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 const [SOON, LATER] = [inHours(24), inHours(48)];
 const exact = (text: string) => new Date(text).toISOString();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { orgPermission } from '../../support/authz.ts';
-import { inHours, openScene } from '../../support/expiry.ts';
-import { makePerson } from '../../support/people.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { orgPermission } from '../../support/world/authz.ts';
+import { inHours, openScene } from '../../support/world/expiry.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 interface Told {
   readonly name: string;

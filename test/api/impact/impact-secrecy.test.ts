@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
-import { makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
-import { inHours } from '../../support/expiry.ts';
-import { type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeHolder, makeRole, orgPermission } from '../../support/world/authz.ts';
+import { inHours } from '../../support/world/expiry.ts';
+import { type Planned, randomChange, type Things } from '../../support/world/planned-changes.ts';
 
 const QUESTIONS = COUNTS.previewsOfStrangers;
 /** Of teams and roles that nobody in acme may know of. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 interface Effect {
   readonly object: { readonly type: string; readonly name: string };

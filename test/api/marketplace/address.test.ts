@@ -9,9 +9,9 @@ import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
 import { fetchRanges } from '../../../src/marketplace/ranges/range-source.client.ts';
 import { createRangeStore } from '../../../src/marketplace/ranges/ranges.store.ts';
 import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges/ranges.ts';
-import { ANY_DRIVER, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { ANY_DRIVER, migrated, openTestDb, temporaryFolder } from '../../support/server/db.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const ROOT = '/admin/marketplace';
 const CANARY = 'Canary-key-of-the-customer';

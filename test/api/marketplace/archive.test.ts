@@ -5,9 +5,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../../support/db.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { lacks } from '../../support/requirements.ts';
+import { temporaryFolder } from '../../support/server/db.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 /** What an attacker might send to run something on the machine of whoever unpacks the archive. */
 const HOSTILE = {

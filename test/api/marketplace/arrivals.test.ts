@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { countTrips, fewestTrips } from '../../support/trips.ts';
+import { countTrips, fewestTrips } from '../../support/checks/trips.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 /** The first keeps the transaction busy while the others gather for the next one. */
 const MANY = 12;

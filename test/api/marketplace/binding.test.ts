@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const LINK =
   /^http:\/\/127\.0\.0\.1:\d+\/links\/installer\/\d+\/standalone-\w{12}\/([^/]+)\/archive\.tar\.gz\?exp=\d+&sig=[\w-]{43}$/;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
-import type { Answer } from '../../support/server.ts';
-import { writtenDatabaseFiles } from '../../support/written-files.ts';
+import { writtenDatabaseFiles } from '../../support/checks/written-files.ts';
+import type { Answer } from '../../support/server/server.ts';
+import { applicationId, binding, openMarketplace } from '../../support/world/marketplace.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const CONFIGURED = 'canary-secret-of-the-settings';

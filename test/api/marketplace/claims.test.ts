@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { createCentral } from '../../../src/marketplace/claims/central.client.ts';
 import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims/claims.store.ts';
 import { createClaims } from '../../../src/marketplace/claims/claims.ts';
-import { migrated, openTestDb } from '../../support/db.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { sendRaw } from '../../support/raw.ts';
+import { migrated, openTestDb } from '../../support/server/db.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { sendRaw } from '../../support/server/raw.ts';
+import { openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const rules = (value: string) => `{"claimable":true,"claimed":false,"x":${value}}`;
 const claimable = (id: string) => `/marketplace/api/v1/marketplaces/standalone-organizations/${id}/claimable`;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { applicationId, binding, openMarketplace, path } from '../../support/marketplace.ts';
-import { startServer } from '../../support/process.ts';
-import { progress } from '../../support/progress.ts';
-import { lacks } from '../../support/requirements.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { startServer } from '../../support/server/process.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { applicationId, binding, openMarketplace, path } from '../../support/world/marketplace.ts';
 
 const KILLS = COUNTS.deliveryKills;
 const AT_ONCE = 8;

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import type { Delivery } from '../../../src/marketplace/deliveries/deliveries.ts';
 import type { DeliveryLogDetail } from '../../../src/marketplace/deliveries/delivery-log.ts';
 import { createRedelivery } from '../../../src/marketplace/deliveries/redelivery.ts';
-import { assertRefused, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { type Answer, openTestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, openTestServer } from '../../support/server/server.ts';
+import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const LIST = '/admin/marketplace/deliveries';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Db, openDb, type Statement } from '../../../src/db/db.ts';
 import { readLastDeliveries } from '../../../src/marketplace/deliveries/last-deliveries.store.ts';
-import { migrated, newPlace } from '../../support/db.ts';
-import { statement } from '../../support/statement.ts';
+import { migrated, newPlace } from '../../support/server/db.ts';
+import { statement } from '../../support/server/statement.ts';
 
 const DELIVERIES = 5_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { applicationId, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 type Event = readonly [type: string, state: string | undefined, time?: string];
 

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { COUNTS } from '../../counts.ts';
-import { openCli, openCliProcess } from '../../support/cli.ts';
-import { newPlace } from '../../support/db.ts';
-import { itLong } from '../../support/long.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { freePort } from '../../support/ports.ts';
-import { startServer } from '../../support/process.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { openCli, openCliProcess } from '../../support/server/cli.ts';
+import { newPlace } from '../../support/server/db.ts';
+import { startServer } from '../../support/server/process.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
+import { freePort } from '../../support/services/ports.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 

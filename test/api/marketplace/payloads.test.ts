@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
-import { type Name, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { type Payload, payloadFolder, readPayloads } from '../../support/payloads.ts';
+import { type Name, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
+import { type Payload, payloadFolder, readPayloads } from '../../support/world/payloads.ts';
 
 const folder = payloadFolder();
 /** The installer that every sample names. Each test replaces it with one that exists. */

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { createSealedOptionsStore } from '../../../src/marketplace/installers/sealed-options.store.ts';
 import { createSealedOptions } from '../../../src/marketplace/installers/sealed-options.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
-import { serve } from '../../support/clouds.ts';
-import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { serve } from '../../support/services/clouds.ts';
+import { applicationId, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { applicationId, binding, type Name, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import {
+  applicationId,
+  binding,
+  type Name,
+  openMarketplace,
+  type TestMarketplace,
+} from '../../support/world/marketplace.ts';
 
 interface Row {
   readonly name: string;

@@ -5,11 +5,11 @@ import { MAX_ATTEMPTS } from '../../../src/marketplace/deliveries/deliveries.ts'
 import { canonicalJson } from '../../../src/marketplace/notifications/canonical-json.ts';
 import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notifications/notification.ts';
 import { COUNTS } from '../../counts.ts';
-import { migrated, newPlace } from '../../support/db.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openWire } from '../../support/wire.ts';
+import { openWire } from '../../support/faults/wire.ts';
+import { migrated, newPlace } from '../../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
 const MANY = COUNTS.identicalDeliveries;

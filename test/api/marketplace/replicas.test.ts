@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { applicationId, binding, type Name, openMarketplace, path } from '../../support/marketplace.ts';
-import { startServer } from '../../support/process.ts';
-import { lacks } from '../../support/requirements.ts';
+import { startServer } from '../../support/server/process.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { applicationId, binding, type Name, openMarketplace, path } from '../../support/world/marketplace.ts';
 
 const EACH = COUNTS.deliveriesPerReplica;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const SECRET = 'canary-of-the-customer';
 const OPTIONS = { infra: { dns: { provider: 'cloud', apiToken: SECRET } }, exact: 'EXACT' };

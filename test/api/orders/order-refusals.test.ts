@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 const CHART = { name: 'redis', sourceRef: { name: 'charts' }, version: '1', releaseName: 'cache', namespace: 'data' };
 const without = (key: keyof typeof CHART) => Object.fromEntries(Object.entries(CHART).filter(([one]) => one !== key));

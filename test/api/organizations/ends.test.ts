@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { assertRefused, clusterPermission, makeHolder, orgPermission } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { inHours, letExpire, openScene } from '../../support/expiry.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, clusterPermission, makeHolder, orgPermission } from '../../support/world/authz.ts';
+import { inHours, letExpire, openScene } from '../../support/world/expiry.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Ends of memberships and assignments on ${driver}`, () => {

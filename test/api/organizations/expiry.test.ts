@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { only, sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo, clusterPermission } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { inHours, letExpire, openScene } from '../../support/expiry.ts';
-import { itLong } from '../../support/long.ts';
-import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { itLong } from '../../support/checks/long.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, clusterPermission } from '../../support/world/authz.ts';
+import { inHours, letExpire, openScene } from '../../support/world/expiry.ts';
+import { addMember, createTeam, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const CROWD = sql(
   'test.expiringCrowd',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/world/authz.ts';
 
 interface Listed {
   readonly login: string;

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { createMemberListStore } from '../../../src/organizations/member-list.store.ts';
 import type { Member, MemberListStore, MemberOrder, MemberSearch } from '../../../src/organizations/member-list.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 /**
  * Members of one or two of three teams, whose names, IDs and times are in different orders, with many equal times. Every

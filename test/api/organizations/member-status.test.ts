@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { addMember, createTeam, makeOrganization, makePerson, setActive } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { addMember, createTeam, makeOrganization, makePerson, setActive } from '../../support/world/people.ts';
 
 interface Listed {
   readonly login: string;

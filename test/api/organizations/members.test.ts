@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
-import { auditOf } from '../../support/audit.ts';
-import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/world/authz.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const JOINED = sql('test.joined', 'update team_member set created_at = $2 where account_id = $1');
 const JOINED_TEAM = sql(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { addMember, createTeam, removeMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { addMember, createTeam, removeMember } from '../../support/world/people.ts';
 
 /** More than are read at once, and their names are in another order than their IDs. */
 const JOIN_MANY = sql(

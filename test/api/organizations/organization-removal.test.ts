@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo } from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
-import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { allowedTo } from '../../support/world/authz.ts';
+import { applicationId, binding, openMarketplace } from '../../support/world/marketplace.ts';
+import { createCluster, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const LEFT = `select
   (select count(*)::integer from tuple where store = $1) as tuples,

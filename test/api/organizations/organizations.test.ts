@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { assertRefused, type Refused } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Organizations on ${driver}`, () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   allowedTo,
   assertRefused,
@@ -10,10 +12,8 @@ import {
   numbersOf,
   orgPermission,
   type Refused,
-} from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+} from '../../support/world/authz.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 for (const driver of COUNTED_DRIVERS) {
   describe(`Teams on ${driver}`, () => {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { clusterPermission } from '../../support/authz.ts';
-import { inHours, letExpire } from '../../support/expiry.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { openPair, type SecondProcess } from '../../support/server/processes.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { clusterPermission } from '../../support/world/authz.ts';
+import { inHours, letExpire } from '../../support/world/expiry.ts';
 import {
   addMember,
   createCluster,
@@ -12,11 +15,8 @@ import {
   createTeam,
   makeOrganization,
   makePerson,
-} from '../../support/people.ts';
-import { openPair, type SecondProcess } from '../../support/processes.ts';
-import { lacks } from '../../support/requirements.ts';
-import { newScimToken, patch, scimCaller, user } from '../../support/scim.ts';
-import type { TestServer } from '../../support/server.ts';
+} from '../../support/world/people.ts';
+import { newScimToken, patch, scimCaller, user } from '../../support/world/scim.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, makeHolder, orgPermission, type Pair } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { createRobot, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { assertRefused, makeHolder, orgPermission, type Pair } from '../../support/world/authz.ts';
+import { createRobot, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const DAY_MS = 86_400_000;
 const ALL_PARTS = ['members', 'teams', 'roles', 'robots', 'tokens', 'clusters', 'contracts', 'expiring', 'last_change'];

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { newUser, PASSWORD } from '../../support/own-account.ts';
-import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
-import { CLIENT, type ProviderPerson, type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { openWebBrowser, type WebBrowser } from '../../support/server/web-browser.ts';
+import {
+  CLIENT,
+  type ProviderPerson,
+  type RealProvider,
+  startRealProvider,
+} from '../../support/services/real-provider.ts';
+import { newUser, PASSWORD } from '../../support/world/own-account.ts';
+import { addProvider, callIn, signInWith } from '../../support/world/provider-visits.ts';
 
 /** Which account somebody gets who signs in at a provider, which is a real one. */
 describe('Accounts of people who sign in with a provider', () => {

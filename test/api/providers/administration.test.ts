@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { createDatabaseStore } from '../../../src/operations/doctor/database.store.ts';
 import { readSettings } from '../../../src/providers/provider-settings.ts';
 import { PROVIDER_SECRETS } from '../../../src/providers/providers.store.ts';
-import { lastEntry } from '../../support/own-account.ts';
-import { type Call, openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { type Call, openQuietly, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { lastEntry } from '../../support/world/own-account.ts';
 
 const SECRET = 'the canary of a client secret';
 const NEW = { name: 'company', issuer: 'https://login.example.com/realms/x', client_id: 'atrium' };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
-import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
-import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { newScimToken, patch, scimCaller, user } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
+import { addProvider, callIn, signInWith } from '../../support/world/provider-visits.ts';
+import { newScimToken, patch, scimCaller, user } from '../../support/world/scim.ts';
 
 const OF_PROVIDER = statement('select id from session_provider where account_id = $1');
 

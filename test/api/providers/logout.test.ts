@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JWTPayload } from 'jose';
 import type { Instance } from '../../../src/instance.ts';
-import { auditOf } from '../../support/audit.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { ANY_DRIVER } from '../../support/server/db.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { openWebBrowser, type WebBrowser } from '../../support/server/web-browser.ts';
 import {
   type CrookedProvider,
   SECRET,
   startCrookedProvider,
   type TokenOptions,
-} from '../../support/crooked-provider.ts';
-import { ANY_DRIVER } from '../../support/db.ts';
-import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
-import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
+} from '../../support/services/crooked-provider.ts';
+import { type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { addProvider, callIn, signInWith } from '../../support/world/provider-visits.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../../src/base/config/limits.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
-import { auditOf } from '../../support/audit.ts';
-import { ANY_DRIVER, migrated, newPlace } from '../../support/db.ts';
-import { basic } from '../../support/own-account.ts';
-import { createBrowser } from '../../support/second-factors.ts';
-import { openQuietly, openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { ANY_DRIVER, migrated, newPlace } from '../../support/server/db.ts';
+import { openQuietly, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { basic } from '../../support/world/own-account.ts';
+import { createBrowser } from '../../support/world/second-factors.ts';
 
 const PROVIDER = { name: 'company', issuer: 'https://login.example.com', client_id: 'atrium' };
 

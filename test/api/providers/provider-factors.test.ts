@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { type CrookedProvider, startCrookedProvider } from '../../support/crooked-provider.ts';
-import { newUser } from '../../support/own-account.ts';
-import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
-import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { addApp, appWith, firstStep } from '../../support/second-factors.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { openWebBrowser, type WebBrowser } from '../../support/server/web-browser.ts';
+import { type CrookedProvider, startCrookedProvider } from '../../support/services/crooked-provider.ts';
+import { type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { newUser } from '../../support/world/own-account.ts';
+import { addProvider, callIn, signInWith } from '../../support/world/provider-visits.ts';
+import { addApp, appWith, firstStep } from '../../support/world/second-factors.ts';
 
 const NO_TOKENS = {
   sealedIdToken: undefined,

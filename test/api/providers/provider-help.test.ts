@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { addProvider, callIn, signInWith } from '../../support/provider-visits.ts';
-import { CLIENT, type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { newDemoPlace, openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { openWebBrowser } from '../../support/web-browser.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { newDemoPlace, openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { openWebBrowser } from '../../support/server/web-browser.ts';
+import { CLIENT, type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { addProvider, callIn, signInWith } from '../../support/world/provider-visits.ts';
 
 const NETWORK = { OIDC_ALLOWED_NETWORKS: '127.0.0.0/8', AUTH_FAILURES: '1000' };
 

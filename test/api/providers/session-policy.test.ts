@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { addProvider, callIn } from '../../support/provider-visits.ts';
-import { type RealProvider, startRealProvider } from '../../support/real-provider.ts';
-import { appWith } from '../../support/second-factors.ts';
-import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { openWebBrowser, type WebBrowser } from '../../support/server/web-browser.ts';
+import { type RealProvider, startRealProvider } from '../../support/services/real-provider.ts';
+import { addProvider, callIn } from '../../support/world/provider-visits.ts';
+import { appWith } from '../../support/world/second-factors.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { openWebBrowser, type WebBrowser } from '../../support/server/web-browser.ts';
 import {
   type CrookedProvider,
   SECRET,
   startCrookedProvider,
   type TokenOptions,
-} from '../../support/crooked-provider.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { openWebBrowser, type WebBrowser } from '../../support/web-browser.ts';
+} from '../../support/services/crooked-provider.ts';
 
 const MINUTE_S = 60;
 

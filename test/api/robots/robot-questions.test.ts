@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeHolder, orgPermission } from '../../support/authz.ts';
-import { makeRobot, type TestRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeHolder, orgPermission } from '../../support/world/authz.ts';
+import { makeRobot, type TestRobot } from '../../support/world/robots.ts';
 
 describe('Questions about robots', () => {
   let atrium: TestServer;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { callWith, makeRobot, type TestRobot } from '../../support/robots.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { callWith, makeRobot, type TestRobot } from '../../support/world/robots.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Robots that act on ${driver}`, () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, assertRefused, makeHolder } from '../../support/world/authz.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type FilePlace, openFilePlace } from '../../support/assignment-file.ts';
-import { assign } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { inHours } from '../../support/expiry.ts';
-import { addMember, makePerson } from '../../support/people.ts';
-import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FilePlace, openFilePlace } from '../../support/world/assignment-file.ts';
+import { assign } from '../../support/world/assignments.ts';
+import { inHours } from '../../support/world/expiry.ts';
+import { addMember, makePerson } from '../../support/world/people.ts';
 
 interface Bad {
   readonly name: string;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { type FilePlace, openFilePlace } from '../../support/assignment-file.ts';
-import { assign } from '../../support/assignments.ts';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { inHours } from '../../support/expiry.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type FilePlace, openFilePlace } from '../../support/world/assignment-file.ts';
+import { assign } from '../../support/world/assignments.ts';
+import { inHours } from '../../support/world/expiry.ts';
 
 const REQUESTED = sql('test.requested', `update assignment set request_id = 'r1' where id = $1`);
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeRole, numbersOf } from '../../support/world/authz.ts';
 
 const VIEW = clusterPermission('view clusters');
 

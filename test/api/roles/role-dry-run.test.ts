@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { addMember, createTeam, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const ACTIONS = {
   org_mgmt: ['view roles', 'create role', 'edit roles', 'delete roles', 'view audit log'],

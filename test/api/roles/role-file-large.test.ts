@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { listenForStatements } from '../../support/heard-statements.ts';
-import { openTestServer } from '../../support/server.ts';
+import { listenForStatements } from '../../support/checks/heard-statements.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer } from '../../support/server/server.ts';
 
 const ROLES = COUNTS.importedRoles;
 /** The target is two seconds on a quiet machine (`npm run bench -- role-file`). */

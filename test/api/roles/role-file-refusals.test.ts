@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeRole } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeRole } from '../../support/world/authz.ts';
 
 const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
 const ONE = `${HEAD}roles:\n  - name: One\n`;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
 const EXPORT = '/authz/roles/export?org=acme';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { clusterPermission, makeRole } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
-import { openTestServer } from '../../support/server.ts';
-import { countTrips, fewestTrips } from '../../support/trips.ts';
+import { countTrips, fewestTrips } from '../../support/checks/trips.ts';
+import { DRIVERS } from '../../support/server/db.ts';
+import { openTestServer } from '../../support/server/server.ts';
+import { clusterPermission, makeRole } from '../../support/world/authz.ts';
 
 const VIEW = clusterPermission('view clusters');
 const CONNECT = clusterPermission('connect to clusters');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
-import { makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { makeRole, numbersOf } from '../../support/world/authz.ts';
 
 const AT_ONCE = COUNTS.roleRequestsAtOnce;
 

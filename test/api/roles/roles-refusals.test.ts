@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, clusterPermission, makeRole, numbersOf } from '../../support/world/authz.ts';
 
 const ROLES = '/authz/roles?org=acme';
 const NONE = { name: 'nobody has this name', permissions: [] };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 /** What each endpoint of a role answers to whom if the role does not exist. */
 const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, readonly [number, string]>>][] = [

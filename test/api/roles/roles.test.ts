@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { allowedTo, clusterPermission, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
-import { listenForStatements } from '../../support/heard-statements.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { listenForStatements } from '../../support/checks/heard-statements.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { allowedTo, clusterPermission, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 const VIEW = clusterPermission('view clusters');
 const CONNECT = clusterPermission('connect to clusters');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   assertScimError,
   found,
@@ -10,8 +11,7 @@ import {
   type ScimCall,
   scimCaller,
   user,
-} from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+} from '../../support/world/scim.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:acme.example,globex:globex.example' };
 

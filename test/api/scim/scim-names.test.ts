@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createScimNameStore } from '../../../src/scim/scim-names.store.ts';
 import { createScimNames } from '../../../src/scim/scim-names.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { newScimToken, scimCaller, user } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { newScimToken, scimCaller, user } from '../../support/world/scim.ts';
 
 const MAPPINGS = [{ group: 'staff', organization: 'mapped', team: 'Viewers' }];
 const PROVIDER = {

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { SignedAccess } from '../../../src/http/admission/access.ts';
 import { SCOPES } from '../../../src/identity/scopes.ts';
 import type { TokenLimits } from '../../../src/identity/tokens/token-limits.ts';
-import { assertScimError, newScimToken, scimCaller } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertScimError, newScimToken, scimCaller } from '../../support/world/scim.ts';
 
 describe('The scope scim', () => {
   let atrium: TestServer;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { lacks } from '../../support/requirements.ts';
-import { newScimToken, type ScimCall, scimCaller, user } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { lockTable } from '../../support/table-lock.ts';
+import { lockTable } from '../../support/faults/table-lock.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { newScimToken, type ScimCall, scimCaller, user } from '../../support/world/scim.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:shared.example, globex:shared.example' };
 

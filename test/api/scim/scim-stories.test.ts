@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { assertScimError, GROUP, newScimToken, patch, type ScimCall, scimCaller, USER } from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import {
+  assertScimError,
+  GROUP,
+  newScimToken,
+  patch,
+  type ScimCall,
+  scimCaller,
+  USER,
+} from '../../support/world/scim.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const filtered = (path: string, filter: string, further = '') =>

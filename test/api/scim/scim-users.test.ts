@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
 import {
   assertScimError,
   found,
@@ -11,9 +13,7 @@ import {
   scimCaller,
   USER,
   user,
-} from '../../support/scim.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+} from '../../support/world/scim.ts';
 
 const ENV = { SCIM_DOMAINS: 'acme:acme.example, globex:globex.example' };
 

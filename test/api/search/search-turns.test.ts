@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Query } from '../../../src/db/db.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
 
 /** The requests that search the whole deployment. */
 const SEARCHES = ['/search?q=zzzq', '/users/search?q=zzzq', '/admin/users?q=zzzq', '/admin/orgs?q=zzzq'];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
-import { progress } from '../../support/progress.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { progress } from '../../support/checks/progress.ts';
+import { createRandom, SEED } from '../../support/checks/random.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { createCluster, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const TYPES = ['people', 'teams', 'roles', 'clusters', 'contracts', 'robots', 'organizations', 'installers'] as const;
 type Item = { readonly id: unknown; readonly name: string; readonly title?: string; readonly organization?: string };

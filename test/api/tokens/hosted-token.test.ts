@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
-import { openTestServer } from '../../support/server.ts';
+import { openTestServer } from '../../support/server/server.ts';
 
 describe('Hosted tokens', () => {
   it('A hosted token is a short-lived JWT that anyone can verify with the published keys', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { basic, bearer, endOverlap, tokenCalls } from '../../support/tokens.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { basic, bearer, endOverlap, tokenCalls } from '../../support/world/tokens.ts';
 
 const DAY_MS = 86_400_000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();

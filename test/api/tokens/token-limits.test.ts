@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { readEvents } from '../../support/event-stream.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
-import { basic, tokenCalls } from '../../support/tokens.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { readEvents } from '../../support/server/event-stream.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { basic, tokenCalls } from '../../support/world/tokens.ts';
 
 /** In the names of everything that is outside the limits, and in no request. */
 const HIDDEN = /hush/i;

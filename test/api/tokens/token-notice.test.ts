@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { createExpiryNoticeStore } from '../../../src/tokens/expiry-notices.store.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
-import { tokenCalls } from '../../support/tokens.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
+import { tokenCalls } from '../../support/world/tokens.ts';
 
 const DAY_MS = 86_400_000;
 const HEADER = 'x-token-expires-at';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { TestServer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
 
 describe('Access token validation', () => {
   let atrium: TestServer;

@@ -5,10 +5,10 @@ import { createMailer } from '../../../src/base/mail.ts';
 import { createSignedTexts } from '../../../src/base/signed-text.ts';
 import { createConfirmationLinks } from '../../../src/users/emails/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
-import { ANY_DRIVER } from '../../support/db.ts';
-import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
-import { statement } from '../../support/statement.ts';
+import { ANY_DRIVER } from '../../support/server/db.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
 

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { fillFollowers } from '../../../bench/user-lists/fill.ts';
 import { rowsRead } from '../../../bench/user-lists/plan.ts';
 import { COUNTS } from '../../counts.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
 
 const MANY = COUNTS.followers;
 

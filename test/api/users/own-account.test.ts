@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { basic, lastEntry, newUser, PASSWORD, status } from '../../support/own-account.ts';
-import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { basic, lastEntry, newUser, PASSWORD, status } from '../../support/world/own-account.ts';
 
 const MINUTE = 60_000;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { sendRaw } from '../../support/raw.ts';
-import type { TestServer } from '../../support/server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { sendRaw } from '../../support/server/raw.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import { sharedServer } from '../../support/server/shared-server.ts';
 
 /** root has 45 followers, of whom fan45 is the newest. */
 describe('Paging of followers', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { claimsOf, fileOf } from '../../support/bus.ts';
-import { addMember, removeMember } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { claimsOf, fileOf } from '../../support/services/bus.ts';
+import { addMember, removeMember } from '../../support/world/people.ts';
 
 /** Statements that no other everyday test runs on PGlite. The tests next to this one run them on PostgreSQL. */
 describe('The user API on PGlite', () => {

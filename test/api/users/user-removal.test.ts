@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { COUNTS } from '../../counts.ts';
-import { auditOf } from '../../support/audit.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { addMember, createCluster, makeOrganization, makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
-import { statement } from '../../support/statement.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { statement } from '../../support/server/statement.ts';
+import { addMember, createCluster, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const LEFT = `select
   (select count(*)::integer from account where id = $1) as accounts,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditOf } from '../../support/audit.ts';
-import { API_DRIVERS } from '../../support/drivers.ts';
-import { lastEntry, newUser, status } from '../../support/own-account.ts';
-import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf } from '../../support/checks/audit.ts';
+import { API_DRIVERS } from '../../support/server/drivers.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lastEntry, newUser, status } from '../../support/world/own-account.ts';
 
 const MINUTE = 60_000;
 

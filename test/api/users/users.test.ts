@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/admission/credential.ts';
 import { createSignIn } from '../../../src/users/sign-in.ts';
 import { COUNTS } from '../../counts.ts';
-import { auditOf, brokenLinks } from '../../support/audit.ts';
-import { assertRefused, type Refused } from '../../support/authz.ts';
-import { COUNTED_DRIVERS } from '../../support/drivers.ts';
-import { makePerson } from '../../support/people.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
+import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { makePerson } from '../../support/world/people.ts';
 
 const PASSWORD = 'correct horse battery';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { axeFindings } from '../../support/axe.ts';
-import { openBrowser, type TestBrowser, type Visit } from '../../support/browser.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/console-pages.ts';
-import { addHardNames, type ConsoleWorld, openConsoleWorld } from '../../support/console-world.ts';
-import { lacks } from '../../support/requirements.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { axeFindings } from '../../support/services/axe.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { addHardNames, type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 const CLOSED = CONSOLE_ROUTES.filter((route) => /^\/(admin|orgs\/:org)/.test(route));
 /** They all look alike, so CI tries some that are spread over all of them. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
-import { openBrowser, type TestBrowser, type Visit } from '../../support/browser.ts';
-import { addHardNames, type ConsoleWorld, HARD_NAMES, openConsoleWorld } from '../../support/console-world.ts';
-import { reopen } from '../../support/reopen.ts';
-import { lacks } from '../../support/requirements.ts';
-import { newDemoPlace, TEST_KEY } from '../../support/server.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { reopen } from '../../support/server/reopen.ts';
+import { newDemoPlace, TEST_KEY } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { addHardNames, type ConsoleWorld, HARD_NAMES, openConsoleWorld } from '../../support/world/console-world.ts';
 
 const DAY_MS = 86_400_000;
 const LARGE_ID = 9007199254740993n;

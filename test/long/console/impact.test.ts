@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { numbersOf } from '../../support/authz.ts';
-import { openBrowser, type TestBrowser } from '../../support/browser.ts';
-import { lacks } from '../../support/requirements.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { openBrowser, type TestBrowser } from '../../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { numbersOf } from '../../support/world/authz.ts';
 
 describe('The impact that the console shows before a change', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser, type Visit } from '../../support/browser.ts';
-import { type ConsoleWorld, openConsoleWorld } from '../../support/console-world.ts';
-import { lacks } from '../../support/requirements.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 describe('The keys of the console', { skip: lacks('chromium') }, () => {
   let world: ConsoleWorld;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openBrowser, type TestBrowser, type Visit } from '../../support/browser.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/console-pages.ts';
-import { addHardNames, type ConsoleWorld, openConsoleWorld } from '../../support/console-world.ts';
-import { lacks } from '../../support/requirements.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { addHardNames, type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 /** WCAG 2.2 calls it reflow: 1280 px at a zoom of 400 %. */
 const NARROW = { width: 320, height: 640 };

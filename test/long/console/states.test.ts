@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from 'playwright-core';
-import { openBrowser, type TestBrowser, type Visit } from '../../support/browser.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/console-pages.ts';
-import { type ConsoleWorld, openConsoleWorld } from '../../support/console-world.ts';
-import { lacks } from '../../support/requirements.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/checks/until.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 const DATA = '**/api/v1/**';
 const EXPECTED = /^Failed to load resource: (the server responded with a status of [45]\d\d|net::ERR_)/;

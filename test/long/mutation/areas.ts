@@ -59,7 +59,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   engine: {
     count: COUNTS.sampledMutants,
-    sources: ['src/rebac/*.ts', 'src/rebac/tables/*.ts'],
-    tests: ['test/rebac/*.test.ts'],
+    sources: ['packages/rebac/src/*.ts', 'packages/rebac/src/tables/*.ts'],
+    tests: ['packages/rebac/test/*.test.ts'],
   },
 };

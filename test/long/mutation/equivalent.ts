@@ -42,40 +42,41 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     ONLY_TRUE,
   'src/http/admission/admission.ts: callersOf.set(grant, caller);  →  (nothing)': PURE,
   'src/authz/visible-clusters.ts: await pace();  →  (nothing)': BREATH,
-  'src/rebac/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
-  'src/rebac/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,
-  'src/rebac/caller.ts: #wide = false;  →  #wide = true;': SET_FIRST,
-  'src/rebac/walk.ts: this.#visits = 0;  →  this.#visits = 1;': SHORTCUT,
-  'src/rebac/walk.ts: run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = false): void {  →  run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = true): void {':
+  'packages/rebac/src/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
+  'packages/rebac/src/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,
+  'packages/rebac/src/caller.ts: #wide = false;  →  #wide = true;': SET_FIRST,
+  'packages/rebac/src/walk.ts: this.#visits = 0;  →  this.#visits = 1;': SHORTCUT,
+  'packages/rebac/src/walk.ts: run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = false): void {  →  run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = true): void {':
     SHORTCUT,
-  'src/rebac/steps.ts: if (a === NO || b === NO) return NO;  →  if (a === NO || b === NO) return undefined;':
+  'packages/rebac/src/steps.ts: if (a === NO || b === NO) return NO;  →  if (a === NO || b === NO) return undefined;':
     ZERO_IS_NO,
-  'src/rebac/steps.ts: if (base === NO || subtract === YES) return NO;  →  if (base === NO || subtract === YES) return undefined;':
+  'packages/rebac/src/steps.ts: if (base === NO || subtract === YES) return NO;  →  if (base === NO || subtract === YES) return undefined;':
     ZERO_IS_NO,
-  'src/rebac/tables/edges.ts: return this.#rows.cells[edge * ROW + SUBJECT] as number;  →  return this.#rows.cells[edge * ROW - SUBJECT] as number;':
+  'packages/rebac/src/tables/edges.ts: return this.#rows.cells[edge * ROW + SUBJECT] as number;  →  return this.#rows.cells[edge * ROW - SUBJECT] as number;':
     'the subject is the first column, whose number is zero',
-  'src/rebac/tuple.ts: const number = numberIn(text, colon + 1, text.length);  →  const number = numberIn(text, colon - 1, text.length);':
+  'packages/rebac/src/tuple.ts: const number = numberIn(text, colon + 1, text.length);  →  const number = numberIn(text, colon - 1, text.length);':
     SHORTCUT,
-  'src/rebac/graph.ts: this.#tuples.reserve(tuples);  →  (nothing)': ROOM,
-  'src/rebac/look-alikes.ts: if (ours !== -1 && theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);  →  if (ours !== -1 || theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);':
+  'packages/rebac/src/graph.ts: this.#tuples.reserve(tuples);  →  (nothing)': ROOM,
+  'packages/rebac/src/look-alikes.ts: if (ours !== -1 && theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);  →  if (ours !== -1 || theirs !== -1) classes.pairs.enter(ours, theirs, revision, verdict.id, exceptions);':
     'whoever asks for a pair looks for both classes first, and -1 is none',
-  'src/rebac/look-alikes.ts: if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return false;  →  if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return undefined;':
+  'packages/rebac/src/look-alikes.ts: if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return false;  →  if (set !== EMPTY && this.#edges.length === 2 * MAX_EDGES) return undefined;':
     ONLY_TRUE,
-  'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (this.object === 0 || !this.#skip(shape.between, this.#at)) return undefined;':
+  'packages/rebac/src/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (this.object === 0 || !this.#skip(shape.between, this.#at)) return undefined;':
     ONLY_TRUE,
-  'src/rebac/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (!(this.object === 0 || !this.#skip(shape.between, this.#at))) return false;':
+  'packages/rebac/src/line-reader.ts: if (this.object === 0 || !this.#skip(shape.between, this.#at)) return false;  →  if (!(this.object === 0 || !this.#skip(shape.between, this.#at))) return false;':
     SHORTCUT,
-  'src/rebac/line-reader.ts: if (object.number === 0 || subject.number === 0 || isOwn) return;  →  if (object.number === 1 || subject.number === 0 || isOwn) return;':
+  'packages/rebac/src/line-reader.ts: if (object.number === 0 || subject.number === 0 || isOwn) return;  →  if (object.number === 1 || subject.number === 0 || isOwn) return;':
     'a shape says nothing of the ID of the object in the line that it was learned from',
-  'src/rebac/evidence.ts: if (of === undefined && theirs !== undefined) leads.push(this.#lead(edge, tupleset, other, theirs));  →  if (of === undefined || theirs !== undefined) leads.push(this.#lead(edge, tupleset, other, theirs));':
+  'packages/rebac/src/evidence.ts: if (of === undefined && theirs !== undefined) leads.push(this.#lead(edge, tupleset, other, theirs));  →  if (of === undefined || theirs !== undefined) leads.push(this.#lead(edge, tupleset, other, theirs));':
     'whoever follows a lead asks first whether its relation holds, and one that does not exist never does',
-  'src/rebac/engine.ts: validUser(graph.model, user);  →  (nothing)': SAME_WORDS,
-  'src/rebac/explanation.ts: validUser(graph.model, user);  →  (nothing)': SAME_WORDS,
-  'src/rebac/graph.ts: let conditional = 0;  →  let conditional = 1;': SHORTCUT,
-  'src/rebac/caller.ts: if (this.ownCount === OWN_EDGES) {  →  if (!(this.ownCount === OWN_EDGES)) {': SHORTCUT,
-  'src/rebac/caller.ts: if (this.ownCount === OWN_EDGES) {  →  if (this.ownCount !== OWN_EDGES) {': SHORTCUT,
-  'src/rebac/list-objects.ts: validUser(graph.model, question.user);  →  (nothing)': SAME_WORDS,
-  'src/rebac/tables/edges.ts: this.#index.reserve(edges, this.#hashOf);  →  (nothing)': ROOM,
-  'src/rebac/tables/edges.ts: if (set < 0) return false;  →  if (set < 0) return undefined;': ONLY_TRUE,
-  'src/rebac/caller.ts: #revision = -1;  →  #revision = -2;': 'no graph has a negative revision',
+  'packages/rebac/src/engine.ts: validUser(graph.model, user);  →  (nothing)': SAME_WORDS,
+  'packages/rebac/src/explanation.ts: validUser(graph.model, user);  →  (nothing)': SAME_WORDS,
+  'packages/rebac/src/graph.ts: let conditional = 0;  →  let conditional = 1;': SHORTCUT,
+  'packages/rebac/src/caller.ts: if (this.ownCount === OWN_EDGES) {  →  if (!(this.ownCount === OWN_EDGES)) {':
+    SHORTCUT,
+  'packages/rebac/src/caller.ts: if (this.ownCount === OWN_EDGES) {  →  if (this.ownCount !== OWN_EDGES) {': SHORTCUT,
+  'packages/rebac/src/list-objects.ts: validUser(graph.model, question.user);  →  (nothing)': SAME_WORDS,
+  'packages/rebac/src/tables/edges.ts: this.#index.reserve(edges, this.#hashOf);  →  (nothing)': ROOM,
+  'packages/rebac/src/tables/edges.ts: if (set < 0) return false;  →  if (set < 0) return undefined;': ONLY_TRUE,
+  'packages/rebac/src/caller.ts: #revision = -1;  →  #revision = -2;': 'no graph has a negative revision',
 };

@@ -1,0 +1,59 @@
+import { pathToFileURL } from 'node:url';
+import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
+import { NAMED_TYPES } from '../../../client/object-kinds.ts';
+
+/** What has pages of its own, as the segment before its ID in the address. */
+export const NOUNS = [
+  ...NAMED_TYPES.map((type) => OBJECT_KINDS[type].plural),
+  'deliveries',
+  'subscriptions',
+  'installers',
+  'providers',
+  'credentials',
+] as const;
+
+/** An object of each kind. */
+export type Ids = Readonly<Record<(typeof NOUNS)[number], string>>;
+
+const list = pathToFileURL('console/src/shell/pages.ts').href;
+const { PAGES } = (await import(list)) as { PAGES: readonly { path: string }[] };
+
+/** Every page of the console, as its own list has it, such as `/orgs/:org/teams/:id`. */
+export const CONSOLE_ROUTES: readonly string[] = ['/welcome', '/signin/link', ...PAGES.map(({ path }) => path)];
+
+/** Views that the address alone does not show. */
+const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
+  '/orgs/:org/access/why': ({ clusters }) => [
+    `?user=dan&relation=can_connect&object=cluster:${clusters}`,
+    `?user=cat&relation=can_edit&object=cluster:${clusters}`,
+  ],
+  '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
+  '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],
+  '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
+};
+
+/** Addresses that show something. A page without test data is an error. */
+export function pathsOf(route: string, ids: Ids): readonly [string, ...string[]] {
+  const path = route === '*' ? '/orgs/acme/nothing/like/this' : fill(route, ids);
+  return [path, ...(VIEWS[route]?.(ids) ?? []).map((query) => path + query)];
+}
+
+/** Who sees all of the page. Undefined for pages of those who are not signed in. */
+export function personFor(route: string): string | undefined {
+  if (route.startsWith('/signin') || route === '/welcome') return undefined;
+  return route.startsWith('/admin') ? 'root' : 'ann';
+}
+
+function fill(route: string, ids: Ids): string {
+  const segments = route.split('/');
+  return segments
+    .map((segment, index) => {
+      if (!segment.startsWith(':')) return segment;
+      if (segment === ':org') return 'acme';
+      if (segment === ':login') return 'dan';
+      const noun = NOUNS.find((one) => one === segments[index - 1]);
+      if (noun === undefined) throw new Error(`the page ${route} has no test data: add it to NOUNS`);
+      return ids[noun];
+    })
+    .join('/');
+}
