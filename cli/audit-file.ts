@@ -35,7 +35,7 @@ export async function verifyFile(file: string): Promise<Shown> {
   return {
     data: verdicts,
     lay: (style) => verdicts.map((one) => (one.ok ? intact(one) : style.bad(broken(one, starts)))),
-    exit: isIntact ? 0 : EXIT.refused,
+    exit: isIntact ? 0 : EXIT.rejected,
   };
 }
 

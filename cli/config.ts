@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { misuse, refused } from './failure.ts';
+import { misuse, rejected } from './failure.ts';
 
 /** A server and an account on it. */
 export interface Context {
@@ -76,6 +76,6 @@ export function writeConfig(named: string, config: Config): void {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw refused(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+    throw rejected(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
   }
 }

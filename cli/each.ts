@@ -1,5 +1,5 @@
 import { ApiError } from '../client/errors.ts';
-import { refused } from './failure.ts';
+import { rejected } from './failure.ts';
 import type { Session } from './session.ts';
 
 /** Makes one call per name. If one is rejected, the error also lists the names that went through before it. */
@@ -10,7 +10,7 @@ export async function forEach<T>(items: readonly T[], nameOf: (item: T) => strin
       await act(item);
     } catch (error) {
       if (done.length === 0 || !(error instanceof ApiError)) throw error;
-      throw refused(`${nameOf(item)}: ${error.message} (already done: ${done.join(', ')})`);
+      throw rejected(`${nameOf(item)}: ${error.message} (already done: ${done.join(', ')})`);
     }
     done.push(nameOf(item));
   }
@@ -25,7 +25,7 @@ export async function requireUsers(session: Session, names: readonly string[]): 
         await session.client().call('GET /users/{username}', { path: { username } });
       } catch (error) {
         if (error instanceof ApiError && error.status === 404)
-          throw refused(`there is no user named ${JSON.stringify(username)}; nothing was changed`);
+          throw rejected(`there is no user named ${JSON.stringify(username)}; nothing was changed`);
         throw error;
       }
     }),

@@ -1,5 +1,5 @@
 /** `differs` is for commands that are asked whether something would change, as in `diff` of other programs. */
-export const EXIT = { refused: 1, usage: 2, differs: 2, unreachable: 3 } as const;
+export const EXIT = { rejected: 1, usage: 2, differs: 2, unreachable: 3 } as const;
 
 /** An expected error: one line that says what is wrong and what to type. */
 export class Failure extends Error {
@@ -16,6 +16,6 @@ export function misuse(message: string): Failure {
   return new Failure('usage', message);
 }
 
-export function refused(message: string): Failure {
-  return new Failure('refused', message);
+export function rejected(message: string): Failure {
+  return new Failure('rejected', message);
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from '../client/errors.ts';
-import { Failure, refused } from './failure.ts';
+import { Failure, rejected } from './failure.ts';
 import { ownOrganizations } from './own-organizations.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
@@ -19,7 +19,7 @@ export async function withHint(error: ApiError, session: Session, args: Typed): 
   try {
     const known = about === 'organization' ? await organizations(session) : await users(session, typed);
     const where = about === 'organization' ? ' that you can see' : '';
-    return refused(`there is no ${about} named ${JSON.stringify(typed)}${where}${didYouMean(typed, known)}`);
+    return rejected(`there is no ${about} named ${JSON.stringify(typed)}${where}${didYouMean(typed, known)}`);
   } catch (failure) {
     return failure instanceof Failure ? failure : error;
   }

@@ -1,5 +1,5 @@
 import type { Fetch } from '../client/client.ts';
-import { refused } from './failure.ts';
+import { rejected } from './failure.ts';
 import { plain } from './text.ts';
 
 /**
@@ -53,7 +53,7 @@ export function withPast(send: Fetch): Fetch {
     const answer = await send(url, init);
     if (answer.status >= 300 || answer.headers.get('x-as-of') !== null) return answer;
     if (!new URL(url).searchParams.has('at')) return answer;
-    throw refused('the server does not know the past and answered as of now: upgrade it, or leave out --at');
+    throw rejected('the server does not know the past and answered as of now: upgrade it, or leave out --at');
   };
 }
 

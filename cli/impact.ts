@@ -32,7 +32,7 @@ export async function impactOf(session: Session, changes: readonly PlannedChange
     data: impact,
     names: impact.users.map(({ user }) => user.name),
     lay: (style) => linesOf(impact, style),
-    exit: impact.refusals.length > 0 ? EXIT.refused : 0,
+    exit: impact.refusals.length > 0 ? EXIT.rejected : 0,
   };
 }
 

@@ -12,12 +12,12 @@ interface Surroundings {
 
 export async function main(argv: readonly string[], { runOnServer }: Surroundings): Promise<void> {
   const screen = createScreen(process.env);
-  const exits = { refused: EXIT.refused as number };
+  const exits = { rejected: EXIT.rejected as number };
   try {
     process.exitCode = await run(argv, screen, runOnServer, exits);
   } catch (error) {
     const exit = await explain(error, screen);
-    process.exitCode = exit === EXIT.refused ? exits.refused : exit;
+    process.exitCode = exit === EXIT.rejected ? exits.rejected : exit;
   }
 }
 
@@ -25,7 +25,7 @@ async function run(
   argv: readonly string[],
   screen: Screen,
   runOnServer: () => Promise<unknown>,
-  exits: { refused: number },
+  exits: { rejected: number },
 ): Promise<number> {
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete.ts');
@@ -45,7 +45,7 @@ async function run(
     return 0;
   }
   const { command, values } = found;
-  exits.refused = command.exitIfRefused ?? EXIT.refused;
+  exits.rejected = command.exitIfRefused ?? EXIT.rejected;
   const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
   if (session.format === 'csv' && session.isWatching) throw misuse('CSV cannot be watched; leave out --watch');
@@ -83,11 +83,11 @@ async function explain(error: unknown, screen: Screen): Promise<number> {
     return EXIT.unreachable;
   }
   if (error instanceof ApiError) {
-    const { wordsFor } = await import('./refusal.ts');
+    const { wordsFor } = await import('./rejection.ts');
     const { line, exit } = wordsFor(error);
     screen.complain(plain(line));
     return exit;
   }
   screen.complain(`internal error, please report it: ${(error as Error)?.stack ?? String(error)}`);
-  return EXIT.refused;
+  return EXIT.rejected;
 }

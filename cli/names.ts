@@ -8,7 +8,7 @@ import {
   typeNamed,
   wordOf,
 } from '../client/object-kinds.ts';
-import { misuse, refused } from './failure.ts';
+import { misuse, rejected } from './failure.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -61,11 +61,15 @@ export async function findResource(session: Session, kind: NamedWord, text: stri
   if (one && !another) return one;
   if (one && another) {
     const ids = matches.map(({ id }) => id).join(', ');
-    throw refused(`more than one ${titleOf(typeOf(kind))} is named ${JSON.stringify(text)}; use an ID instead: ${ids}`);
+    throw rejected(
+      `more than one ${titleOf(typeOf(kind))} is named ${JSON.stringify(text)}; use an ID instead: ${ids}`,
+    );
   }
   const names = (await listResources(session, kind)).map(({ name }) => name);
   const where = session.orgIfAny() === undefined ? ' that you can see' : ` in ${session.org()}`;
-  throw refused(`there is no ${titleOf(typeOf(kind))} named ${JSON.stringify(text)}${where}${didYouMean(text, names)}`);
+  throw rejected(
+    `there is no ${titleOf(typeOf(kind))} named ${JSON.stringify(text)}${where}${didYouMean(text, names)}`,
+  );
 }
 
 /** The names of resources, for people. One that the caller may not list is shown by its ID, such as `team 7`. */

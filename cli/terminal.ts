@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { misuse, refused } from './failure.ts';
+import { misuse, rejected } from './failure.ts';
 import type { Session } from './session.ts';
 
 const INTERRUPT = '\u0003';
@@ -11,7 +11,7 @@ export async function confirm(session: Session, question: string): Promise<void>
   if (session.assumeYes) return;
   if (!session.screen.isInteractive) throw misuse(addYes(question));
   const answer = await ask(`${question} Type yes to confirm: `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw refused('nothing was changed');
+  if (!/^y(es)?$/i.test(answer.trim())) throw rejected('nothing was changed');
 }
 
 /** `Remove the cluster prod?` as what to type for it. */
@@ -26,7 +26,7 @@ export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const dialogue = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise((resolve, reject) => {
-    dialogue.once('close', () => reject(refused('nothing was entered')));
+    dialogue.once('close', () => reject(rejected('nothing was entered')));
     dialogue.once('SIGINT', () => process.exit(130));
     void dialogue.question(question).then((answer) => {
       resolve(answer);
@@ -49,7 +49,7 @@ export async function askSecret(question: string): Promise<string> {
           if (letter === INTERRUPT) process.exit(130);
           if (letter === '\r' || letter === '\n' || letter === END) {
             stdin.off('data', hear).pause();
-            return letter === END && typed === '' ? reject(refused('nothing was entered')) : resolve(typed);
+            return letter === END && typed === '' ? reject(rejected('nothing was entered')) : resolve(typed);
           }
           typed = letter === '\u007f' || letter === '\b' ? typed.slice(0, -1) : typed + letter;
         }

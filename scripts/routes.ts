@@ -5,8 +5,8 @@ import { limitsOf } from '../src/base/config/limits.ts';
 import { createKeys } from '../src/base/keys.ts';
 import { createMetrics } from '../src/base/metrics.ts';
 import { API_VERSION } from '../src/base/release.ts';
+import { createQuotas } from '../src/changes/quotas.store.ts';
 import type { Revisions } from '../src/changes/revision.ts';
-import { createRoom } from '../src/changes/room.store.ts';
 import type { Db } from '../src/db/db.ts';
 import { wireFeatures } from '../src/features.ts';
 import type { BookedRoute } from '../src/http/admission/route-book.ts';
@@ -49,7 +49,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     addExpirer: () => undefined,
     write: absent('write'),
   };
-  const room = createRoom(limitsOf(config));
+  const quotas = createQuotas(limitsOf(config));
   const log = pino({ level: 'silent' });
   const infrastructure = {
     vault: absent<Vault>('vault'),
@@ -59,13 +59,13 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     db,
     revisions,
     writeGuards: [],
-    room,
+    quotas,
     log,
     metrics: createMetrics(() => 0),
     share: unshared,
     baseUrl: () => 'http://127.0.0.1:3000',
   };
-  const identity = wireIdentity(db, revisions, room, keys);
+  const identity = wireIdentity(db, revisions, quotas, keys);
   const brake = createBrake(1);
   const { relations, mounts, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { app, routes } = createApp({

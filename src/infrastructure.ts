@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Config } from './base/config/config.ts';
 import type { Keys } from './base/keys.ts';
 import type { Metrics } from './base/metrics.ts';
+import type { Quotas } from './changes/quotas.store.ts';
 import type { Revisions } from './changes/revision.ts';
-import type { Room } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
 import type { Db } from './db/db.ts';
 import type { Share } from './http/limits/rate-limit.ts';
@@ -19,7 +19,7 @@ export interface Infrastructure {
   /** What looks at every write before it commits. Features add theirs before the first request. */
   readonly writeGuards: WriteGuard[];
   /** The limits of every list that callers can make longer. */
-  readonly room: Room;
+  readonly quotas: Quotas;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;

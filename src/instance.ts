@@ -11,9 +11,9 @@ import { MIGRATIONS, RELEASE_VERSION } from './base/release.ts';
 import { yieldToEventLoop } from './base/slices.ts';
 import { createSpanExporter } from './base/tracing/span-exporter.client.ts';
 import { within } from './base/within.ts';
+import { createQuotas } from './changes/quotas.store.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
-import { createRoom } from './changes/room.store.ts';
 import type { WriteGuard } from './changes/write.ts';
 import { isDatabaseLost } from './db/database-errors.ts';
 import { type DbOptions, loadDriver, ping } from './db/db.ts';
@@ -109,8 +109,8 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   const writeGuards: WriteGuard[] = [];
   const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers]));
   const { keys } = ring;
-  const room = createRoom(limitsOf(config));
-  const identity = wireIdentity(db, revisions, room, keys, {
+  const quotas = createQuotas(limitsOf(config));
+  const identity = wireIdentity(db, revisions, quotas, keys, {
     policy: config.SECOND_FACTOR,
     hasPasswords: config.PASSWORDS === 'on',
     sessionPolicy: {
@@ -145,7 +145,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
   const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
   const infrastructure = {
-    ...{ config, keys, vault, db, revisions, writeGuards, room, log, metrics },
+    ...{ config, keys, vault, db, revisions, writeGuards, quotas, log, metrics },
     version: RELEASE_VERSION,
     share: common?.share ?? unshared,
     baseUrl: () => baseUrl,
@@ -199,7 +199,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     db,
     revisions,
     writeGuards,
-    room,
+    quotas,
     metrics,
     vault,
     identity,

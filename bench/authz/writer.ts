@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { openDb } from '../../src/db/db.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
@@ -11,7 +11,7 @@ const [databaseUrl = '', organizationId = '0', teamId = '0'] = process.argv.slic
 const EVERY_MS = 50;
 const KEPT = 20;
 const db = await openDb({ databaseUrl, dataDir: '.', say: () => undefined });
-const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write, createRoom(DEFAULT_LIMITS));
+const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write, createQuotas(DEFAULT_LIMITS));
 const actor = { id: 1n, name: 'writer', requestId: 'bench' };
 const organization = BigInt(organizationId);
 const known: bigint[] = [];

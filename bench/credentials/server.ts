@@ -4,9 +4,9 @@ import { readConfig } from '../../src/base/config/config.ts';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createKeys, findRoot } from '../../src/base/keys.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { credentialRoutes } from '../../src/credentials/credentials.routes.ts';
 import { createCredentialStore } from '../../src/credentials/credentials.store.ts';
 import { createCredentials } from '../../src/credentials/credentials.ts';
@@ -50,7 +50,10 @@ process.on('SIGTERM', () => process.exit(0));
 
 async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
   const revisions = createRevisions(createRevisionStore(db));
-  const credentials = createCredentials(createCredentialStore(db, revisions.write, createRoom(DEFAULT_LIMITS)), vault);
+  const credentials = createCredentials(
+    createCredentialStore(db, revisions.write, createQuotas(DEFAULT_LIMITS)),
+    vault,
+  );
   const id = await atrium.features.users.create({ name, email: `${name}@example.com` });
   const { text: token } = await atrium.identity.tokens.issue({ accountId: id, name: 'bench', scopes: ['all'] });
   await credentials.create({ id, name, requestId: 'bench' }, spec);

@@ -52,7 +52,7 @@ export const api = command({
     if (answer.status >= 400) {
       const isAway = answer.status >= 502 && answer.status <= 504;
       throw new Failure(
-        isAway ? 'unreachable' : 'refused',
+        isAway ? 'unreachable' : 'rejected',
         `${refusal(answer, answer.text).message} (${answer.status})`,
       );
     }

@@ -183,7 +183,7 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
   if (checkpoint)
     lines.push(`${checkpoint.rows} of them were checked before ${checkpoint.at}: --full checks them again`);
   if (problem) lines.push(PROBLEMS[problem]);
-  return { data: found, lay: () => lines, exit: ok ? 0 : EXIT.refused };
+  return { data: found, lay: () => lines, exit: ok ? 0 : EXIT.rejected };
 }
 
 const PROBLEMS: Readonly<Record<NonNullable<Found['problem']>, string>> = {

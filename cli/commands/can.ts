@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
-import { EXIT, refused } from '../failure.ts';
+import { EXIT, rejected } from '../failure.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findObject } from '../names.ts';
 import { NAMESPACE } from '../namespace.ts';
@@ -58,13 +58,13 @@ export const can = command({
     const answer = await orRelationHint(asked, relation, object);
     // A name was found before. An ID may be that of something that is gone, and then "no" would be read for ever.
     if (answer.found === false && object.name === String(object.id)) {
-      throw refused(`${object.type} does not exist, or you may not see it: ${object.id}`);
+      throw rejected(`${object.type} does not exist, or you may not see it: ${object.id}`);
     }
     const where = options.namespace === undefined ? '' : ` in the namespace ${options.namespace}`;
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}${where}`;
     return {
       data: answer,
-      exit: answer.allowed ? 0 : EXIT.refused,
+      exit: answer.allowed ? 0 : EXIT.rejected,
       lay: (style) => [
         verdict(style, answer.allowed, subject),
         ...(options.why ? [`  ${plain(answer.sentence)}`, ...layRemedies(style, answer)] : []),

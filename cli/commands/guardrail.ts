@@ -1,7 +1,7 @@
 import type { Answer } from '../../client/client.ts';
 import { wholeNumber } from '../changes.ts';
 import { command, type Group } from '../command.ts';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { shortTime } from '../moments.ts';
 import { readObject } from '../object-text.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -42,7 +42,7 @@ async function find(session: Session, text: string): Promise<Guardrail> {
   const found = all.find(({ id, name }) => String(id) === text || name.toLowerCase() === text.toLowerCase());
   if (found) return found;
   const names = all.map(({ name }) => name);
-  throw refused(`there is no guardrail named ${JSON.stringify(text)} in ${query.org}${didYouMean(text, names)}`);
+  throw rejected(`there is no guardrail named ${JSON.stringify(text)} in ${query.org}${didYouMean(text, names)}`);
 }
 
 export const guardrail: Group = {

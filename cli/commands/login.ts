@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { command } from '../command.ts';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { momentIn } from '../moments.ts';
 import { said } from '../output.ts';
 import { ownOrganizations } from '../own-organizations.ts';
@@ -58,7 +58,7 @@ export const login = command({
     const signed = await signIn(session, url, { ...options, name });
     const client = session.connect({ url, token: signed.token });
     const user = await client.call('GET /user').catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 401) throw refused(`${url} rejected the token`);
+      if (error instanceof ApiError && error.status === 401) throw rejected(`${url} rejected the token`);
       throw error;
     });
     const org = session.orgOption ?? (await onlyOrganization());
@@ -132,8 +132,8 @@ async function signInByCode(session: Session, url: string, scopes: readonly stri
     } catch (error) {
       const reason = error instanceof ApiError ? error.reason : '';
       if (reason === 'slow_down') interval += 5;
-      else if (reason === 'access_denied') throw refused('the request was denied in the browser');
-      else if (reason === 'expired_token') throw refused('the code has expired: nobody approved it in time');
+      else if (reason === 'access_denied') throw rejected('the request was denied in the browser');
+      else if (reason === 'expired_token') throw rejected('the code has expired: nobody approved it in time');
       else if (reason !== 'authorization_pending') throw error;
     }
   }
@@ -173,7 +173,7 @@ function usualName(context: string): string {
 
 function withAdvice(error: unknown): never {
   const isName = error instanceof ApiError && error.errors.some(({ field }) => field === 'name');
-  throw isName ? refused(`${error.message}; choose another one with --token-name`) : error;
+  throw isName ? rejected(`${error.message}; choose another one with --token-name`) : error;
 }
 
 /** A code of six digits is of an app; anything else is a recovery code. Passkeys need a browser. */

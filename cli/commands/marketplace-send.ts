@@ -67,7 +67,7 @@ function listener(session: Session, given: string | undefined): string {
 }
 
 function unanswered(results: readonly Sent[]): number {
-  return results.every(({ status }) => status === 0) ? EXIT.unreachable : EXIT.refused;
+  return results.every(({ status }) => status === 0) ? EXIT.unreachable : EXIT.rejected;
 }
 
 function line({ status, ms, file, answer }: Sent): string {

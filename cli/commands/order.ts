@@ -1,7 +1,7 @@
 import { type Answer, RawBody } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
 import { readDocument, toJson } from '../documents.ts';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, said, verbatim } from '../output.ts';
@@ -33,10 +33,10 @@ async function uidOf(session: Session, given: string): Promise<string> {
   if (one && others.length === 0) return one.uid;
   if (one) {
     const ids = [one, ...others].map(({ uid }) => uid).join(', ');
-    throw refused(`more than one order is named ${JSON.stringify(given)}; use an ID instead: ${ids}`);
+    throw rejected(`more than one order is named ${JSON.stringify(given)}; use an ID instead: ${ids}`);
   }
   const names = orders.map(({ name }) => name);
-  throw refused(`you have no order named ${JSON.stringify(given)}${didYouMean(given, names)}`);
+  throw rejected(`you have no order named ${JSON.stringify(given)}${didYouMean(given, names)}`);
 }
 
 export const order: Group = {

@@ -15,7 +15,7 @@ import {
 } from '../assignment-text.ts';
 import { command } from '../command.ts';
 import { untilWords } from '../expiry.ts';
-import { misuse, refused } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { hoursIn, momentIn } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Shown, said } from '../output.ts';
@@ -102,7 +102,7 @@ export const roleAssign = command({
     } catch (error) {
       const isThere = error instanceof ApiError && error.reason === 'already_assigned';
       if (!isThere) throw error;
-      if (!options.replace) throw refused(`${error.message}; with --replace, its end and its reason change`);
+      if (!options.replace) throw rejected(`${error.message}; with --replace, its end and its reason change`);
       const { id } = await find(session, args.role, to, on);
       const path = { id };
       return done('changed', await session.client().call('PATCH /authz/assignments/{id}', { path, query, body: term }));
@@ -136,13 +136,13 @@ async function find(session: Session, role: string, to: Reference, on: Reference
   const [one, another] = found;
   if (!one) {
     const whom = principalText({ type: to.type, name: to.name ?? String(to.id) });
-    throw refused(
+    throw rejected(
       `${whom} does not have the role ${role} on ${where}; see atrium assignments --to ${whom} --role ${JSON.stringify(role)}`,
     );
   }
   if (another) {
     const ids = found.map(({ id }) => id).join(', ');
-    throw refused(`there are ${found.length} such assignments; use an ID with atrium assignments: ${ids}`);
+    throw rejected(`there are ${found.length} such assignments; use an ID with atrium assignments: ${ids}`);
   }
   return one;
 }

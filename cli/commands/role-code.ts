@@ -89,12 +89,12 @@ async function planned(dryRun: () => Promise<Report>, preview: () => Promise<Imp
     return {
       data: { ...report, impact },
       lay: (style) => [...plan.lay(style), ...linesOf(impact, style)],
-      exit: impact.refusals.length > 0 ? EXIT.refused : differs,
+      exit: impact.refusals.length > 0 ? EXIT.rejected : differs,
     };
   } catch (error) {
     const impact = isRejection(error) ? await preview().catch(() => undefined) : undefined;
     if (!impact || impact.refusals.length === 0) throw error;
-    return { data: { impact }, lay: (style) => linesOf(impact, style), exit: EXIT.refused };
+    return { data: { impact }, lay: (style) => linesOf(impact, style), exit: EXIT.rejected };
   }
 }
 

@@ -46,7 +46,7 @@ export const test = command({
     if (options.junit !== undefined) writeFileSync(options.junit, junit(args.file, results));
     return {
       data: { passed, failed: failed.length, tests: results },
-      exit: failed.length > 0 ? EXIT.refused : 0,
+      exit: failed.length > 0 ? EXIT.rejected : 0,
       lay: (style) => [
         ...(options.quiet ? failed : results).map((result) => line(style, result)),
         `${passed} passed, ${failed.length} failed`,

@@ -3,7 +3,7 @@ import { about, awaitAssignmentsOf, touchAssignment } from '../authz/places/end-
 import { limitReached } from '../base/config/limits.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
 import { isPrincipal, principalOf } from '../changes/principal.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import type { Assignment, AssignmentFilter } from './assignment.ts';
@@ -89,15 +89,15 @@ const RENEW_ROLE = sql(
   'assignments.renewRole',
   'update role set version = version + 1, updated_at = greatest(now(), updated_at) where id = $1',
 );
-const ROOM = roomFor('assignments.room', 'assignment where organization_id = $1');
-const ROOM_TO: Readonly<Record<PrincipalType, Statement>> = {
-  user: roomFor('assignments.roomOfUser', 'assignment where user_id = $1'),
-  robot_ac: roomFor('assignments.roomOfRobot', 'assignment where robot_id = $1'),
-  team: roomFor('assignments.roomOfTeam', 'assignment where team_id = $1 or to_team_id = $1'),
+const TAKEN = countTaken('assignments.taken', 'assignment where organization_id = $1');
+const TAKEN_BY: Readonly<Record<PrincipalType, Statement>> = {
+  user: countTaken('assignments.takenOfUser', 'assignment where user_id = $1'),
+  robot_ac: countTaken('assignments.takenOfRobot', 'assignment where robot_id = $1'),
+  team: countTaken('assignments.takenOfTeam', 'assignment where team_id = $1 or to_team_id = $1'),
 };
-const TEAMS_OF_ROLE = roomFor('assignments.roomOfRole', 'assignment where role_id = $1 and team_id is not null');
+const TEAMS_OF_ROLE = countTaken('assignments.takenOfRole', 'assignment where role_id = $1 and team_id is not null');
 
-export function createAssignmentStore(db: Db, write: Write, room: Room): AssignmentStore {
+export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): AssignmentStore {
   const references = createReferences(db);
   return {
     list,
@@ -155,7 +155,7 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
         const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
         // Locked before there is a turn to wait for.
         if (isOfRole) await query(RENEW_ROLE, [made.role.id]);
-        await requireRoom(query, organizationId, made, isOfRole);
+        await requireWithinLimits(query, organizationId, made, isOfRole);
         const values = valuesOf(setting, made, onId, isOfRole);
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         const row = known(await rowOf(query, organizationId, id));
@@ -173,12 +173,17 @@ export function createAssignmentStore(db: Db, write: Write, room: Room): Assignm
     }
   }
 
-  async function requireRoom(query: TransactionQuery, organizationId: bigint, made: NewAssignment, isOfRole: boolean) {
+  async function requireWithinLimits(
+    query: TransactionQuery,
+    organizationId: bigint,
+    made: NewAssignment,
+    isOfRole: boolean,
+  ) {
     const { id, type } = made.to;
-    await room.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: ROOM_TO[type] });
-    await room.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: ROOM });
+    await quotas.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: TAKEN_BY[type] });
+    await quotas.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: TAKEN });
     if (!isOfRole) return;
-    const { teamsPerRole } = room.limits;
+    const { teamsPerRole } = quotas.limits;
     const { taken } = only(await query<{ taken: number }>(TEAMS_OF_ROLE, [made.role.id, teamsPerRole]));
     if (taken >= teamsPerRole) throw limitReached('teamsPerRole', teamsPerRole, taken);
   }

@@ -6,9 +6,9 @@ import { createAssignmentStore } from './assignments.store.ts';
 import { createAssignments } from './assignments.ts';
 import { expireAssignments } from './expired-assignments.store.ts';
 
-export function wireAssignments({ db, revisions, room, baseUrl }: Infrastructure, { judge, heldPlaces }: Authz) {
+export function wireAssignments({ db, revisions, quotas, baseUrl }: Infrastructure, { judge, heldPlaces }: Authz) {
   revisions.addExpirer(expireAssignments);
-  const assignments = createAssignments(createAssignmentStore(db, revisions.write, room), judge, heldPlaces);
+  const assignments = createAssignments(createAssignmentStore(db, revisions.write, quotas), judge, heldPlaces);
   return {
     assignments,
     mount(scope: Scope): void {

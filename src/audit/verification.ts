@@ -68,14 +68,14 @@ const START = Buffer.alloc(32);
 /** What the upkeep of a minute does. */
 const UPKEEP = { newest: 200, chains: 5, entries: 20_000 };
 
-interface Parts {
+interface VerificationParts {
   readonly store: VerificationStore;
   readonly signer: CheckpointSigner;
   /** A chain is broken, which nobody has asked about. */
   readonly onBroken: (chainId: bigint, verdict: Verdict) => void;
 }
 
-export function createVerification({ store, signer, onBroken }: Parts) {
+export function createVerification({ store, signer, onBroken }: VerificationParts) {
   const walks = new Map<string, Walk & { readonly wanting: (() => boolean)[] }>();
   return { verify, advance };
 

@@ -15,7 +15,7 @@
 
 import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
-import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
+import { apart, createYielder, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
@@ -172,11 +172,11 @@ export function createGraphs(
       return;
     }
     const { tuples } = await store.load(accountId);
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     let read = 0;
     for (const tuple of tuples) {
       note(tuple);
-      if (++read % TUPLES_IN_PIECE === 0) await pace();
+      if (++read % TUPLES_IN_PIECE === 0) await yieldIfDue();
     }
   }
 

@@ -1,5 +1,5 @@
 import { allowed, check, type Graph, possibleObjects } from '../../packages/rebac/src/rebac.ts';
-import { createPace, createSlices } from '../base/slices.ts';
+import { createSlices, createYielder } from '../base/slices.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import { type Ask, createObjectAnswers } from './alike-answers.ts';
@@ -109,7 +109,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     type: ObjectRef['type'],
     most = Number.POSITIVE_INFINITY,
   ): Promise<bigint[]> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const user = subjectOfPrincipal(personId);
     const graph = await graphs.of(accountId);
     const holds = createObjectAnswers(user, (on, object) => check(on, { user, relation, object }));
@@ -117,7 +117,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     for (const object of possibleObjects(graph, { user, relation, type })) {
       if (holds(graph, object)) found.push(BigInt(object.slice(type.length + 1)));
       if (found.length >= most) break;
-      await pace();
+      await yieldIfDue();
     }
     return found;
   }

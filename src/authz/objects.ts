@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type Judge, mayBeOwn, type Soon } from './judge.ts';
@@ -20,19 +20,19 @@ export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
 
   /** Returns without a promise if everything that the answer depends on is known. */
   function allowed(caller: CallerRef, objects: readonly AskedObject[]): Soon<(readonly string[])[]> {
-    refuseOtherPeople(caller.personId, objects);
+    rejectOtherPeople(caller.personId, objects);
     const held = judge.allowed(caller.personId, caller.organizationId, objects);
     return caller.limits === undefined ? held : within(caller, objects, held);
   }
 
   /** On what a token does not reach, nothing is allowed with it. */
   async function within(caller: CallerRef, objects: readonly ObjectRef[], held: Soon<(readonly string[])[]>) {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const answers: (readonly string[])[] = [];
     for (const [place, relations] of (await held).entries()) {
       const object = objects[place];
       answers.push(object && (await reaches(caller, object, relations)) ? relations : []);
-      await pace();
+      await yieldIfDue();
     }
     return answers;
   }
@@ -46,7 +46,7 @@ export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
   }
 }
 
-export function refuseOtherPeople(callerId: bigint, objects: readonly ObjectRef[]): void {
+export function rejectOtherPeople(callerId: bigint, objects: readonly ObjectRef[]): void {
   if (objects.some((object) => object.type === 'user' && object.id !== callerId)) {
     throw new AppError('forbidden', 'permissions cannot be queried on other users');
   }

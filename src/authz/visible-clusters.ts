@@ -1,4 +1,4 @@
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
 import type { Judge } from './judge.ts';
 
@@ -31,7 +31,7 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' |
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const found: VisibleCluster[] = [];
     for (const ownerId of [person.id, ...person.organizations.keys()]) {
       const ids = await visibleIn(person, ownerId);
@@ -42,9 +42,9 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' |
           const relations = held[place] ?? [];
           if (relations.includes(VIEW)) found.push({ id, ownerId, relations });
         }
-        await pace();
+        await yieldIfDue();
       }
-      await pace();
+      await yieldIfDue();
     }
     return found.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -58,14 +58,14 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' |
   async function visibleTo(person: Viewer, limits?: MaybeLimits): Promise<bigint[]> {
     const organizations = person.organizations.keys();
     const accounts = limits ? [...organizations] : [person.id, ...organizations];
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const found = new Set<bigint>();
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
       const some = accounts.slice(at, at + AT_ONCE).map((ownerId) => visibleIn(person, ownerId));
       for (const ids of await Promise.all(some)) {
         for (const id of ids) found.add(id);
-        await pace();
+        await yieldIfDue();
       }
     }
     for (const { id, ownerId } of limits?.objects.filter(({ type }) => type === 'cluster') ?? []) {

@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { createPace, mapInSlices, yieldToEventLoop } from './slices.ts';
+import { createYielder, mapInSlices, yieldToEventLoop } from './slices.ts';
 
 // Node 24 has both; the type library does not declare them yet.
 declare global {
@@ -84,12 +84,12 @@ export async function writeLongListInSlices<T>(items: readonly T[], present: (it
 /** The same if they can be tens of megabytes, which would take long to join, to encode and to send at once. */
 export async function writeLongListInPieces<T>(items: readonly T[], present: (item: T) => unknown): Promise<string[]> {
   const pieces: string[] = [];
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   for (let first = 0; first < items.length; first += ITEMS_IN_PIECE) {
     const texts: string[] = [];
     for (const item of items.slice(first, first + ITEMS_IN_PIECE)) {
       texts.push(writeLongJson(present(item)));
-      await pace();
+      await yieldIfDue();
     }
     pieces.push(texts.join(','));
   }

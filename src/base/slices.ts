@@ -11,7 +11,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Lets other requests run if the slice has lasted long enough; usually it does nothing. */
-export type Pace = () => Promise<void> | undefined;
+export type Yielder = () => Promise<void> | undefined;
 
 /** Throws to end the work. Time during which other requests run, or the work waits for the database, does not count. */
 export type Overseer = (usedMs: number) => void;
@@ -26,7 +26,7 @@ interface Overseen {
 
 const current = new AsyncLocalStorage<Overseen | undefined>();
 
-/** Runs work whose paces, however deep, are watched by the overseer. */
+/** Runs work whose pauses, however deep, are watched by the overseer. */
 export function oversee<T>(overseer: Overseer, work: () => T): T {
   return current.run({ overseer, slices: undefined }, work);
 }
@@ -37,12 +37,12 @@ export function apart<T>(work: () => T): T {
 }
 
 /** To be called after each piece of long work. A piece must be short by itself: a few milliseconds at most. */
-export function createPace(): Pace {
-  return createSlices().pace;
+export function createYielder(): Yielder {
+  return createSlices().yieldIfDue;
 }
 
 /** The same for work that cannot wait where it is, and rests afterwards. */
-export function createSlices(): Pick<Slices, 'isOver' | 'rest' | 'pace'> {
+export function createSlices(): Pick<Slices, 'isOver' | 'rest' | 'yieldIfDue'> {
   const overseen = current.getStore();
   if (overseen === undefined) return new Slices();
   overseen.slices ??= new Slices(overseen.overseer);
@@ -50,11 +50,11 @@ export function createSlices(): Pick<Slices, 'isOver' | 'rest' | 'pace'> {
 }
 
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T, place: number) => R): Promise<R[]> {
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   const results: R[] = [];
   for (const [place, item] of items.entries()) {
     results.push(map(item, place));
-    await pace();
+    await yieldIfDue();
   }
   return results;
 }
@@ -87,7 +87,7 @@ class Slices {
     this.#overseer = overseer;
   }
 
-  readonly pace: Pace = () => (this.isOver() ? this.rest() : undefined);
+  readonly yieldIfDue: Yielder = () => (this.isOver() ? this.rest() : undefined);
 
   isOver(ms = SLICE_MS): boolean {
     if (!this.#isOpen) {

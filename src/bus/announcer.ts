@@ -4,7 +4,7 @@ import type { Accounts } from './bus-accounts.ts';
 import type { BusConnection } from './connection.client.ts';
 import type { Keyrings } from './keyring.ts';
 
-interface Parts {
+interface AnnouncerParts {
   readonly accounts: Accounts;
   readonly keyrings: Pick<Keyrings, 'find'>;
   /** A connection to the system account. */
@@ -40,7 +40,7 @@ const PING_WITHIN_MS = 400;
  * In a cluster, an update reaches the servers that are there at that moment. One that was away starts with what it has
  * on its disk, so the accounts are sent again as soon as another set of servers answers.
  */
-export function createAnnouncer({ accounts, keyrings, link, afterwards, isCluster, onChange }: Parts) {
+export function createAnnouncer({ accounts, keyrings, link, afterwards, isCluster, onChange }: AnnouncerParts) {
   let told = { changedAt: 0, times: 0, at: 0, servers: '' };
   let wait = LOOK_EVERY_MS;
   let isFailing = false;

@@ -19,7 +19,7 @@ export interface VisibleClusters {
   clusters(person: Pick<Person, 'id' | 'organizations'>): Promise<readonly ClusterOfGrant[]>;
 }
 
-interface Parts {
+interface BusParts {
   readonly issuer: Issuer;
   readonly store: BusStore;
   /** The clusters that authorization lets a user view, and what else the user may do with each. */
@@ -34,7 +34,7 @@ const MAX_CLUSTERS = 4000;
 const EVERYTHING = ['>'];
 
 /** Credentials for the message bus, limited to what their owner may do there. */
-export function createBus({ issuer, store, visible, personNamed }: Parts) {
+export function createBus({ issuer, store, visible, personNamed }: BusParts) {
   return { own, ofAdministrator, ofUser };
 
   async function own(person: Person, proof: Proof, now: Date): Promise<Issued> {

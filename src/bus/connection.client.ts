@@ -12,7 +12,7 @@ export interface BusConnection {
   close(): Promise<void>;
 }
 
-interface Options {
+interface BusConnectionOptions {
   /** Of all servers of the bus. If the one in use is lost, another takes over. */
   readonly urls: readonly string[];
   readonly name: string;
@@ -32,7 +32,7 @@ const EVERYTHING = ['>'];
  * Connects when first needed and then reconnects by itself. It creates its own user, whose key exists only in memory
  * and is gone when the process ends.
  */
-export function createBusConnection({ urls, name, account, once = false }: Options): BusConnection {
+export function createBusConnection({ urls, name, account, once = false }: BusConnectionOptions): BusConnection {
   const self = createNkeyPair('user');
   let connecting: Promise<NatsConnection> | undefined;
   let connection: NatsConnection | undefined;

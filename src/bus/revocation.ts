@@ -22,7 +22,7 @@ export interface RevocationStore {
   remove(publicKey: string): Promise<void>;
 }
 
-interface Parts {
+interface RevocationParts {
   readonly revisions: Pick<Revisions, 'current' | 'listen'>;
   readonly store: RevocationStore;
   readonly visible: VisibleClusters;
@@ -48,7 +48,7 @@ const HARMLESS: ReadonlySet<Change['kind']> = new Set([
  * this a right that was taken away would last until they expire. After every change to an organization, everyone who
  * holds rights granted by it is checked.
  */
-export function createRevocation({ revisions, store, visible, onError }: Parts) {
+export function createRevocation({ revisions, store, visible, onError }: RevocationParts) {
   let fresh = new Set<bigint>();
   let isEverybody = false;
   let again: { readonly at: number; readonly changed: readonly bigint[] | 'anybody' }[] = [];

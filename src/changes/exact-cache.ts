@@ -17,7 +17,7 @@ export interface Loaded<V> extends Moment {
   readonly value: V | undefined;
 }
 
-interface Options<V> {
+interface ExactCacheOptions<V> {
   readonly revisions: Pick<Revisions, 'latest' | 'isLatest' | 'requireAfter' | 'listen'>;
   readonly load: (key: string) => Promise<Loaded<V>>;
   /** The accounts that a value depends on: a change of one of them drops it. */
@@ -26,7 +26,7 @@ interface Options<V> {
 }
 
 /** Remembers what was loaded for as long as it is exact. */
-export function createExactCache<V>({ revisions, load, dependsOn, max }: Options<V>) {
+export function createExactCache<V>({ revisions, load, dependsOn, max }: ExactCacheOptions<V>) {
   const values = new Map<string, V>();
   const keysOf = new Map<bigint, Set<string>>();
   const loading = new Map<string, Promise<Loaded<V>>>();

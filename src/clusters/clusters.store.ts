@@ -1,6 +1,6 @@
 import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import {
@@ -27,7 +27,7 @@ const IS_ORGANIZATION = sql('clusters.isOrganization', `select 1 from account wh
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
 // Of all owners: a UID is unique for each owner only.
 const WITH_UID = sql('clusters.withUid', 'select owner_id from cluster where uid = any($1::text[])');
-const ROOM = roomFor('clusters.room', 'cluster where owner_id = $1');
+const TAKEN = countTaken('clusters.taken', 'cluster where owner_id = $1');
 const INSERT = sql(
   'clusters.insert',
   `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
@@ -42,7 +42,7 @@ const DELETE = sql('clusters.delete', 'delete from cluster where id = $1');
 
 const MAX_TRIES = 5;
 
-export function createClusterStore(db: Db, write: Write, room: Room): ClusterStore {
+export function createClusterStore(db: Db, write: Write, quotas: Quotas): ClusterStore {
   return {
     get: (ownerId, id) => get(db.query, ownerId, id),
     isOrganization,
@@ -71,8 +71,8 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
       if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
       const ownWord = busWord(uid, ownerId);
       const owners = await query<{ owner_id: bigint }>(WITH_UID, [[uid, ownWord]]);
-      if (owners.some((row) => row.owner_id === ownerId)) return { refused: 'uid taken' } as const;
-      await room.require(query, { limit: 'clustersPerOwner', ownerId, count: ROOM });
+      if (owners.some((row) => row.owner_id === ownerId)) return { rejected: 'uid taken' } as const;
+      await quotas.require(query, { limit: 'clustersPerOwner', ownerId, count: TAKEN });
       const word = owners.length === 0 ? uid : ownWord;
       const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, word, ...valuesOf(draft)]));
       touch({ kind: 'cluster', id, organizationId: ownerId });
@@ -127,8 +127,8 @@ async function unlessTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
   try {
     return await work();
   } catch (error) {
-    if (isUniqueViolation(error, 'cluster_name')) return { refused: 'name taken' };
-    if (isUniqueViolation(error, 'cluster_owner_uid')) return { refused: 'uid taken' };
+    if (isUniqueViolation(error, 'cluster_name')) return { rejected: 'name taken' };
+    if (isUniqueViolation(error, 'cluster_owner_uid')) return { rejected: 'uid taken' };
     throw error;
   }
 }

@@ -15,7 +15,7 @@ export interface ClusterDraft extends ClusterFields {
 
 export type ClusterInput = { readonly [Key in keyof ClusterDraft | 'uid']?: Cluster[Key] | undefined };
 
-export type Rejection = { readonly refused: 'name taken' | 'uid taken' };
+export type Rejection = { readonly rejected: 'name taken' | 'uid taken' };
 
 export interface ClusterStore {
   get(ownerId: bigint, id: bigint): Promise<EditableCluster | undefined>;
@@ -127,8 +127,8 @@ function readEndpoint(field: string, text: string, max: number): string {
 
 function settled(outcome: EditableCluster | Rejection | undefined): EditableCluster {
   if (outcome === undefined) throw notFound();
-  if (!('refused' in outcome)) return outcome;
-  if (outcome.refused === 'name taken')
+  if (!('rejected' in outcome)) return outcome;
+  if (outcome.rejected === 'name taken')
     throw invalidField('name', 'name is taken by another cluster of the same owner', 'name_taken');
   throw invalidField('uid', 'uid is taken: the cluster has been imported already');
 }

@@ -16,11 +16,14 @@ import { ownerClusterRoutes } from './owner-clusters.routes.ts';
 import { createOwnerClusters } from './owner-clusters.ts';
 
 export function wireClusters(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { db, revisions, quotas, baseUrl }: Infrastructure,
   { callers }: Identity,
   { judge, heldPlaces, shownObjects, visibleClusters: visible }: Authz,
 ) {
-  const clusters = createClusters(createClusterStore(db, revisions.write, room), createMovingGuard(judge, heldPlaces));
+  const clusters = createClusters(
+    createClusterStore(db, revisions.write, quotas),
+    createMovingGuard(judge, heldPlaces),
+  );
   const listStore = createClusterListStore(db);
   const list = createClusterList(listStore, visible, shownObjects);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));

@@ -1,7 +1,7 @@
 import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { Contract, ContractDraft, ContractStore } from './contracts.ts';
@@ -36,7 +36,7 @@ const GET = sql('contracts.get', `${SELECT} and c.id = $2`);
 const LOCK_INSTALLERS = sql('contracts.lockInstallers', 'select id from installer where contract_id = $1 for update');
 const LOCK = sql('contracts.lock', 'select id from contract where owner_id = $1 and id = $2 for update');
 const LOCK_OWNER = sql('contracts.lockOwner', 'select id from account where id = $1 for key share');
-const ROOM = roomFor('contracts.room', 'contract where owner_id = $1');
+const TAKEN = countTaken('contracts.taken', 'contract where owner_id = $1');
 const INSERT = sql(
   'contracts.insert',
   `insert into contract (owner_id, uid, name, product, features, cluster_uids, starts_at, ends_at, revoked_at, quota)
@@ -54,7 +54,7 @@ const END_LINKS = sql(
 );
 const DELETE = sql('contracts.delete', 'delete from contract where id = $1');
 
-export function createContractStore(db: Db, write: Write, room: Room): ContractStore {
+export function createContractStore(db: Db, write: Write, quotas: Quotas): ContractStore {
   return { list, get: (ownerId, id) => get(db.query, ownerId, id), create, update, remove };
 
   async function list(
@@ -71,7 +71,7 @@ export function createContractStore(db: Db, write: Write, room: Room): ContractS
   async function create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor, once?: Once<Contract>) {
     return await write(async (query, touch, record, keep) => {
       if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
-      await room.require(query, { limit: 'contractsPerOrganization', ownerId, count: ROOM });
+      await quotas.require(query, { limit: 'contractsPerOrganization', ownerId, count: TAKEN });
       const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
       touch({ kind: 'contract', id, organizationId: ownerId });
       record({ ...about(actor, ownerId, id), action: 'contract.create', after: { uid, ...toState(draft) } });

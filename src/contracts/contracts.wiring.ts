@@ -6,9 +6,9 @@ import { createContractStore } from './contracts.store.ts';
 import { createContracts } from './contracts.ts';
 
 export function wireContracts(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { db, revisions, quotas, baseUrl }: Infrastructure,
   { shownObjects }: Pick<Authz, 'shownObjects'>,
 ) {
-  const contracts = createContracts(createContractStore(db, revisions.write, room));
+  const contracts = createContracts(createContractStore(db, revisions.write, quotas));
   return { contracts, mount: (scope: Scope) => contractRoutes(scope, contracts, shownObjects, baseUrl) };
 }

@@ -2,7 +2,7 @@ import { limitReached } from '../base/config/limits.ts';
 import { yieldToEventLoop } from '../base/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
@@ -56,7 +56,7 @@ const UPDATE = sql(
   `update credential set type = $2, sealed = $3, version = version + 1, updated_at = greatest(now(), updated_at)
     where id = $1 returning ${COLUMNS}`,
 );
-const ROOM = roomFor('credentials.room', 'credential where owner_id = $1');
+const TAKEN = countTaken('credentials.taken', 'credential where owner_id = $1');
 const OTHER_BYTES = sql(
   'credentials.otherBytes',
   `select coalesce(sum(octet_length(sealed)), 0)::float8 as bytes from credential where owner_id = $1 and name <> $2`,
@@ -77,7 +77,7 @@ export const CREDENTIAL_SPECS: SealedColumn = {
 /** What everyone with access to the audit log may see: never the spec. */
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
-export function createCredentialStore(db: Db, write: Write, room: Room): CredentialStore {
+export function createCredentialStore(db: Db, write: Write, quotas: Quotas): CredentialStore {
   return { list, summaries, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
@@ -114,7 +114,7 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
   async function create(draft: CredentialDraft, actor: Actor, once?: Once<CredentialCard>) {
     try {
       return await write(async (query, _touch, record, keep) => {
-        await room.require(query, { limit: 'credentialsPerUser', ownerId: actor.id, count: ROOM });
+        await quotas.require(query, { limit: 'credentialsPerUser', ownerId: actor.id, count: TAKEN });
         await requireBytes(query, draft, actor);
         const values = [actor.id, draft.name, draft.type, draft.sealed];
         const created = toCredential(only(await query<CredentialRow>(INSERT, values)));
@@ -157,8 +157,8 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
     { name, sealed }: CredentialDraft,
     { id }: Actor,
   ): Promise<void> {
-    const max = room.limits.credentialBytesPerUser;
-    room.turn(query, 'credentialBytesPerUser', id);
+    const max = quotas.limits.credentialBytesPerUser;
+    quotas.turn(query, 'credentialBytesPerUser', id);
     const { bytes } = only(await query<{ bytes: number }>(OTHER_BYTES, [id, name]));
     if (bytes + sealed.length > max) throw limitReached('credentialBytesPerUser', max, bytes);
   }

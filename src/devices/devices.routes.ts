@@ -40,7 +40,7 @@ const CodePath = Type.Object({ code: Type.String({ maxLength: 20 }) });
 const UNNAMED = 'a program';
 const CONTROL = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]+/g;
 
-interface Parts {
+interface DeviceRoutesParts {
   readonly devices: Devices;
   readonly baseUrl: () => string;
   /** Tokens that end until then end soon. */
@@ -51,7 +51,7 @@ interface Parts {
   readonly guesses: Allowance;
 }
 
-export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, guesses }: Parts): void {
+export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, guesses }: DeviceRoutesParts): void {
   const common = { tags: ['tokens'], extension: true };
 
   scope.post(

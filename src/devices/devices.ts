@@ -59,7 +59,7 @@ export interface StartedDevice extends DeviceRequest {
   readonly interval: number;
 }
 
-interface Parts {
+interface DevicesParts {
   readonly store: DeviceStore;
   readonly key: Buffer;
   readonly issue: (token: NewToken) => Promise<IssuedToken>;
@@ -84,7 +84,7 @@ const USUAL_DAYS = 90;
  * no end, its token gets the latest one that the policy allows. An approval ends with the session that it was given in,
  * and with everything that ends all sessions of its user.
  */
-export function createDevices({ store, key, issue, policies }: Parts) {
+export function createDevices({ store, key, issue, policies }: DevicesParts) {
   return { start, find, decide, poll };
 
   async function start(

@@ -1,6 +1,6 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { type ChangeKind, OBJECT_KINDS, SEEN_TYPES, type SeenType } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import type { ScopeArea } from '../identity/scopes.ts';
@@ -104,7 +104,7 @@ export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) 
     changes: readonly RecordedChange[],
   ): Promise<{ readonly rights: string; readonly seen: ReadonlyMap<RecordedChange, SeenChange> }> {
     const seen = new Map<RecordedChange, SeenChange>();
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const organization = { type: 'organization', id: organizationId } as const;
     let held: readonly string[] = [];
     for (let first = 0; first === 0 || first < changes.length; first += OBJECTS_AT_ONCE) {
@@ -116,7 +116,7 @@ export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) 
         const one = seenAs(follower, change, held, each[place] ?? []);
         if (one) seen.set(change, one);
       }
-      await pace();
+      await yieldIfDue();
     }
     return { rights: await rightsOf(follower.id, organizationId, held), seen };
   }

@@ -27,13 +27,13 @@ interface Neighbors {
 }
 
 export function wireFactors(infrastructure: Infrastructure, identity: Identity, neighbors: Neighbors, brake: Brake) {
-  const { config, keys, db, revisions, room, vault, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, quotas, vault, baseUrl } = infrastructure;
   const { callers, sessions, secondFactors, tickets } = identity;
   const { users, signIn, cookies, isProviderOpen } = neighbors;
   const { write } = revisions;
   const factors = createFactors(createFactorStore(db, write), secondFactors, keys.derive('recovery code'));
   const passkeys = createPasskeys({
-    store: createPasskeyStore(db, write, room),
+    store: createPasskeyStore(db, write, quotas),
     factors,
     challenges: createChallenges(keys.derive('passkey challenge')),
     handleKey: keys.derive('passkey user'),

@@ -1,4 +1,4 @@
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
 import { useOnce } from '../identity/single-use.store.ts';
@@ -26,7 +26,7 @@ const BY_CREDENTIAL = sql(
   `select p.id, p.account_id, a.name as login, p.credential_id, p.public_key, p.counter, p.is_synced
      from passkey p join account a on a.id = p.account_id where p.credential_id = $1`,
 );
-const ROOM = roomFor('passkeys.room', 'passkey where account_id = $1');
+const TAKEN = countTaken('passkeys.taken', 'passkey where account_id = $1');
 const INSERT = sql(
   'passkeys.insert',
   `insert into passkey (account_id, credential_id, public_key, counter, transports, is_synced, name, created_at)
@@ -38,7 +38,7 @@ const USE = sql(
   'update passkey set counter = $3, is_synced = $4, last_used_at = $5 where id = $1 and counter = $2 returning id',
 );
 
-export function createPasskeyStore(db: Db, write: Write, room: Room): PasskeyStore {
+export function createPasskeyStore(db: Db, write: Write, quotas: Quotas): PasskeyStore {
   return {
     async known(accountId) {
       const rows = await db.query<KnownRow>(KNOWN, [accountId]);
@@ -58,7 +58,7 @@ export function createPasskeyStore(db: Db, write: Write, room: Room): PasskeySto
         return await write(async (query, touch, record) => {
           if (!(await useOnce(query, proof))) return 'used';
           const isFirst = await welcomeFactor(query, accountId, recoveryHashes, keptSession);
-          await room.require(query, { limit: 'passkeysPerUser', ownerId: accountId, count: ROOM });
+          await quotas.require(query, { limit: 'passkeysPerUser', ownerId: accountId, count: TAKEN });
           const values = [accountId, credentialId, publicKey, counter, [...transports], isSynced, name, now];
           const { id } = only(await query<{ id: bigint }>(INSERT, values));
           touch({ kind: 'account', id: accountId });

@@ -28,7 +28,7 @@ export type KnownNames = ReadonlyMap<string, string>;
 /** Changes something in the copy, and returns how to take it back. */
 export type Step = (copy: OrganizationCopy) => readonly Undo[];
 
-interface Parts {
+interface GuardrailCheckParts {
   readonly store: Pick<GuardrailStore, 'list'>;
   readonly living: (userIds: readonly bigint[]) => Promise<readonly bigint[]>;
   readonly names: Pick<ExplainStore, 'names'>;
@@ -36,7 +36,7 @@ interface Parts {
   readonly model: Model;
 }
 
-interface Options {
+interface GuardrailCheckOptions {
   /** Without one, the organization is copied if there are guardrails. */
   readonly copy?: OrganizationCopy;
   /** The changes may be about the guardrails themselves. */
@@ -46,11 +46,15 @@ interface Options {
 export type GuardrailChecks = ReturnType<typeof createGuardrailChecks>;
 export type GuardrailCheck = NonNullable<Awaited<ReturnType<GuardrailChecks['open']>>>;
 
-export function createGuardrailChecks({ store, living, names, graphs, model }: Parts) {
+export function createGuardrailChecks({ store, living, names, graphs, model }: GuardrailCheckParts) {
   return { open };
 
   /** Before anything is changed in the copy. Undefined if there are no guardrails. */
-  async function open(organizationId: bigint, callerId: bigint, { copy, isForFile = false }: Options = {}) {
+  async function open(
+    organizationId: bigint,
+    callerId: bigint,
+    { copy, isForFile = false }: GuardrailCheckOptions = {},
+  ) {
     const { guardrails, violations } = await store.list(organizationId);
     if (guardrails.length === 0 && !isForFile) return undefined;
     // In the order in which a write is inspected.

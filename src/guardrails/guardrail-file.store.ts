@@ -26,11 +26,11 @@ export async function readGuardrails(query: Query, organizationId: bigint, isLoc
   return { guardrails, names };
 }
 
-type Parts = Parameters<Work<void>>;
+type WorkParameters = Parameters<Work<void>>;
 
 /** Writes what a plan says, as a part of a larger transaction. */
 export async function applyGuardrails(
-  [query, touch, record]: readonly [Parts[0], Parts[1], Parts[2]],
+  [query, touch, record]: readonly [WorkParameters[0], WorkParameters[1], WorkParameters[2]],
   organizationId: bigint,
   { creates, updates, deletes }: GuardrailPlan,
   actor: Actor,

@@ -82,7 +82,7 @@ export function readGuardrail(given: unknown, path: string, fault: Fault): Guard
   const fields = fieldsOf(given);
   if (!fields) fault(path, 'must be a guardrail with a name');
   const entry = fields ?? {};
-  refuseOthers(entry, path, KEYS, fault);
+  rejectOthers(entry, path, KEYS, fault);
   const name = textIn(entry, path, 'name', fault);
   if (fields && name === undefined) fault(`${path}.name`, 'is required');
   const kinds = GUARDRAIL_KINDS.filter((kind) => entry[kind] !== undefined);
@@ -100,7 +100,7 @@ function readStatement(given: unknown, path: string, fault: Fault) {
   const fields = fieldsOf(given);
   if (!fields) fault(path, 'must be a statement with a relation');
   const entry = fields ?? {};
-  refuseOthers(entry, path, STATEMENT_KEYS, fault);
+  rejectOthers(entry, path, STATEMENT_KEYS, fault);
   const { users = [], robots = [], team, count, object } = entry;
   const areTexts = (list: unknown) => Array.isArray(list) && list.every((one) => typeof one === 'string');
   const [areNames, areRobots] = [areTexts(users), areTexts(robots)];
@@ -121,7 +121,7 @@ function readObject(given: unknown, path: string, fault: Fault) {
   const fields = fieldsOf(given);
   if (!fields) fault(path, 'must have a type');
   const entry = fields ?? {};
-  refuseOthers(entry, path, OBJECT_KEYS, fault);
+  rejectOthers(entry, path, OBJECT_KEYS, fault);
   const { id } = entry;
   const isId = typeof id === 'bigint' || (Number.isSafeInteger(id) && Number(id) > 0);
   if (id !== undefined && !isId) fault(`${path}.id`, 'must be an ID');
@@ -144,7 +144,7 @@ function flagIn({ enforce = true }: Fields, path: string, fault: Fault): boolean
   return enforce === true;
 }
 
-function refuseOthers(fields: Fields, path: string, known: readonly string[], fault: Fault): void {
+function rejectOthers(fields: Fields, path: string, known: readonly string[], fault: Fault): void {
   for (const key of Object.keys(fields)) {
     if (known.includes(key)) continue;
     fault(`${path}.${key.slice(0, 100)}`, `is not a known field; known fields are ${known.join(', ')}`);
@@ -215,7 +215,7 @@ function isSame(one: GuardrailDraft, other: GuardrailDraft): boolean {
   return one.name === other.name && one.description === other.description && isSameStatement(one, other);
 }
 
-export function refuseUnallowedGuardrails(plan: GuardrailPlan, held: ReadonlySet<string>): void {
+export function rejectUnallowedGuardrails(plan: GuardrailPlan, held: ReadonlySet<string>): void {
   const count = plan.creates.length + plan.updates.length + plan.deletes.length;
   if (count > 0 && !held.has('can_edit_roles')) throw missingRelation('edit_roles:org');
 }

@@ -1,7 +1,7 @@
 import type { Actor } from '../changes/audit-entry.ts';
 import { OWNED_TYPES } from '../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
@@ -27,7 +27,7 @@ const LOCK_ALL = sql(
   'guardrails.lockAll',
   `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = $1 order by g.id for update`,
 );
-const ROOM = roomFor('guardrails.room', 'guardrail where organization_id = $1');
+const TAKEN = countTaken('guardrails.taken', 'guardrail where organization_id = $1');
 const VALUES = `name, name_key, description, kind, user_ids, team_id, relation, object_type, object_id, count, names, enforce`;
 const INSERT = sql(
   'guardrails.insert',
@@ -61,7 +61,7 @@ const OBJECTS = new Map<string, ReturnType<typeof sql>>(
   ]),
 );
 
-export function createGuardrailStore(db: Db, write: Write, room: Room): GuardrailStore {
+export function createGuardrailStore(db: Db, write: Write, quotas: Quotas): GuardrailStore {
   return { list, get, create, update, remove, ...createReferences(db) };
 
   async function list(organizationId: bigint): Promise<StoredGuardrails> {
@@ -76,7 +76,7 @@ export function createGuardrailStore(db: Db, write: Write, room: Room): Guardrai
     return await unlessNameTaken(() =>
       write(async (query, touch, record, keep) => {
         await query(JOIN, [organizationId]);
-        await room.require(query, { limit: 'guardrailsPerOrganization', ownerId: organizationId, count: ROOM });
+        await quotas.require(query, { limit: 'guardrailsPerOrganization', ownerId: organizationId, count: TAKEN });
         const made = await insertGuardrail(query, organizationId, draft);
         touch(changeOf(made));
         record({ ...about(made, actor), action: 'guardrail.create', after: toState(made) });

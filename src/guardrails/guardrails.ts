@@ -71,7 +71,7 @@ interface View {
   readonly names: ReadonlyMap<string, string>;
 }
 
-interface Parts {
+interface GuardrailsParts {
   readonly store: GuardrailStore;
   readonly graphs: Pick<Graphs, 'eachTuple'>;
   readonly names: Pick<ExplainStore, 'names'>;
@@ -83,7 +83,7 @@ interface Parts {
 export type Guardrails = ReturnType<typeof createGuardrails>;
 
 /** Statements about who may do what in an organization that must stay true. */
-export function createGuardrails({ store, graphs, names, judge, model, limits }: Parts) {
+export function createGuardrails({ store, graphs, names, judge, model, limits }: GuardrailsParts) {
   return { list, get, create, update, remove, tryCreate, tryUpdate, read, seesAll };
 
   async function list(organizationId: bigint, callerId: bigint): Promise<ShownGuardrail[]> {

@@ -16,11 +16,11 @@ import { createWriteGuard } from './write-guard.ts';
 const GRAPH_BYTES = 64 * 1024 * 1024;
 
 export function wireGuardrails(infrastructure: Infrastructure, { model, graphs, judge, names }: Authz) {
-  const { db, revisions, writeGuards, room } = infrastructure;
+  const { db, revisions, writeGuards, quotas } = infrastructure;
   const guardStore = createWriteGuardStore();
   writeGuards.push(createWriteGuard(guardStore, model, GRAPH_BYTES));
-  const store = createGuardrailStore(db, revisions.write, room);
-  const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: room.limits });
+  const store = createGuardrailStore(db, revisions.write, quotas);
+  const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: quotas.limits });
   const living = async (userIds: readonly bigint[]) => await guardStore.living(db.query, userIds);
   const guardrailChecks = createGuardrailChecks({ store, living, names, graphs, model });
   const forbidding = createForbidding(guardrails, graphs, judge);

@@ -1,5 +1,5 @@
 import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
-import { createPace, type Pace } from '../base/slices.ts';
+import { createYielder, type Yielder } from '../base/slices.ts';
 import { principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';
 import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import type { PeopleClass } from '../simulation/people-classes.ts';
@@ -12,20 +12,25 @@ export async function violationsAmong(
   copy: OrganizationCopy,
   guardrails: readonly Identified[],
 ): Promise<Map<bigint, Violation>> {
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   const found = new Map<bigint, Violation>();
   if (guardrails.some(({ count, teamId }) => count !== undefined || teamId !== undefined)) {
     await copy.answers.enterAll(copy.people.all);
   }
   for (const guardrail of guardrails) {
-    const violation = isVacuous(copy, guardrail) ? undefined : await violationOf(copy, guardrail, pace);
+    const violation = isVacuous(copy, guardrail) ? undefined : await violationOf(copy, guardrail, yieldIfDue);
     if (violation) found.set(guardrail.id, violation);
-    await pace();
+    await yieldIfDue();
   }
   return found;
 }
 
-async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRule, pace: Pace): Promise<boolean> {
+async function holds(
+  copy: OrganizationCopy,
+  one: PeopleClass,
+  rule: GuardrailRule,
+  yieldIfDue: Yielder,
+): Promise<boolean> {
   const { kind, relation, objectType: type, objectId } = rule;
   // Who can do something through the organization is counted without the site administrators, who can do anything.
   const asAdministrators = kind === 'never' || kind === 'always';
@@ -40,9 +45,9 @@ async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRu
       : isShown && holdsOn(inNamespaces.everywhere, object);
   };
   if (objectId !== undefined) return isHeld(`${type}:${objectId}`);
-  for (const object of await copy.samplesFor(one, type, pace)) {
+  for (const object of await copy.samplesFor(one, type, yieldIfDue)) {
     if (isHeld(object)) return true;
-    await pace();
+    await yieldIfDue();
   }
   return false;
 }
@@ -50,12 +55,12 @@ async function holds(copy: OrganizationCopy, one: PeopleClass, rule: GuardrailRu
 async function select(
   classes: Iterable<PeopleClass>,
   isWanted: (one: PeopleClass) => Promise<boolean>,
-  pace: Pace,
+  yieldIfDue: Yielder,
 ): Promise<PeopleClass[]> {
   const found: PeopleClass[] = [];
   for (const one of classes) {
     if (await isWanted(one)) found.push(one);
-    await pace();
+    await yieldIfDue();
   }
   return found;
 }
@@ -65,20 +70,24 @@ function isVacuous(copy: OrganizationCopy, { objectType, objectId }: GuardrailRu
   return objectId !== undefined && !copy.objects.has(`${objectType}:${objectId}`);
 }
 
-async function violationOf(copy: OrganizationCopy, rule: GuardrailRule, pace: Pace): Promise<Violation | undefined> {
+async function violationOf(
+  copy: OrganizationCopy,
+  rule: GuardrailRule,
+  yieldIfDue: Yielder,
+): Promise<Violation | undefined> {
   const { kind, count = 0 } = rule;
   if (kind === 'at_least' || kind === 'at_most') {
-    const holding = await select(copy.people.all, (one) => holds(copy, one, rule, pace), pace);
+    const holding = await select(copy.people.all, (one) => holds(copy, one, rule, yieldIfDue), yieldIfDue);
     const held = holding.reduce((sum, { users }) => sum + users.size, 0);
     if (kind === 'at_least') return held < count ? { userIds: [], total: 0, held } : undefined;
     return held > count ? { ...listed(usersOf(holding)), held } : undefined;
   }
-  const isViolation = async (one: PeopleClass) => (await holds(copy, one, rule, pace)) === (kind === 'never');
-  const found = new Set(usersOf(await select(membersOf(copy, rule.teamId), isViolation, pace)));
+  const isViolation = async (one: PeopleClass) => (await holds(copy, one, rule, yieldIfDue)) === (kind === 'never');
+  const found = new Set(usersOf(await select(membersOf(copy, rule.teamId), isViolation, yieldIfDue)));
   for (const id of rule.userIds) {
     const user = subjectOfPrincipal(id);
     if (await isViolation(copy.people.classOf(user))) found.add(user);
-    await pace();
+    await yieldIfDue();
   }
   return found.size > 0 ? { ...listed([...found]), held: undefined } : undefined;
 }

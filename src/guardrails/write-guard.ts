@@ -14,7 +14,7 @@
  */
 
 import type { Model } from '../../packages/rebac/src/rebac.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
@@ -83,10 +83,10 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       const organizationIds = await organizationsOf(written);
       const changed = new Set(written.touched.flatMap(changedGuardrailsOf));
       const rules = await rulesUnderLock(written.query, organizationIds, changed);
-      const pace = createPace();
+      const yieldIfDue = createYielder();
       for (const id of organizationIds) {
         await inspect(written, id, rules.get(id) ?? [], changed.has(id), prepared.get(id));
-        await pace();
+        await yieldIfDue();
       }
     };
   };

@@ -11,7 +11,7 @@
 
 import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
-import { apart, createPace, yieldToEventLoop } from '../base/slices.ts';
+import { apart, createYielder, yieldToEventLoop } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { kindOf } from '../changes/object-kinds.ts';
 import { nameKey } from '../identity/account-names/account-names.ts';
@@ -210,12 +210,12 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
   async function undone(accountId: bigint, at: Date, extent?: 'with roles') {
     const recent = await store.load(accountId, at, SEARCH, extent);
     if (!recent) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
-    refuseTooEarly(recent, at);
-    const pace = createPace();
+    rejectTooEarly(recent, at);
+    const yieldIfDue = createYielder();
     const changes: LoggedChange[] = [];
     for (const row of [...recent.chain, ...recent.platform]) {
       changes.push(readChange(row));
-      await pace();
+      await yieldIfDue();
     }
     const touched = touchedBy(changes);
     const strangers = unexplained(recent, changes);
@@ -224,19 +224,19 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
     const undoing: GraphTuple[] = [];
     for (const tuple of recent.tuples) {
       (touched.has(tuple.source) ? undoing : rest).push(tuple);
-      if ((rest.length + undoing.length) % TUPLES_IN_SLICE === 0) await pace();
+      if ((rest.length + undoing.length) % TUPLES_IN_SLICE === 0) await yieldIfDue();
     }
     const state = stateOf(accountId, recent.isOrganization ? 'organization' : 'owner', undoing, recent.setIds);
     for (const change of changes) {
       undo(state, change, relationOf);
-      await pace();
+      await yieldIfDue();
     }
     dropEnded(state, at);
     return { recent, changes, touched, rest: without(strangers, rest, state), state };
   }
 }
 
-function refuseTooEarly({ isOrganization, begins, chain, platform }: Recent, at: Date): void {
+function rejectTooEarly({ isOrganization, begins, chain, platform }: Recent, at: Date): void {
   if (isOrganization && begins === undefined) {
     throw new AppError('invalid', 'the audit log of the organization is empty, so nothing is known about its past', {
       reason: 'before_audit_log',

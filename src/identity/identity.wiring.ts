@@ -1,7 +1,7 @@
 import type { Keys } from '../base/keys.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
+import type { Quotas } from '../changes/quotas.store.ts';
 import type { Revisions } from '../changes/revision.ts';
-import type { Room } from '../changes/room.store.ts';
 import type { Db } from '../db/db.ts';
 import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
@@ -31,13 +31,13 @@ interface Policies {
 export function wireIdentity(
   db: Db,
   revisions: Revisions,
-  room: Room,
+  quotas: Quotas,
   keys: Pick<Keys, 'derive'>,
   { policy = 'optional', hasPasswords = true, sessionPolicy }: Policies = {},
 ) {
   const secretKey = keys.derive('token');
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
-  const sessionStore = createSessionStore(db, revisions.write, room);
+  const sessionStore = createSessionStore(db, revisions.write, quotas);
   const liveness = createSessionLiveness(sessionStore, sessionUsage.lastNoted);
   revisions.addExpirer(expireSuperseded);
   return {
@@ -47,7 +47,7 @@ export function wireIdentity(
     sessionUsage,
     secondFactors: createSecondFactors(createSecondFactorStore(db), revisions, policy),
     tickets: createSignInTickets(createSignedTexts(keys.derive('sign-in'))),
-    tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, room), secretKey),
+    tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, quotas), secretKey),
     tokenUsage: createTokenUsage(createTokenUsageStore(db)),
   };
 }

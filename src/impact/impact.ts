@@ -68,7 +68,7 @@ export interface ImpactReport {
   permissionOf(held: Held): CatalogEntry | undefined;
 }
 
-interface Parts extends Omit<ChangeParts, 'organizationName' | 'check'> {
+interface ImpactParts extends Omit<ChangeParts, 'organizationName' | 'check'> {
   readonly checks: GuardrailChecks;
   readonly open: OpenSimulation;
   readonly names: Pick<ExplainStore, 'names'>;
@@ -83,7 +83,7 @@ const PERMISSIONS = new Map(CATALOG.map((entry) => [entry.relation, entry]));
 export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
-export function createImpact({ open, names, checks, tokenCreators, ...parts }: Parts) {
+export function createImpact({ open, names, checks, tokenCreators, ...parts }: ImpactParts) {
   return { preview };
 
   async function preview(

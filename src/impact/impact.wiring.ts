@@ -16,7 +16,7 @@ import { createTokenCreators } from './token-creators.store.ts';
 
 /** What changes would do, before they are made. */
 export function wireImpact(
-  { db, room: { limits } }: Infrastructure,
+  { db, quotas: { limits } }: Infrastructure,
   { callers: { personNamed } }: Identity,
   { graphs, names, model }: Authz,
   { guardrails, guardrailChecks: checks }: { guardrails: Guardrails; guardrailChecks: GuardrailChecks },

@@ -57,7 +57,7 @@ export function wireMarketplace({
   config,
   db,
   revisions,
-  room,
+  quotas,
   keys,
   vault,
   log,
@@ -77,7 +77,7 @@ export function wireMarketplace({
   });
   const deliveryLogStore = createDeliveryLogStore(db.query, write);
   const deliveryLog = createDeliveryLog(deliveryLogStore, {
-    maxSources: room.limits.refusalSourcesPerDay,
+    maxSources: quotas.limits.refusalSourcesPerDay,
     warn: (marketplace, times) =>
       log.warn({ marketplace, times }, 'rejected deliveries were only counted: there are too many to keep'),
   });
@@ -92,7 +92,7 @@ export function wireMarketplace({
     rangesAge: () => ranges.age(new Date()),
   });
   const receiver = config.MARKETPLACE_EVENTS_URL;
-  const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: receiver !== undefined });
+  const store = createDeliveryStore(db.query, write, { limits: quotas.limits, isTold: receiver !== undefined });
   const act = createApply({ version, baseUrl });
   const deliveries = createDeliveries({
     ...{ store, act, links, sealedOptions, observe: measures.observe },
@@ -107,7 +107,7 @@ export function wireMarketplace({
     isDev: config.RUN_MODE === 'dev',
     onRejection: (marketplace, reason, source) => {
       measures.observe(marketplace, reason);
-      deliveryLog.countRefusal(marketplace, reason, source, new Date());
+      deliveryLog.countRejection(marketplace, reason, source, new Date());
     },
   });
   const secret = Buffer.from((config.MARKETPLACE_EVENTS_SECRET ?? '').replace(/^whsec_/, ''), 'base64');

@@ -1,6 +1,6 @@
 import { limitReached } from '../base/config/limits.ts';
 import { readJson, writeJson } from '../base/json.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { OrderStore } from './orders.ts';
@@ -26,7 +26,7 @@ const REMOVE = sql(
   'orders.remove',
   'delete from deploy_order where owner_id = $1 and uid = $2::uuid returning uid::text',
 );
-const ROOM = roomFor('orders.room', 'deploy_order where owner_id = $1');
+const TAKEN = countTaken('orders.taken', 'deploy_order where owner_id = $1');
 // As they are on the disk, which is what is to be protected.
 const BYTES = sql(
   'orders.bytes',
@@ -38,7 +38,7 @@ const GET = sql(
   'select uid::text, name, spec::text as spec, created_at from deploy_order where owner_id = $1 and uid = $2::uuid',
 );
 
-export function createOrderStore(db: Db, write: Write, room: Room): OrderStore {
+export function createOrderStore(db: Db, write: Write, quotas: Quotas): OrderStore {
   return {
     async list(ownerId, { limit, offset }) {
       const rows = await db.query<Omit<OrderRow, 'spec'>>(LIST, [ownerId, limit, offset]);
@@ -49,9 +49,9 @@ export function createOrderStore(db: Db, write: Write, room: Room): OrderStore {
 
     async create(ownerId, { uid, name, spec }, once) {
       const text = writeJson(spec);
-      const max = room.limits.orderBytesPerUser;
+      const max = quotas.limits.orderBytesPerUser;
       return await write(async (query, _touch, _record, keep) => {
-        await room.require(query, { limit: 'ordersPerUser', ownerId, count: ROOM });
+        await quotas.require(query, { limit: 'ordersPerUser', ownerId, count: TAKEN });
         const { bytes } = only(await query<{ bytes: number }>(BYTES, [ownerId]));
         if (bytes + Buffer.byteLength(text) > max) throw limitReached('orderBytesPerUser', max, bytes);
         const values = [uid, ownerId, name, text];

@@ -4,7 +4,7 @@ import { orderRoutes } from './orders.routes.ts';
 import { createOrderStore } from './orders.store.ts';
 import { createOrders } from './orders.ts';
 
-export function wireOrders({ db, revisions, room, baseUrl }: Infrastructure) {
-  const orders = createOrders(createOrderStore(db, revisions.write, room));
+export function wireOrders({ db, revisions, quotas, baseUrl }: Infrastructure) {
+  const orders = createOrders(createOrderStore(db, revisions.write, quotas));
   return { mount: (scope: Scope) => orderRoutes(scope, orders, baseUrl) };
 }

@@ -4,7 +4,7 @@ import type { Term } from '../base/expiry.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
@@ -64,12 +64,12 @@ const IS_MEMBER = sql(
   `select exists (select 1 from team_member m join team t on t.id = m.team_id
                    where m.account_id = $2 and t.organization_id = $1) as yes`,
 );
-const ROOM = roomFor(
-  'members.room',
+const TAKEN = countTaken(
+  'members.taken',
   `(select distinct m.account_id from team t join team_member m on m.team_id = t.id
      where t.organization_id = $1) as member`,
 );
-const TEAMS_ROOM = roomFor('members.roomInTeams', 'team_member where account_id = $1');
+const TEAMS_TAKEN = countTaken('members.takenInTeams', 'team_member where account_id = $1');
 const INSERT = sql('members.insert', 'insert into team_member (team_id, account_id, expires_at) values ($1, $2, $3)');
 const UPDATE = sql('members.update', 'update team_member set expires_at = $3 where team_id = $1 and account_id = $2');
 const DELETE = sql('members.delete', 'delete from team_member where team_id = $1 and account_id = $2');
@@ -97,7 +97,7 @@ interface MemberRow extends ProfileRow {
 
 export type Touch = (change: Change) => void;
 
-export function createMemberStore(db: Db, write: Write, room: Room): MemberStore {
+export function createMemberStore(db: Db, write: Write, quotas: Quotas): MemberStore {
   return {
     ofTeam,
     inTeam,
@@ -125,7 +125,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
 
   async function add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor, term?: Term) {
     return await write(async (query, touch, record) => {
-      const joined = await joinTeam({ query, touch, record }, room, { teamId, accountId, condition, actor, term });
+      const joined = await joinTeam({ query, touch, record }, quotas, { teamId, accountId, condition, actor, term });
       return joined !== undefined;
     });
   }
@@ -175,7 +175,7 @@ export interface MemberChange {
  */
 export async function joinTeam(
   { query, touch, record }: Transaction,
-  room: Room,
+  quotas: Quotas,
   { teamId, accountId, condition, actor, term }: MemberChange,
 ): Promise<'joined' | 'was a member' | undefined> {
   const [person] = await query<{ name: string }>(PERSON, [accountId]);
@@ -186,7 +186,7 @@ export async function joinTeam(
   const { is_member: isMember, expires_at: expiresAt } = team;
   const end = term === undefined ? expiresAt : term;
   if (isMember && end?.getTime() === expiresAt?.getTime()) return 'was a member';
-  if (!isMember) await requireRoom(query, room, team, accountId);
+  if (!isMember) await requireWithinLimits(query, quotas, team, accountId);
   query.later(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
   touchBoth(touch, team, accountId);
   const stateUntil = (until: Date | null) => memberState(team, accountId, person.name, until);
@@ -214,14 +214,19 @@ export async function leaveTeam(
 }
 
 /** The team is locked, so its members are counted already. */
-async function requireRoom(query: TransactionQuery, room: Room, team: TeamRow, accountId: bigint): Promise<void> {
-  const { membersPerTeam } = room.limits;
+async function requireWithinLimits(
+  query: TransactionQuery,
+  quotas: Quotas,
+  team: TeamRow,
+  accountId: bigint,
+): Promise<void> {
+  const { membersPerTeam } = quotas.limits;
   if (team.members >= membersPerTeam) throw limitReached('membersPerTeam', membersPerTeam);
   const { yes } = only(await query<{ yes: boolean }>(IS_MEMBER, [team.organization_id, accountId]));
   if (!yes) {
-    await room.require(query, { limit: 'membersPerOrganization', ownerId: team.organization_id, count: ROOM });
+    await quotas.require(query, { limit: 'membersPerOrganization', ownerId: team.organization_id, count: TAKEN });
   }
-  await room.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_ROOM });
+  await quotas.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_TAKEN });
 }
 
 async function grantOf(query: Query, team: TeamRow): Promise<TeamGrant> {

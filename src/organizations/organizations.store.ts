@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, known, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import { unlessNameTaken } from '../identity/account-names/account-names.store.ts';
@@ -73,13 +73,13 @@ const FORMER_NAMES = sql(
   'select name from reserved_name where account_id = $1 and expires_at > now()',
 );
 const FOUNDER = sql('organizations.founder', `select id from account where id = $1 and kind = 'user' for key share`);
-const ROOM = roomFor('organizations.room', 'account where founder_id = $1');
+const TAKEN = countTaken('organizations.taken', 'account where founder_id = $1');
 const INSERT_FOUNDER = sql(
   'organizations.insertFounder',
   'insert into team_member (team_id, account_id) select * from unnest($1::bigint[], $2::bigint[])',
 );
 
-export function createOrganizationStore(db: Db, write: Write, room: Room): OrganizationStore {
+export function createOrganizationStore(db: Db, write: Write, quotas: Quotas): OrganizationStore {
   return { listSome, listAll, get: (id) => get(db.query, id), create, update, remove };
 
   async function listSome(ids: readonly bigint[], { offset, limit }: PageRequest): Promise<Page<Organization>> {
@@ -105,7 +105,7 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
       write(async (query, touch, record, keep) => {
         const [founder] = await query(FOUNDER, [draft.founderId]);
         if (!founder) return 'no founder';
-        await room.require(query, { limit: 'organizationsPerUser', ownerId: draft.founderId, count: ROOM });
+        await quotas.require(query, { limit: 'organizationsPerUser', ownerId: draft.founderId, count: TAKEN });
         const made = only(await insertOrganizations(query, touch, [draft]));
         const after = { ...toState(draft), founderId: draft.founderId };
         if (actor) record({ ...about(actor, 'organization.create', made.id), after, startsChain: true });

@@ -27,7 +27,7 @@ import { createTeams } from './teams.ts';
 
 /** Organizations, their teams and their members. */
 export function wireOrganizations(
-  { config, db, revisions, room, baseUrl }: Infrastructure,
+  { config, db, revisions, quotas, baseUrl }: Infrastructure,
   { callers }: Identity,
   { judge, heldPlaces, shownObjects }: Pick<Authz, 'judge' | 'heldPlaces' | 'shownObjects'>,
   users: Users,
@@ -35,10 +35,10 @@ export function wireOrganizations(
   const escalation = createEscalationGuard(judge, heldPlaces.givingOfTeam);
   const { personNamed } = callers;
   revisions.addExpirer(expireMembers);
-  const store = createOrganizationStore(db, revisions.write, room);
+  const store = createOrganizationStore(db, revisions.write, quotas);
   const organizations = createOrganizations(store, judge, createAssignedNames(config));
-  const teams = createTeams(createTeamStore(db, revisions.write, room), escalation);
-  const memberStore = createMemberStore(db, revisions.write, room);
+  const teams = createTeams(createTeamStore(db, revisions.write, quotas), escalation);
+  const memberStore = createMemberStore(db, revisions.write, quotas);
   const members = createMembers({ store: memberStore, judge, escalation, personNamed });
   const listMembers = createMemberList(createMemberListStore(db), judge, memberStore.teamNamed);
   return { organizations, teams, members, mount };

@@ -2,7 +2,7 @@ import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, known, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
@@ -34,7 +34,7 @@ const INSERT = sql(
        as t (organization_id, name, description, permission, type, units)
    returning id, organization_id, name`,
 );
-const ROOM = roomFor('teams.room', 'team where organization_id = $1');
+const TAKEN = countTaken('teams.taken', 'team where organization_id = $1');
 const LOCK = sql('teams.lock', 'select id from team where id = $1 for update');
 // Roles are locked before teams wherever both are locked: a change of a role looks up its teams afterwards.
 const LOCK_ROLES = sql(
@@ -62,7 +62,7 @@ const DELETE_MEMBERS = sql(
 );
 const AT_ONCE = 1000;
 
-export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
+export function createTeamStore(db: Db, write: Write, quotas: Quotas): TeamStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
 
   async function list(
@@ -82,7 +82,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
       write(async (query, touch, record, keep) => {
         const [organization] = await query(ORGANIZATION, [organizationId]);
         if (!organization) return undefined;
-        await room.require(query, { limit: 'teamsPerOrganization', ownerId: organizationId, count: ROOM });
+        await quotas.require(query, { limit: 'teamsPerOrganization', ownerId: organizationId, count: TAKEN });
         const id = only(await insertTeams(query, [{ ...draft, organizationId }]));
         touch({ kind: 'team', id, organizationId, isNew: true });
         const created = await get(query, id);

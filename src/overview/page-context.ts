@@ -1,6 +1,6 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
-import { refuseOtherPeople } from '../authz/objects.ts';
+import { rejectOtherPeople } from '../authz/objects.ts';
 import type { Callers, Person } from '../identity/callers.ts';
 import type { Organization, Organizations } from '../organizations/organizations.ts';
 import { SOON_DAYS } from './overview.ts';
@@ -51,7 +51,7 @@ export function createPageContext(
 ) {
   return async (person: Person, question: PageQuestion, now: Date): Promise<PageContext> => {
     const { organization: name, object } = question;
-    if (object) refuseOtherPeople(person.id, [object]);
+    if (object) rejectOtherPeople(person.id, [object]);
     const soon = new Date(now.getTime() + SOON_DAYS * DAY_MS);
     const [place, notices] = await Promise.all([
       name === undefined ? undefined : placeOf(person, name, object),

@@ -1,5 +1,5 @@
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { nameConflictIn } from '../identity/account-names/account-names.store.ts';
@@ -38,7 +38,7 @@ const TURN = sql(
   'providerAccounts.turn',
   `select pg_advisory_xact_lock(hashtextextended('linked account ' || $1 || ' ' || $2, 0))`,
 );
-const ROOM = roomFor('providerAccounts.room', 'linked_account where account_id = $1');
+const TAKEN = countTaken('providerAccounts.taken', 'linked_account where account_id = $1');
 const INSERT = sql(
   'providerAccounts.insert',
   `insert into linked_account (account_id, provider, issuer, subject, email, by_address)
@@ -56,7 +56,7 @@ const FREE_NAME = sql(
       and not exists (select 1 from reserved_name r where r.name_key = lower(n.name)) order by n.place limit 1`,
 );
 
-export function createProviderAccountStore(db: Db, write: Write, room: Room): ProviderAccountStore {
+export function createProviderAccountStore(db: Db, write: Write, quotas: Quotas): ProviderAccountStore {
   return {
     linked: (issuer, subject) => linkedIn(db.query, issuer, subject),
 
@@ -76,7 +76,7 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
         await query(TURN, [draft.issuer, draft.subject]);
         const present = await linkedIn(query, draft.issuer, draft.subject);
         if (present) return present.id;
-        await insertLink({ query, touch, record }, room, draft, accountId, actor);
+        await insertLink({ query, touch, record }, quotas, draft, accountId, actor);
         return accountId;
       });
     },
@@ -93,7 +93,7 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
           const flags = { passwordHash: null, isAdmin: false, active: true, prohibitLogin: false };
           const user = { name: free.name, email, fullName, ...flags };
           const accountId = await insertUser({ query, touch, record }, user, actor);
-          await insertLink({ query, touch, record }, room, link, accountId, actor);
+          await insertLink({ query, touch, record }, quotas, link, accountId, actor);
           return accountId;
         });
       } catch (error) {
@@ -108,13 +108,13 @@ export function createProviderAccountStore(db: Db, write: Write, room: Room): Pr
 /** As a part of a transaction that has taken its turn. */
 async function insertLink(
   { query, record }: Transaction,
-  room: Room,
+  quotas: Quotas,
   { provider, issuer, subject, email, isByAddress = false }: LinkDraft,
   accountId: bigint,
   actor: Actor,
 ): Promise<void> {
   await query(RELINKED, [accountId]);
-  await room.require(query, { limit: 'linkedAccountsPerUser', ownerId: accountId, count: ROOM });
+  await quotas.require(query, { limit: 'linkedAccountsPerUser', ownerId: accountId, count: TAKEN });
   const { id } = only(await query<{ id: bigint }>(INSERT, [accountId, provider, issuer, subject, email, isByAddress]));
   const about = { organizationId: accountId, objectType: 'linked_account', objectId: id };
   record({ actor, ...about, action: 'linked_account.create', after: { provider, issuer, subject, email } });

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import { type Change, type Once, PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
@@ -42,7 +42,7 @@ const GET = sql('providers.get', `${SELECT} where name = $1`);
 // Two requests must not each disable what the other one relies on. They take turns from the first row on.
 const TURN = sql('providers.turn', 'select name, enabled from provider order by id for update');
 const LOCK = sql('providers.lock', `${SELECT} where name = $1 for update`);
-const ROOM = roomFor('providers.room', 'provider where owner_id = $1');
+const TAKEN = countTaken('providers.taken', 'provider where owner_id = $1');
 const INSERT = sql(
   'providers.insert',
   `insert into provider (name, client_secret, ${VALUES})
@@ -87,7 +87,7 @@ export const PROVIDER_SECRETS: SealedColumn = {
   identity: `'provider ' || t.name`,
 };
 
-export function createProviderStore(db: Db, write: Write, room: Room): ProviderStore {
+export function createProviderStore(db: Db, write: Write, quotas: Quotas): ProviderStore {
   return {
     list: async () => (await db.query<ProviderRow>(LIST)).map((row) => toStored(row).provider),
     get: (name) => one(db.query, GET, name),
@@ -100,7 +100,7 @@ export function createProviderStore(db: Db, write: Write, room: Room): ProviderS
     const { name, sealedSecret } = draft;
     try {
       return await write(async (query, _touch, record, keep) => {
-        await room.require(query, { limit: 'providers', ownerId: PLATFORM, count: ROOM });
+        await quotas.require(query, { limit: 'providers', ownerId: PLATFORM, count: TAKEN });
         await query(INSERT, [name, sealedSecret, ...valuesOf(draft)]);
         const created = (await one(query, GET, name))?.provider;
         if (!created) return undefined;

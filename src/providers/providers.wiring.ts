@@ -57,7 +57,7 @@ interface Neighbors {
 
 /** Signing in with OpenID Connect. */
 export function wireProviders(infrastructure: Infrastructure, { callers, liveness }: Identity, neighbors: Neighbors) {
-  const { config, keys, vault, db, revisions, room, log, share, baseUrl } = infrastructure;
+  const { config, keys, vault, db, revisions, quotas, log, share, baseUrl } = infrastructure;
   const { users, signIn: sessions, cookies, isDomainAllowed } = neighbors;
   const { write } = revisions;
   const at = (name: string) => `${baseUrl()}/api/v1/user/signin/${name}`;
@@ -72,7 +72,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
   };
   const fromSettings = readSettings(config.OIDC_PROVIDERS);
   const hasPasswords = config.PASSWORDS === 'on';
-  const providers = createProviders(createProviderStore(db, write, room), fromSettings, clientSecrets, hasPasswords);
+  const providers = createProviders(createProviderStore(db, write, quotas), fromSettings, clientSecrets, hasPasswords);
   const fetch = createGuardedFetch({
     allowedNetworks: config.OIDC_ALLOWED_NETWORKS,
     maxBytes: MAX_BYTES,
@@ -92,8 +92,8 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
   const openToken = async (accountId: bigint, name: string, text: Buffer) =>
     (await vault.open(accountId, name, text)).toString('utf8');
   const sealed = createSealedTexts(keys.derive('pending sign-in'));
-  const accountStore = createProviderAccountStore(db, write, room);
-  const groupStore = createGroupSyncStore(db, write, room);
+  const accountStore = createProviderAccountStore(db, write, quotas);
+  const groupStore = createGroupSyncStore(db, write, quotas);
   const signIn = createProviderSignIn({
     providers,
     client,

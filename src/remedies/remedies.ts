@@ -15,7 +15,7 @@ import type { Graphs } from '../authz/graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
 import type { HeldPlaces } from '../authz/places/held-places.ts';
 import { shownRelation } from '../authz/places/places.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { principalOf, subjectOfPrincipal } from '../changes/principal.ts';
@@ -26,7 +26,7 @@ import { candidatesFor, leastPermission } from './remedy-candidates.ts';
 import { createRemedyEffects, type Effect, OF_A_SINGLE_MEMBER, type RelationSet } from './remedy-effects.ts';
 import { readVisibleOrganization, type VisibleOrganization } from './visible-organization.ts';
 
-interface Parts {
+interface RemediesParts {
   readonly graphs: Pick<Graphs, 'eachTuple'>;
   readonly store: Pick<ExplainStore, 'names'>;
   readonly catalog: readonly RoleGrant[];
@@ -63,25 +63,25 @@ type NameOf = (object: string) => string;
  * Ways to get to yes, ordered by how little else they grant and to how few people. They are found in what the caller may
  * see of the organization, so they reveal nothing else.
  */
-export function createRemedies({ graphs, store, catalog, limits, held, checks, model }: Parts) {
+export function createRemedies({ graphs, store, catalog, limits, held, checks, model }: RemediesParts) {
   return async (question: RemedyQuestion): Promise<Remedies> => {
     const { organizationId, callerId, userId, object, relation } = question;
     if (question.standing === 'hidden') return none('');
     if (object.type === 'user') return none('Only users themselves can do this with their account.');
     if (question.standing === 'own')
       return none('It belongs to a user, not to an organization: nobody else can get it.');
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const aim = { user: subjectOfPrincipal(userId), object: nameOfObject(object) };
     const about = { organizationId, callerId, userId, object: aim.object };
     const visible = await readVisibleOrganization(graphs, model, about);
-    const effects = createRemedyEffects(visible, organizationId, relation, pace);
-    await pace();
+    const effects = createRemedyEffects(visible, organizationId, relation, yieldIfDue);
+    await yieldIfDue();
     const known = effects.permissions(catalog);
-    await pace();
+    await yieldIfDue();
     const least = leastPermission(known)?.grant;
     const setting = { visible, effects, organizationId, callerId, object, catalog, limits, held };
     const here = least ? effects.givenHere(least) : new Set<string>();
-    const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, pace);
+    const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, yieldIfDue);
     candidates.sort(byEstimate);
     const judged: Judged[] = [];
     const guard = candidates.length === 0 ? undefined : await checks.open(organizationId, callerId);

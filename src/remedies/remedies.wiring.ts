@@ -6,10 +6,10 @@ import { createRemedies } from './remedies.ts';
 
 /** Ways to get from no to yes, for explanations. */
 export function wireRemedies(
-  { room }: Infrastructure,
+  { quotas }: Infrastructure,
   { graphs, names, model, heldPlaces: held }: Authz,
   catalog: readonly RoleGrant[],
   checks: GuardrailChecks,
 ) {
-  return createRemedies({ graphs, store: names, catalog, limits: room.limits, held, checks, model });
+  return createRemedies({ graphs, store: names, catalog, limits: quotas.limits, held, checks, model });
 }

@@ -39,7 +39,7 @@ export function leastPermission(known: Known): Known[number] | undefined {
 export async function candidatesFor(
   setting: Setting,
   known: Known,
-  pace: () => Promise<void> | undefined,
+  yieldIfDue: () => Promise<void> | undefined,
 ): Promise<Candidate[]> {
   const { visible, effects, organizationId, catalog, limits } = setting;
   const { teams, roles, rolesOf, userTeams, caller } = visible;
@@ -55,7 +55,7 @@ export async function candidatesFor(
   const found: Candidate[] = [];
   for (const team of joinable) {
     if (effects.givesAim(team.id)) found.push(joining(team));
-    await pace();
+    await yieldIfDue();
   }
   if (!least) return found;
   const { grant } = least;
@@ -83,7 +83,7 @@ export async function candidatesFor(
   const joined: { readonly team: TeamState; readonly gains: number }[] = [];
   for (const team of joinable) {
     joined.push({ team, gains: gainsOf(effects.ofTeam(team.id)) });
-    await pace();
+    await yieldIfDue();
   }
   const first = joined
     .sort((one, other) => one.gains - other.gains || byId(one.team, other.team))

@@ -2,7 +2,7 @@ import { allowed, check, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
 import type { Reach } from '../authz/explain/remedy.ts';
 import { idOf } from '../authz/object-ref.ts';
-import type { Pace } from '../base/slices.ts';
+import type { Yielder } from '../base/slices.ts';
 import { assignmentsOf, assignmentTuplesOf, ON_OBJECTS } from '../changes/derived-tuples.ts';
 import type { RoleHolder, VisibleOrganization } from './visible-organization.ts';
 
@@ -50,7 +50,7 @@ export function createRemedyEffects(
   { graph, subject, object: asked, teams, others, holdersOf, peers, newObject }: VisibleOrganization,
   organizationId: bigint,
   relation: string,
-  pace: Pace,
+  yieldIfDue: Yielder,
 ) {
   const aim = { user: subject, relation, object: asked };
   const organization = `organization:${organizationId}`;
@@ -146,7 +146,7 @@ export function createRemedyEffects(
       reach: reachNow(),
       gives: new Map(seen.map((id) => [id, givenAnew(id, had.get(id))])),
     }));
-    await pace();
+    await yieldIfDue();
     const grown = changedRole === undefined ? [] : await growing(changedRole, added);
     return { isEnough, gained, gainedHere, others: await countOthers(gives, grown), reach };
   }
@@ -157,7 +157,7 @@ export function createRemedyEffects(
     const had = new Map<RoleHolder, ReadonlySet<string>>();
     for (const holder of holders) {
       had.set(holder, heldOnAll(holder));
-      await pace();
+      await yieldIfDue();
     }
     const grown: RoleHolder[] = [];
     // What a role allows on single objects is stated about the role.
@@ -168,7 +168,7 @@ export function createRemedyEffects(
     ]);
     for (const holder of holders) {
       if (!heldOnAll(holder).isSubsetOf(had.get(holder) ?? new Set())) grown.push(holder);
-      await pace();
+      await yieldIfDue();
     }
     graph.replaceSource(CHANGE, []);
     return grown;
@@ -195,7 +195,7 @@ export function createRemedyEffects(
       if (counted.has(one)) continue;
       const anew = teamIds.flatMap((id) => [...(gives.get(id) ?? [])]);
       if (anew.length > 0 && anew.some((one) => !teamIds.some((id) => ofTeam(id).has(one)))) count += size;
-      await pace();
+      await yieldIfDue();
     }
     return count;
   }

@@ -1,7 +1,7 @@
 import type { Graph, Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { RELATION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';
@@ -87,7 +87,7 @@ export async function readVisibleOrganization(
   const { people, answers } = copy;
   const state = await stateFrom(reader.structure, people, NO_DETAILS);
   const [organization, user] = [`organization:${organizationId}`, subjectOfPrincipal(userId)];
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   const holds = (relation: string, on: string) => copy.holds(subjectOfPrincipal(callerId), relation, on);
   const isHost = holds('can_add_member', organization);
   const [addsTo, hosts] = [new Set<bigint>(), new Set<bigint>()];
@@ -98,7 +98,7 @@ export async function readVisibleOrganization(
     if (!holds('can_view', `team:${id}`)) teams.delete(id);
     if (holds('can_add_member', `team:${id}`)) addsTo.add(id);
     if (isHost || holds('steward', `team:${id}`)) hosts.add(id);
-    await pace();
+    await yieldIfDue();
   }
   // A caller who may not view roles sees what is assigned to themselves, and to teams that they are in.
   const hidden = [...assignments.keys()].filter((assignment) => !seesRoles && !holds('can_view', assignment));
@@ -108,7 +108,7 @@ export async function readVisibleOrganization(
     // Whoever sees a team sees its roles.
     const isSeen = teamIds.some((team) => teams.has(team)) || assigned.has(`role:${id}`);
     if (!isSeen && !holds('can_view', `role:${id}`)) roles.delete(id);
-    await pace();
+    await yieldIfDue();
   }
   const caller: CallerRights = {
     seesAllTeams: holds('can_view_teams', organization),
@@ -169,7 +169,7 @@ export async function readVisibleOrganization(
         for (const place of places) known.objects.add(place);
         if (size > 0) found.set(one.subject, known);
       }
-      await pace();
+      await yieldIfDue();
     }
     return [...found.values()];
   }
@@ -191,7 +191,7 @@ export async function readVisibleOrganization(
   async function placesOf(on: string | undefined): Promise<string[]> {
     if (on === undefined) return [organization];
     if (typeOf(on) !== 'cluster_set') return [STRUCTURE.has(typeOf(on)) ? on : entered(on)];
-    const clusters = (await copy.objects.alike('cluster', pace)).flatMap(([first = '']) => first);
+    const clusters = (await copy.objects.alike('cluster', yieldIfDue)).flatMap(([first = '']) => first);
     const isIn = (cluster: string) => copy.objects.classOf(cluster)?.tuples.some((tuple) => tuple.user === on);
     return clusters.filter(isIn).map((cluster) => sampleOf(copy, cluster));
   }
@@ -203,14 +203,14 @@ export async function readVisibleOrganization(
   async function hide(): Promise<void> {
     for (const assignment of hidden) {
       copy.replaceSource(assignment, []);
-      await pace();
+      await yieldIfDue();
     }
     for (const { id, members } of state.teams.values()) {
       if (teams.has(id)) continue;
       copy.restate(`team:${id}`, []);
       for (const member of members) {
         copy.assign(member, `team:${id}`, []);
-        await pace();
+        await yieldIfDue();
       }
     }
     for (const id of state.roles.keys()) if (!roles.has(id)) copy.restate(`role:${id}`, []);
@@ -218,7 +218,7 @@ export async function readVisibleOrganization(
 
   /** There may be thousands, but they differ in little: one of each class is asked about. */
   async function resourcePeers(): Promise<Peer[]> {
-    return (await copy.objects.alike(type, pace)).flatMap((alike) => {
+    return (await copy.objects.alike(type, yieldIfDue)).flatMap((alike) => {
       const peer = sampleOf(copy, alike[0] ?? '');
       const count = alike.length - Number(alike.includes(object));
       return count > 0 && holds('can_view', peer) ? [{ object: peer, count }] : [];

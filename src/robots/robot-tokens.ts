@@ -38,7 +38,7 @@ export interface AskedRobot {
   readonly actor: Actor;
 }
 
-interface Parts {
+interface RobotTokensParts {
   readonly store: RobotTokenStore;
   readonly issuer: TokenIssuer;
   readonly judge: TokenJudge;
@@ -60,7 +60,7 @@ const UNSAID = ['write:organization'];
  * Tokens of robots. They belong to the organization, so its own relations about tokens are required in addition to
  * those on the robot. Creating or rotating one is giving what the robot holds.
  */
-export function createRobotTokens(parts: Parts) {
+export function createRobotTokens(parts: RobotTokensParts) {
   const { store, issuer, judge, policies, limits, flushUsage, rejectGiving } = parts;
   return { list, create, remove, rotate };
 

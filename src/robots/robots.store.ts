@@ -1,7 +1,7 @@
 import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { Robot, RobotDraft, RobotStore } from './robots.ts';
@@ -23,7 +23,7 @@ const GET = sql('robots.get', `${SELECT} and id = $2`);
 // Also waits for a token that is being created for it.
 const LOCK = sql('robots.lock', `${SELECT} and id = $2 for update`);
 const LOCK_OWNER = sql('robots.lockOwner', 'select id from account where id = $1 for key share');
-const ROOM = roomFor('robots.room', 'robot where owner_id = $1');
+const TAKEN = countTaken('robots.taken', 'robot where owner_id = $1');
 const INSERT = sql('robots.insert', 'insert into robot (owner_id, name, description) values ($1, $2, $3) returning id');
 const UPDATE = sql(
   'robots.update',
@@ -32,7 +32,7 @@ const UPDATE = sql(
 const DELETE_TOKENS = sql('robots.deleteTokens', 'delete from token where robot_id = $1 returning id, name');
 const DELETE = sql('robots.delete', 'delete from robot where id = $1');
 
-export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
+export function createRobotStore(db: Db, write: Write, quotas: Quotas): RobotStore {
   return { list, get: (ownerId, id) => one(db.query, GET, ownerId, id), create, update, remove };
 
   async function list(
@@ -50,7 +50,7 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
     return await unlessNameTaken(() =>
       write(async (query, touch, record, keep) => {
         if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
-        await room.require(query, { limit: 'robotsPerOrganization', ownerId, count: ROOM });
+        await quotas.require(query, { limit: 'robotsPerOrganization', ownerId, count: TAKEN });
         const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, draft.name, draft.description]));
         touch({ kind: 'robot', id, organizationId: ownerId });
         record({ ...about(actor, ownerId, id), action: 'robot.create', after: draft });

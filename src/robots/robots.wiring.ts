@@ -12,12 +12,12 @@ import { createRobots } from './robots.ts';
 
 /** Robots and their tokens. */
 export function wireRobots(
-  { db, revisions, room, baseUrl }: Infrastructure,
+  { db, revisions, quotas, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
   { judge, shownObjects, heldPlaces }: Pick<Authz, 'judge' | 'shownObjects' | 'heldPlaces'>,
   { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
-  const robots = createRobots(createRobotStore(db, revisions.write, room));
+  const robots = createRobots(createRobotStore(db, revisions.write, quotas));
   const robotTokens = createRobotTokens({
     store: createRobotTokenStore(db),
     issuer: tokens,

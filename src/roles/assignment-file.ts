@@ -2,7 +2,7 @@ import type { Judge } from '../authz/judge.ts';
 import { givesMore, type HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { AppError } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { type AssignmentPlan, placeKey, rejection, type StoredAssignment, type Where } from './assignment-plan.ts';
 
 /** What the caller may do, found out before the transaction in which nothing else can be asked. */
@@ -57,10 +57,10 @@ export function createAssignmentFile(judge: Pick<Judge, 'holds'>, held: Pick<Hel
 
   async function seenOf(organizationId: bigint, callerId: bigint, places: readonly Where[]): Promise<Set<string>> {
     const seen = new Set<string>();
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const [key, place] of new Map(places.map((one) => [placeKey(one), one]))) {
       if (await sees(callerId, organizationId, place)) seen.add(key);
-      await pace();
+      await yieldIfDue();
     }
     return seen;
   }

@@ -1,4 +1,4 @@
-import { createPace, mapInSlices } from '../base/slices.ts';
+import { createYielder, mapInSlices } from '../base/slices.ts';
 import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
 import { type AssignmentEntry, writtenEntry } from './assignment-entry.ts';
 import { API_VERSION, KIND, type TeamEntry, type WrittenDocument } from './role-document.ts';
@@ -16,9 +16,9 @@ export async function writeYaml({
     typeof team === 'string' ? inList(team) : `{name: ${inList(team.name)}, expires_at: "${team.expires_at}"}`;
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
   lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   for (const role of roles) {
-    await pace();
+    await yieldIfDue();
     lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
     lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
@@ -26,7 +26,7 @@ export async function writeYaml({
   }
   if (assignments.length > 0) lines.push('assignments:');
   for (const entry of assignments) {
-    await pace();
+    await yieldIfDue();
     lines.push(...assignmentLines(entry, inList));
   }
   if (guardrails.length > 0) lines.push('guardrails:', ...guardrails.flatMap(guardrailLines));

@@ -13,7 +13,7 @@ import {
   guardrailWords,
   namedInAll,
   planGuardrails,
-  refuseUnallowedGuardrails,
+  rejectUnallowedGuardrails,
   requireRoomForGuardrails,
   type WantedGuardrail,
 } from '../guardrails/guardrail-file.ts';
@@ -170,12 +170,12 @@ export function createRoleFile(
     async function decide(now: RoleFileNow): Promise<RoleFileDecision> {
       options.precondition(versionOf(await writeYaml(documentNow(organizationName, now))));
       const rules = guardrails && planGuardrails(now.rules, guardrails, options.prunes);
-      if (rules) refuseUnallowedGuardrails(rules, held);
+      if (rules) rejectUnallowedGuardrails(rules, held);
       if (rules) requireRoomForGuardrails(rules, now.rules, limits);
       const plan = planFor(now, wanted, options.prunes);
       requireRelations(plan, held);
       rejectEscalations(plan, held);
-      requireRoom(plan, now, limits);
+      requireWithinLimits(plan, now, limits);
       await yieldToEventLoop();
       const after = { roles: now.roles, plan, organizationId };
       const assignments = assigned && planAssignments(now.assignments, after, assigned, options.prunes, today);
@@ -197,14 +197,14 @@ function versionOf(yaml: string): string {
   return createHash('sha256').update(yaml).digest('hex').slice(0, 32);
 }
 
-function refuseOther({ organization }: RoleDocument, name: string): void {
+function rejectOther({ organization }: RoleDocument, name: string): void {
   if (organization.toLowerCase() === name.toLowerCase()) return;
   throw new AppError('invalid', `the document is for organization ${quote(organization)}, not for ${quote(name)}`);
 }
 
 /** The roles that a document for this organization asks for; throws if they are not valid. */
 export async function readRoles(document: RoleDocument, organizationName: string, now: Date): Promise<Wanted[]> {
-  refuseOther(document, organizationName);
+  rejectOther(document, organizationName);
   const wanted = await mapInSlices(document.roles, (entry, place) =>
     aboutRole(entry.name, place, () => readEntry(entry, now)),
   );
@@ -275,7 +275,7 @@ export function rejectEscalations({ creates, updates }: Plan, held: ReadonlySet<
 }
 
 /** Nobody else can create a role meanwhile, so the number of roles is what it is. */
-export function requireRoom(
+export function requireWithinLimits(
   { creates, updates, deletes }: Plan,
   now: Pick<RolesNow, 'roles'>,
   limits: RoleLimits,

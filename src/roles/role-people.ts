@@ -1,5 +1,5 @@
 import type { Judge } from '../authz/judge.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import type { Role } from './roles.ts';
 
 /** Users who are in exactly the same ones of those teams of an organization that have roles. */
@@ -40,14 +40,14 @@ export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'hol
     const isHeld = further.size > 0 || roles.some(({ teamIds }) => teamIds.length > 0);
     const counts = isHeld ? await store.counts(organizationId) : [];
     const ofTeam = new Map<bigint, TeamsCount[]>();
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const one of counts) {
       for (const team of one.teamIds) {
         const known = ofTeam.get(team);
         if (known) known.push(one);
         else ofTeam.set(team, [one]);
       }
-      await pace();
+      await yieldIfDue();
     }
     const people = new Map<bigint, number>();
     for (const { id, teamIds } of roles) {
@@ -57,7 +57,7 @@ export function createRolePeople(store: RolePeopleStore, judge: Pick<Judge, 'hol
       const inTeams = counted.values().reduce((sum, one) => sum + one.people, 0);
       const direct = further.get(id)?.users.filter((theirs) => !theirs.some((team) => teams.has(team))) ?? [];
       people.set(id, inTeams + direct.length);
-      await pace();
+      await yieldIfDue();
     }
     return people;
   };

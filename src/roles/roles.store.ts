@@ -3,7 +3,7 @@ import { endAssignments } from '../authz/places/end-assignments.store.ts';
 import { yieldToEventLoop } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
-import { type Room, roomFor } from '../changes/room.store.ts';
+import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
@@ -61,7 +61,7 @@ const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organiz
 // refers to the organization, and two transactions that lock both in different orders would block each other.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
-const ROOM = roomFor('roles.room', 'role where organization_id = $1');
+const TAKEN = countTaken('roles.taken', 'role where organization_id = $1');
 // A role is written with one statement, because each costs a round trip. Its parts all see the moment before it. What
 // stays as it is must not be removed and added again, then: one part would not see what another does.
 const INSERT = sql(
@@ -117,7 +117,7 @@ const PRINCIPALS = sql(
           s.namespaces is not null, s.id`,
 );
 
-export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
+export function createRoleStore(db: Db, write: Write, quotas: Quotas): RoleStore {
   return { list, get: (organizationId, id) => get(db.query, organizationId, id), principals, create, update, remove };
 
   async function list(organizationId: bigint): Promise<Role[]> {
@@ -141,7 +141,7 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
         query.later(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
-        await room.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: ROOM });
+        await quotas.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: TAKEN });
         const values = valuesOf(organizationId, draft, endsOf(draft));
         const role = written(organizationId, draft, endsOf(draft), await query<WrittenRow>(INSERT, values));
         const { id } = role;
@@ -255,14 +255,14 @@ async function unknownTeams(query: Query, organizationId: bigint, draft: RoleDra
   const rows = await query<{ id: bigint }>(TEAMS, [organizationId, draft.teamIds]);
   const known = new Set(rows.map((row) => row.id));
   const teamIds = draft.teamIds.filter((team) => !known.has(team));
-  return teamIds.length > 0 ? { refused: 'unknown teams', teamIds } : undefined;
+  return teamIds.length > 0 ? { rejected: 'unknown teams', teamIds } : undefined;
 }
 
 async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
   try {
     return await work();
   } catch (error) {
-    if (isUniqueViolation(error, 'role_name')) return { refused: 'name taken' };
+    if (isUniqueViolation(error, 'role_name')) return { rejected: 'name taken' };
     throw error;
   }
 }

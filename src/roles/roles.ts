@@ -81,8 +81,8 @@ export interface RoleStore {
 }
 
 export type Rejection =
-  | { readonly refused: 'name taken' }
-  | { readonly refused: 'unknown teams'; readonly teamIds: readonly bigint[] };
+  | { readonly rejected: 'name taken' }
+  | { readonly rejected: 'unknown teams'; readonly teamIds: readonly bigint[] };
 
 /** The caller, the organization, and the request that a change is made for. */
 export interface Setting {
@@ -188,8 +188,8 @@ export function requireRoomForTeams({ teamsPerRole }: RoleLimits, next: RoleDraf
 /** What the store answered, unless it rejected the role. */
 export function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome === undefined) throw roleNotFound();
-  if (!('refused' in outcome)) return outcome;
-  if (outcome.refused === 'name taken')
+  if (!('rejected' in outcome)) return outcome;
+  if (outcome.rejected === 'name taken')
     throw invalidField('name', 'name is taken by another role of the organization', 'name_taken');
   throw new AppError('invalid', `not a team of the organization: ${outcome.teamIds.join(', ')}`);
 }

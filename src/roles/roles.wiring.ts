@@ -25,14 +25,14 @@ interface Guarding {
 }
 
 export function wireRoles(
-  { db, revisions, room }: Infrastructure,
+  { db, revisions, quotas }: Infrastructure,
   authz: Authz,
   { guardrails, guardrailChecks }: Guarding,
 ) {
   const { model, modelText, judge, heldPlaces } = authz;
-  const store = createRoleStore(db, revisions.write, room);
+  const store = createRoleStore(db, revisions.write, quotas);
   revisions.addExpirer(expireRoles);
-  const roles = createRoles(store, judge, room.limits);
+  const roles = createRoles(store, judge, quotas.limits);
   const rolePeople = createRolePeople(createRolePeopleStore(db), judge);
   const pastRoles = createPastRoles(authz.past, authz.timeMachine);
   return { roles, mount };
@@ -43,7 +43,7 @@ export function wireRoles(
     const fileStore = createRoleFileStore(db, revisions.write);
     const assignmentFile = createAssignmentFile(judge, heldPlaces);
     const check = createRoleFileCheck(guardrailChecks);
-    const roleFile = createRoleFile(fileStore, judge, room.limits, guardrails, assignmentFile, check);
+    const roleFile = createRoleFile(fileStore, judge, quotas.limits, guardrails, assignmentFile, check);
     roleFileRoutes(scope, roleFile, pastRoles);
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }

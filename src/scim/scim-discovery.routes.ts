@@ -15,7 +15,7 @@ export function scimDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
   const options = { config: { access: provisioner({ level: 'read' }) }, schema: { hide: true } };
 
   scope.get('/ServiceProviderConfig', options, async (request, reply) => {
-    refuseFilter(request);
+    rejectFilter(request);
     return sendScim(reply, serviceProvider(baseUrl()));
   });
   scope.get('/ResourceTypes', options, async (request, reply) => all(request, reply, resourceType));
@@ -41,7 +41,7 @@ export function scimDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
   type Present = (schema: ResourceSchema, baseUrl: string) => unknown;
 
   function all(request: FastifyRequest, reply: FastifyReply, present: Present): FastifyReply {
-    refuseFilter(request);
+    rejectFilter(request);
     const place = { totalResults: SCHEMAS.length, itemsPerPage: SCHEMAS.length, startIndex: 1 };
     const Resources = SCHEMAS.map((schema) => present(schema, baseUrl()));
     return sendScim(reply, { schemas: [LIST_SCHEMA], ...place, Resources });
@@ -56,7 +56,7 @@ export function scimDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
 }
 
 /** RFC 7644, section 4: so that no client believes that its filter was honored. */
-function refuseFilter(request: FastifyRequest): void {
+function rejectFilter(request: FastifyRequest): void {
   if ((request.query as { filter?: unknown }).filter === undefined) return;
   throw new AppError('forbidden', 'what the server can do is not filtered');
 }

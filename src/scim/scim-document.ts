@@ -11,16 +11,16 @@ export const MAX_MEMBERS = 1000;
 const MAX_VALUES = 20;
 
 /** Rejects what a request says, in the words of SCIM. */
-export function refused(message: string, scimType: ScimType = 'invalidValue'): AppError {
+export function rejected(message: string, scimType: ScimType = 'invalidValue'): AppError {
   return new AppError('invalid', message, { scimType });
 }
 
 /** The body of POST and PUT. Attributes that are not kept, or that clients cannot write, are ignored. */
 export function readDocument(schema: ResourceSchema, body: unknown): Document {
-  if (!isObject(body)) throw refused('the body must be an object', 'invalidSyntax');
+  if (!isObject(body)) throw rejected('the body must be an object', 'invalidSyntax');
   const { schemas } = body;
   if (schemas !== undefined && !(Array.isArray(schemas) && schemas.some((one) => isSame(one, schema.id)))) {
-    throw refused(`schemas must contain ${schema.id}`, 'invalidSyntax');
+    throw rejected(`schemas must contain ${schema.id}`, 'invalidSyntax');
   }
   const document: Document = {};
   for (const [key, value] of Object.entries(body)) {
@@ -29,7 +29,7 @@ export function readDocument(schema: ResourceSchema, body: unknown): Document {
     const found = attributeIn(schema, path);
     if (!found || found.attribute.mutability === 'readOnly') continue;
     const { name } = found.attribute;
-    if (name in document) throw refused(`${name} is given twice`, 'invalidSyntax');
+    if (name in document) throw rejected(`${name} is given twice`, 'invalidSyntax');
     const read = readValue(found.attribute, value);
     if (read !== undefined) document[name] = read;
   }
@@ -47,7 +47,7 @@ export function readValue(attribute: Attribute, value: unknown): unknown {
 
 export function requireFew({ name }: Attribute, count: number): void {
   const max = name === 'members' ? MAX_MEMBERS : MAX_VALUES;
-  if (count > max) throw refused(`${name} can have at most ${max} values in one request`, 'tooMany');
+  if (count > max) throw rejected(`${name} can have at most ${max} values in one request`, 'tooMany');
 }
 
 /** One value of an attribute, also of one that has several. */
@@ -56,15 +56,15 @@ export function readOne(attribute: Attribute, value: unknown): unknown {
   const { name, type } = attribute;
   if (type === 'complex') return readComplex(attribute, value);
   if (type === 'boolean') return readBoolean(name, value);
-  if (typeof value !== 'string') throw refused(`${name} must be a text`);
-  if (value.length > MAX_TEXT) throw refused(`${name} must have at most ${MAX_TEXT} characters`);
+  if (typeof value !== 'string') throw rejected(`${name} must be a text`);
+  if (value.length > MAX_TEXT) throw rejected(`${name} must have at most ${MAX_TEXT} characters`);
   return value;
 }
 
 function readComplex(attribute: Attribute, value: unknown): Document | undefined {
   // Some providers send the value of a list in place of the object that has it.
   const given = typeof value === 'string' && attribute.multiValued ? { value } : value;
-  if (!isObject(given)) throw refused(`${attribute.name} must be an object`);
+  if (!isObject(given)) throw rejected(`${attribute.name} must be an object`);
   const parts: Document = {};
   for (const [key, item] of Object.entries(given)) {
     const part = attribute.subAttributes?.find((one) => isSame(one.name, key));
@@ -78,7 +78,7 @@ function readComplex(attribute: Attribute, value: unknown): Document | undefined
 function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
-  if (text !== 'true' && text !== 'false') throw refused(`${name} must be true or false`);
+  if (text !== 'true' && text !== 'false') throw rejected(`${name} must be true or false`);
   return text === 'true';
 }
 

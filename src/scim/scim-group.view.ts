@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { writeJson, writeLongListInSlices } from '../base/json.ts';
 import type { GroupMember, ScimGroup } from './provisioning.ts';
 import { GROUP_SCHEMA } from './scim-attributes.ts';
-import { type Document, isObject, isSame, readOne, readValue, refused } from './scim-document.ts';
+import { type Document, isObject, isSame, readOne, readValue, rejected } from './scim-document.ts';
 import type { Filter } from './scim-filter.ts';
 import type { GroupRequest, MemberStep, WholeGroup } from './scim-groups.ts';
 import { type Selection, selected, wants } from './scim-messages.view.ts';
@@ -50,7 +50,7 @@ function presentMember({ id, userName }: GroupMember, baseUrl: string, isNamed: 
 /** The body of POST and PUT. A list of members that is left out stays as it is. */
 export function groupRequest(document: Document): GroupRequest & { readonly displayName: string } {
   const { displayName, externalId, members } = document;
-  if (typeof displayName !== 'string' || displayName.trim() === '') throw refused('displayName is required');
+  if (typeof displayName !== 'string' || displayName.trim() === '') throw rejected('displayName is required');
   const steps: MemberStep[] = members === undefined ? [] : [{ op: 'replace', ids: idsIn(members) }];
   return { displayName, externalId: typeof externalId === 'string' ? externalId : null, steps };
 }
@@ -61,11 +61,11 @@ export function groupChanges(operations: readonly Operation[]): GroupRequest {
   let changes: Omit<GroupRequest, 'steps'> = {};
   for (const { op, attribute, sub, filter, value } of operations) {
     if (attribute.name === 'members') {
-      if (sub) throw refused('a member cannot be changed, only added or removed', 'mutability');
+      if (sub) throw rejected('a member cannot be changed, only added or removed', 'mutability');
       steps.push(filter ? filteredStep(op, filter) : memberStep(op, readValue(attribute, value) ?? [], value));
     } else if (attribute.name === 'displayName') {
       const displayName = op === 'remove' ? undefined : readOne(attribute, value);
-      if (typeof displayName !== 'string') throw refused('displayName is required');
+      if (typeof displayName !== 'string') throw rejected('displayName is required');
       changes = { ...changes, displayName };
     } else {
       const externalId = op === 'remove' ? undefined : readOne(attribute, value);
@@ -82,7 +82,7 @@ function memberStep(op: Operation['op'], values: unknown, given: unknown): Membe
 }
 
 function filteredStep(op: Operation['op'], filter: Filter): MemberStep {
-  if (op !== 'remove') throw refused('a member cannot be changed, only added or removed', 'mutability');
+  if (op !== 'remove') throw rejected('a member cannot be changed, only added or removed', 'mutability');
   return { op, ids: idsMeant(filter) };
 }
 
@@ -92,16 +92,16 @@ function idsMeant(filter: Filter): bigint[] {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.name === 'value') {
     return idsIn([{ value: String(filter.value) }], 'nobody');
   }
-  throw refused('members are found by value eq "…" only, or by several of that with or', 'invalidFilter');
+  throw rejected('members are found by value eq "…" only, or by several of that with or', 'invalidFilter');
 }
 
 /** What cannot be an ID is one of nobody: an error, unless nobody is fine. */
 function idsIn(members: unknown, absent: 'error' | 'nobody' = 'error'): bigint[] {
   return (members as readonly unknown[]).flatMap((member) => {
     const { value, type } = isObject(member) ? member : {};
-    if (type !== undefined && !isSame(type, 'User')) throw refused('members must be users: groups have no groups');
+    if (type !== undefined && !isSame(type, 'User')) throw rejected('members must be users: groups have no groups');
     if (typeof value === 'string' && /^\d{1,18}$/.test(value)) return [BigInt(value)];
     if (absent === 'nobody') return [];
-    throw refused(`members: there is no user ${JSON.stringify(String(value).slice(0, 60))} in the organization`);
+    throw rejected(`members: there is no user ${JSON.stringify(String(value).slice(0, 60))} in the organization`);
   });
 }

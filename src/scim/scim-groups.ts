@@ -6,7 +6,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { GroupMember, InTransaction, Provisioning, ScimGroup, ScimGroupStore } from './provisioning.ts';
-import { MAX_MEMBERS, refused } from './scim-document.ts';
+import { MAX_MEMBERS, rejected } from './scim-document.ts';
 import type { Tenant } from './scim-users.ts';
 
 /** What becomes of the members, in one step: the IDs of people. */
@@ -121,12 +121,12 @@ async function changeMembers(
   const [joining, leaving] = [wanted.difference(present), present.difference(wanted)];
   if (joining.size + leaving.size === 0) return members;
   if (joining.size + leaving.size > MAX_MEMBERS) {
-    throw refused(`a request can add and remove at most ${MAX_MEMBERS} members`, 'tooMany');
+    throw rejected(`a request can add and remove at most ${MAX_MEMBERS} members`, 'tooMany');
   }
   const found = await inside.groups.joiners(organization.id, [...joining, ...leaving]);
   const people = new Map(found.map((person) => [person.id, person]));
   for (const one of joining) {
-    if (!people.has(one)) throw refused(`members: there is no user ${one} in the organization`);
+    if (!people.has(one)) throw rejected(`members: there is no user ${one} in the organization`);
   }
   // First those who join, so that the last owner can be replaced.
   for (const { id: one, login, isSuspended } of found.filter((person) => joining.has(person.id))) {

@@ -6,7 +6,7 @@ import { callerOf } from '../http/admission/access.ts';
 import type { RobotIdentity } from '../identity/callers.ts';
 import type { Search } from './provisioning.ts';
 import { attributePath, COMMON_ATTRIBUTES, type ResourceSchema } from './scim-attributes.ts';
-import { isObject, refused } from './scim-document.ts';
+import { isObject, rejected } from './scim-document.ts';
 import { SCIM_MEDIA_TYPE } from './scim-error.view.ts';
 import { readFilter } from './scim-filter.ts';
 import type { Tenant } from './scim-users.ts';
@@ -64,10 +64,10 @@ export function readSearch(given: Given): ReadSearch {
   const sortBy = oneText(given, 'sortBy');
   const sortPath = sortBy === undefined ? undefined : attributePath(sortBy);
   if (sortBy !== undefined && (sortPath === undefined || sortPath === 'unkept')) {
-    throw refused(`nothing can be sorted by ${JSON.stringify(sortBy.slice(0, 60))}`, 'invalidPath');
+    throw rejected(`nothing can be sorted by ${JSON.stringify(sortBy.slice(0, 60))}`, 'invalidPath');
   }
   const order = oneText(given, 'sortOrder')?.toLowerCase() ?? 'ascending';
-  if (order !== 'ascending' && order !== 'descending') throw refused('sortOrder must be ascending or descending');
+  if (order !== 'ascending' && order !== 'descending') throw rejected('sortOrder must be ascending or descending');
   const start = Math.max(1, wholeNumber(given, 'startIndex') ?? 1);
   const count = Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_RESULTS);
   return {
@@ -83,10 +83,10 @@ export function readSearch(given: Given): ReadSearch {
 }
 
 export function readSearchBody(body: unknown): ReadSearch {
-  if (!isObject(body)) throw refused('the body must be an object', 'invalidSyntax');
+  if (!isObject(body)) throw rejected('the body must be an object', 'invalidSyntax');
   const { schemas } = body;
   if (schemas !== undefined && !(Array.isArray(schemas) && schemas.includes(SEARCH_SCHEMA))) {
-    throw refused(`schemas must contain ${SEARCH_SCHEMA}`, 'invalidSyntax');
+    throw rejected(`schemas must contain ${SEARCH_SCHEMA}`, 'invalidSyntax');
   }
   return readSearch(body);
 }
@@ -135,7 +135,7 @@ function namesIn(given: Given, key: string): Set<string> {
   if (value === undefined || value === '') return new Set();
   const names = Array.isArray(value) ? value : [value];
   const texts = names.flatMap((name) => (typeof name === 'string' ? name.split(',', MAX_NAMES + 1) : []));
-  if (texts.length > MAX_NAMES) throw refused(`${key} can name at most ${MAX_NAMES} attributes`);
+  if (texts.length > MAX_NAMES) throw rejected(`${key} can name at most ${MAX_NAMES} attributes`);
   return new Set(
     texts.flatMap((text) => {
       const path = attributePath(text.trim());
@@ -148,7 +148,7 @@ function namesIn(given: Given, key: string): Set<string> {
 function oneText(given: Given, key: string): string | undefined {
   const value = given[key];
   if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string') throw refused(`${key} must be one text`);
+  if (typeof value !== 'string') throw rejected(`${key} must be one text`);
   return value;
 }
 
@@ -156,7 +156,7 @@ function wholeNumber(given: Given, key: string): number | undefined {
   const value = given[key];
   if (value === undefined || value === null || value === '') return undefined;
   const text = String(value);
-  if (!/^-?\d{1,9}$/.test(text)) throw refused(`${key} must be a whole number`);
+  if (!/^-?\d{1,9}$/.test(text)) throw rejected(`${key} must be a whole number`);
   return Number(text);
 }
 

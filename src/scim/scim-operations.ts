@@ -1,5 +1,5 @@
 import { attributeIn, type ResourceSchema } from './scim-attributes.ts';
-import { isObject, isSame, refused } from './scim-document.ts';
+import { isObject, isSame, rejected } from './scim-document.ts';
 import { type Filter, readTarget } from './scim-filter.ts';
 
 type Found = NonNullable<ReturnType<typeof attributeIn>>;
@@ -19,34 +19,34 @@ export const MAX_OPERATIONS = 200;
  * any case, no path and an object whose keys are paths. Operations on attributes that are not kept are left out.
  */
 export function readOperations(schema: ResourceSchema, body: unknown): Operation[] {
-  if (!isObject(body)) throw refused('the body must be an object', 'invalidSyntax');
+  if (!isObject(body)) throw rejected('the body must be an object', 'invalidSyntax');
   const { schemas } = body;
   if (schemas !== undefined && !(Array.isArray(schemas) && schemas.some((one) => isSame(one, PATCH_SCHEMA)))) {
-    throw refused(`schemas must contain ${PATCH_SCHEMA}`, 'invalidSyntax');
+    throw rejected(`schemas must contain ${PATCH_SCHEMA}`, 'invalidSyntax');
   }
   const listed = body.Operations ?? body.operations;
-  if (!Array.isArray(listed) || listed.length === 0) throw refused('Operations must be a list', 'invalidSyntax');
+  if (!Array.isArray(listed) || listed.length === 0) throw rejected('Operations must be a list', 'invalidSyntax');
   if (listed.length > MAX_OPERATIONS) {
-    throw refused(`a request can have at most ${MAX_OPERATIONS} operations`, 'tooMany');
+    throw rejected(`a request can have at most ${MAX_OPERATIONS} operations`, 'tooMany');
   }
   const operations = listed.flatMap((one) => operationsOf(schema, one));
-  if (operations.length > MAX_OPERATIONS) throw refused('the request has too many operations', 'tooMany');
+  if (operations.length > MAX_OPERATIONS) throw rejected('the request has too many operations', 'tooMany');
   return operations;
 }
 
 function operationsOf(schema: ResourceSchema, given: unknown): Operation[] {
-  if (!isObject(given)) throw refused('an operation must be an object', 'invalidSyntax');
+  if (!isObject(given)) throw rejected('an operation must be an object', 'invalidSyntax');
   const op = typeof given.op === 'string' ? given.op.toLowerCase() : undefined;
   if (op !== 'add' && op !== 'remove' && op !== 'replace') {
-    throw refused('op must be add, remove or replace', 'invalidSyntax');
+    throw rejected('op must be add, remove or replace', 'invalidSyntax');
   }
   const { path, value } = given;
   if (path !== undefined && path !== null && path !== '') {
-    if (typeof path !== 'string') throw refused('path must be a text', 'invalidPath');
+    if (typeof path !== 'string') throw rejected('path must be a text', 'invalidPath');
     return operationAt(schema, op, path, value);
   }
-  if (op === 'remove') throw refused('remove needs a path', 'noTarget');
-  if (!isObject(value)) throw refused('without a path, value must be an object', 'invalidValue');
+  if (op === 'remove') throw rejected('remove needs a path', 'noTarget');
+  if (!isObject(value)) throw rejected('without a path, value must be an object', 'invalidValue');
   return Object.entries(value).flatMap(([key, one]) =>
     // Some providers repeat what the resource is. A client cannot change that.
     isSame('schemas', key) || isSame('id', key) || isSame('meta', key) ? [] : operationAt(schema, op, key, one),
@@ -57,14 +57,14 @@ function operationAt(schema: ResourceSchema, op: Operation['op'], text: string, 
   const target = readTarget(text);
   if (target === 'unkept') return [];
   const found = attributeIn(schema, target.path);
-  if (!found) throw refused(`there is no attribute ${JSON.stringify(text.slice(0, 60))}`, 'invalidPath');
+  if (!found) throw rejected(`there is no attribute ${JSON.stringify(text.slice(0, 60))}`, 'invalidPath');
   const { attribute, sub } = found;
   if (attribute.mutability === 'readOnly' || sub?.mutability === 'readOnly') {
-    throw refused(`${attribute.name} is read-only`, 'mutability');
+    throw rejected(`${attribute.name} is read-only`, 'mutability');
   }
   if (target.filter && !attribute.multiValued) {
-    throw refused(`${attribute.name} is no list, so it has no filter`, 'invalidPath');
+    throw rejected(`${attribute.name} is no list, so it has no filter`, 'invalidPath');
   }
-  if (op !== 'remove' && value === undefined) throw refused(`${op} needs a value`, 'invalidValue');
+  if (op !== 'remove' && value === undefined) throw rejected(`${op} needs a value`, 'invalidValue');
   return [{ op, attribute, sub, filter: target.filter, value }];
 }

@@ -1,4 +1,4 @@
-import { type Document, isObject, isSame, readOne, readValue, refused, requireFew } from './scim-document.ts';
+import { type Document, isObject, isSame, readOne, readValue, rejected, requireFew } from './scim-document.ts';
 import type { Comparison, Filter, FilterValue } from './scim-filter.ts';
 import type { Operation } from './scim-operations.ts';
 
@@ -51,7 +51,7 @@ function patchList(document: Document, operation: Operation): void {
     return;
   }
   const change = (sub ? { [sub.name]: readOne(sub, value) } : readOne(attribute, value)) as Document | undefined;
-  if (!change) throw refused(`${name} needs a value`);
+  if (!change) throw rejected(`${name} needs a value`);
   const isThere = items.some(isMeant);
   if (!isThere) {
     // Providers replace an address that is not there yet, and mean that it should be.
@@ -91,7 +91,7 @@ function impliedBy(filter: Filter | undefined): Document {
   if (filter?.kind === 'compare' && filter.op === 'eq' && filter.value !== null)
     return { [filter.path.name]: filter.value };
   if (filter === undefined) return {};
-  throw refused('no value fulfils the filter of the path', 'noTarget');
+  throw rejected('no value fulfils the filter of the path', 'noTarget');
 }
 
 /** Whether one value of a list fulfils a filter about its parts. */
@@ -108,7 +108,7 @@ function fulfils(item: Document, filter: Filter): boolean {
     case 'compare':
       return compares(partOf(item, filter.path.name), filter.op, filter.value);
     case 'some':
-      throw refused('the parts of a value are no lists', 'invalidPath');
+      throw rejected('the parts of a value are no lists', 'invalidPath');
   }
 }
 

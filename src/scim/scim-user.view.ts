@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isAddress } from '../users/emails/email-address.ts';
 import type { GroupName, ScimUser } from './provisioning.ts';
 import { USER_SCHEMA } from './scim-attributes.ts';
-import { type Document, isObject, refused } from './scim-document.ts';
+import { type Document, isObject, rejected } from './scim-document.ts';
 import type { UserRequest } from './scim-users.ts';
 
 /** Of everything that a provider can write. In which teams the person is belongs to the groups. */
@@ -47,7 +47,7 @@ export function documentOf(user: ScimUser): Document {
 /** The other way round. */
 export function requestOf(document: Document): UserRequest {
   const userName = textIn(document, 'userName');
-  if (userName === '') throw refused('userName is required');
+  if (userName === '') throw rejected('userName is required');
   const name = isObject(document.name) ? document.name : {};
   const emails = (Array.isArray(document.emails) ? document.emails : []).filter(isObject);
   const email = emails.find((one) => one.primary === true) ?? emails[0] ?? {};
@@ -66,7 +66,7 @@ export function requestOf(document: Document): UserRequest {
 
 function addressIn(userName: string): string {
   if (isAddress(userName)) return userName;
-  throw refused('emails must have an address, because userName is none');
+  throw rejected('emails must have an address, because userName is none');
 }
 
 function textIn(document: Document, name: string): string {

@@ -17,7 +17,7 @@ import { judgeName } from '../identity/account-names/account-names.ts';
 import { isSameAddress } from '../users/emails/email-address.ts';
 import { requireAddressField } from '../users/user-fields.ts';
 import type { InTransaction, Provisioning, ScimUser, ScimUserStore, UserDraft } from './provisioning.ts';
-import { refused } from './scim-document.ts';
+import { rejected } from './scim-document.ts';
 
 export interface Tenant {
   readonly id: bigint;
@@ -216,7 +216,7 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
 }
 
 function requireUsable({ userName, email }: UserDraft): void {
-  if (userName.trim() === '') throw refused('userName must not be empty');
+  if (userName.trim() === '') throw rejected('userName must not be empty');
   requireAddressField(email);
 }
 

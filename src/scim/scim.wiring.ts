@@ -33,7 +33,7 @@ import { createScimUsers, type OwnsAddress } from './scim-users.ts';
 const JUDGE = { holds: async () => true };
 const ESCALATION = async () => ({ isOwner: true, rejectEscalation: () => undefined });
 
-export function wireScim({ config, db, revisions, room, baseUrl }: Infrastructure) {
+export function wireScim({ config, db, revisions, quotas, baseUrl }: Infrastructure) {
   const prefix = () => `${baseUrl()}${SCIM_PREFIX}`;
   const userStore = createScimUserStore(db.query, db.capabilities.hasOneConnection);
   const users = createScimUsers(userStore, inTransaction, domainsOf(config.SCIM_DOMAINS));
@@ -61,19 +61,19 @@ export function wireScim({ config, db, revisions, room, baseUrl }: Infrastructur
     const here = { ...db, query };
     const userStore = createUserStore(here, write);
     const members = createMembers({
-      store: createMemberStore(here, write, room),
+      store: createMemberStore(here, write, quotas),
       judge: JUDGE,
       escalation: ESCALATION,
       personNamed: async (name) => (await userStore.person(name))?.person,
     });
-    const sessions = createSessionStore(here, write, room);
-    const [tokenStore, tokens] = [createTokenStore(here), createTokenIssuerStore(write, room)];
+    const sessions = createSessionStore(here, write, quotas);
+    const [tokenStore, tokens] = [createTokenStore(here), createTokenIssuerStore(write, quotas)];
     return {
       people: createScimUserChanges({ query, touch, record }),
       groups: createScimGroupChanges({ query, touch, record }),
       users: createUsers(userStore),
       members,
-      teams: createTeams(createTeamStore(here, write, room), ESCALATION),
+      teams: createTeams(createTeamStore(here, write, quotas), ESCALATION),
       async endCredentials(accountId: bigint, actor: Actor) {
         await sessions.endOthers(accountId, undefined, new Date(), actor);
         for (const { id } of await tokenStore.list(accountId)) await tokens.remove(id, actor);

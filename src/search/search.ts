@@ -1,7 +1,7 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import {
   OBJECT_KINDS,
   type OwnedType,
@@ -147,7 +147,7 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
       const why = `you are in more than ${MAX_ORGANIZATIONS} organizations`;
       throw new AppError('invalid', `query parameter org is required, because ${why}`);
     }
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const id of isEverywhere ? [] : organization ? [organization.id] : person.organizations.keys()) {
       const [held = []] = await judge.allowed(person.id, id, [{ type: 'organization', id }]);
       for (const type of types) {
@@ -155,7 +155,7 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
         if (held.includes(all)) owners.get(type)?.push(id);
         else if (single) ids.get(type)?.push(...(await judge.objects(person.id, id, 'can_view', single)));
       }
-      await pace();
+      await yieldIfDue();
     }
     if (organization === undefined && limits) {
       for (const type of types) {

@@ -1,5 +1,5 @@
 import { allowed, check, type Graph } from '../../packages/rebac/src/rebac.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
 import { isOffice, type PeopleClass } from './people-classes.ts';
@@ -66,7 +66,7 @@ export class ClassAnswers {
 
   /** Enters many classes in one go, which is faster than one by one. */
   async enterAll(classes: Iterable<PeopleClass>): Promise<void> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const tuples: GraphTuple[] = [];
     for (const people of classes) {
       if (this.#entered.has(people.subject)) continue;
@@ -74,7 +74,7 @@ export class ClassAnswers {
       this.#entered.add(people.subject);
     }
     if (tuples.length === 0) return;
-    for (const _ of this.graph.loadInParts(tuples, tuples.length, TUPLES_IN_PART)) await pace();
+    for (const _ of this.graph.loadInParts(tuples, tuples.length, TUPLES_IN_PART)) await yieldIfDue();
   }
 
   /** The subject that stands for users of a class. */

@@ -1,5 +1,5 @@
 import { idOf } from '../authz/object-ref.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { STRUCTURE } from './object-classes.ts';
 import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
 import type { PeopleClass } from './people-classes.ts';
@@ -48,7 +48,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
   const groups = groupsOf(simulation, touchedTeams);
   const objects = withObjects ? await pairObjects(simulation) : undefined;
   const shifting = (objects?.pairs ?? []).filter((pair) => pair.before !== pair.after).flatMap(samplesOf);
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   const asking = groups.filter(({ isTouched }) => isTouched || shifting.length > 0);
   await before.answers.enterAll(asking.flatMap((group) => [group.before, group.after]));
   // One after the other, because the graph has to be changed in between.
@@ -57,7 +57,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
     for (const group of asking) {
       for (const object of askedOf(group)) {
         heldOn(side, group, object);
-        const rest = pace();
+        const rest = yieldIfDue();
         // There may be a million, and to wait for nothing takes as long as most answers.
         if (rest) await rest;
       }
@@ -71,7 +71,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
     const difference = differenceOf(organization, among('before'), among('after'), own, objects);
     if (difference.gains.length + difference.loses.length + difference.lost.length > 0)
       differences.set(group, difference);
-    await pace();
+    await yieldIfDue();
   }
   return { groups, differences, objects, touchedTeams, unattended, wasSeenBy };
 
@@ -129,7 +129,7 @@ export async function compare(simulation: Simulation, withObjects: boolean) {
       for (const group of likely) {
         isHeld = heldOn('after', group, held.object).includes(held.relation);
         if (isHeld) break;
-        await pace();
+        await yieldIfDue();
       }
       if (!isHeld) found.push(held);
     }

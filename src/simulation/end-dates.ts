@@ -11,7 +11,7 @@
 import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import type { Comparison, PeopleGroup } from './comparison.ts';
 import { type AssignmentState, type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';
@@ -69,7 +69,7 @@ export async function outlooksOf(
   people: readonly UserInGroup[],
 ): Promise<Map<string, Outlook>> {
   const { organizationId, organization, copy } = simulation;
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let work = 0;
   const [before, after] = [await endDatesIn('before'), await endDatesIn('after')];
   await simulation.show('before');
@@ -111,7 +111,7 @@ export async function outlooksOf(
     }
     for (const { id, team, source } of assignments) {
       restate(source, [{ object: `role:${id}`, relation: 'assignee', user: `team:${team}#member` }]);
-      await pace();
+      await yieldIfDue();
     }
     const assignmentsAt = Map.groupBy(assignments, ({ time }) => time);
     const placedAt = Map.groupBy(placed, ({ expiresAt }) => expiresAt?.getTime() ?? 0);
@@ -135,7 +135,7 @@ export async function outlooksOf(
         if (flips.has(time) || ownEnds.has(time) || group.teamIds.some((id) => concerned.has(`team:${id}`))) {
           await advance(world, timeline, time);
         }
-        await pace();
+        await yieldIfDue();
       }
     }
     for (const { source } of assignments) graph.replaceSource(source, []);
@@ -175,7 +175,7 @@ export async function outlooksOf(
       const held = world.answers.relationsOn(start, object);
       open.set(object, new Set(held));
       ends.set(object, new Map(held.map((relation) => [relation, undefined])));
-      await pace();
+      await yieldIfDue();
     }
     return { ...one, start, ownEnds, asked, open, ends };
   }
@@ -195,7 +195,7 @@ export async function outlooksOf(
         left.delete(relation);
         ends.get(object)?.set(relation, new Date(time));
       }
-      await pace();
+      await yieldIfDue();
     }
   }
 

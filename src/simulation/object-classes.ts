@@ -112,7 +112,7 @@ export class ObjectClasses {
   }
 
   /** The objects of a type, by class. There may be many, so the caller can let other requests run. */
-  async alike(type: string, pace: () => Promise<void> | undefined): Promise<readonly (readonly string[])[]> {
+  async alike(type: string, yieldIfDue: () => Promise<void> | undefined): Promise<readonly (readonly string[])[]> {
     const known = this.#alike.get(type);
     if (known) return known;
     const found = new Map<ObjectClass, string[]>();
@@ -122,7 +122,7 @@ export class ObjectClasses {
       const objects = found.get(one);
       if (objects) objects.push(object);
       else found.set(one, [object]);
-      await pace();
+      await yieldIfDue();
     }
     this.#alike.set(type, [...found.values()]);
     return [...found.values()];

@@ -1,4 +1,4 @@
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { type ObjectClass, STRUCTURE, typeOf } from './object-classes.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -25,7 +25,7 @@ export async function pairObjects({ organization, before, after, movedObjects, c
   const pairs = new Map<string, ObjectPair>();
   const pairOf = new Map<string, ObjectPair>();
   const rolesOf = new Map<bigint, Set<string>>();
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let seen = 0;
   for (const id of new Set([...before.teams.keys(), ...after.teams.keys()])) enter(`team:${id}`);
   for (const id of new Set([...before.roles.keys(), ...after.roles.keys()])) {
@@ -39,7 +39,7 @@ export async function pairObjects({ organization, before, after, movedObjects, c
   // There may be a hundred thousand. About those that are ordinary, nothing is ever listed.
   for (const [object, facts] of copy.objects.facts) {
     if (facts !== ordinaryFact && !STRUCTURE.has(typeOf(object))) enter(object);
-    if (++seen % OBJECTS_IN_PIECE === 0) await pace();
+    if (++seen % OBJECTS_IN_PIECE === 0) await yieldIfDue();
   }
   // One that has become ordinary is not among them.
   for (const object of movedObjects.keys()) if (!STRUCTURE.has(typeOf(object)) && !pairOf.has(object)) enter(object);

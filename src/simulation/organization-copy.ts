@@ -5,7 +5,7 @@
 
 import { createGraph, type Graph, type Model, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
-import { createPace, type Pace } from '../base/slices.ts';
+import { createYielder, type Yielder } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { ClassAnswers } from './class-answers.ts';
@@ -38,10 +38,10 @@ export class CopyReader {
   };
 
   async copy(model: Model): Promise<OrganizationCopy> {
-    const pace = createPace();
-    for (const _ of this.people.placeAll()) await pace();
+    const yieldIfDue = createYielder();
+    for (const _ of this.people.placeAll()) await yieldIfDue();
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await pace();
+    for (const _ of graph.loadInParts(this.structure, this.structure.length, TUPLES_IN_PART)) await yieldIfDue();
     return new OrganizationCopy(graph, this.people, this.objects);
   }
 }
@@ -55,11 +55,11 @@ export async function readOrganization(graphs: Pick<Graphs, 'eachTuple'>, organi
 
 export async function copyFrom(model: Model, tuples: Iterable<GraphTuple>): Promise<OrganizationCopy> {
   const reader = new CopyReader();
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let read = 0;
   for (const tuple of tuples) {
     reader.note(tuple);
-    if (++read % TUPLES_IN_PIECE === 0) await pace();
+    if (++read % TUPLES_IN_PIECE === 0) await yieldIfDue();
   }
   return await reader.copy(model);
 }
@@ -125,9 +125,9 @@ export class OrganizationCopy {
   }
 
   /** Objects of a type that are assigned to users of a class, and one object of each other class. */
-  async samplesFor({ objects }: PeopleClass, type: string, pace: Pace): Promise<string[]> {
+  async samplesFor({ objects }: PeopleClass, type: string, yieldIfDue: Yielder): Promise<string[]> {
     const own = [...objects].filter((object) => typeOf(object) === type);
-    const alike = await this.objects.alike(type, pace);
+    const alike = await this.objects.alike(type, yieldIfDue);
     return [...own, ...alike.flatMap((some) => some.find((object) => !objects.has(object)) ?? [])];
   }
 

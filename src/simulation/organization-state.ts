@@ -1,5 +1,5 @@
 import { idOf } from '../authz/object-ref.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { assignmentsOf, assignmentTuplesOf, type DerivedTuple, PERMISSION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Permission } from '../identity/callers.ts';
@@ -74,7 +74,7 @@ export async function stateFrom(
   people: Pick<PeopleClasses, 'all'>,
   details: StateDetails,
 ): Promise<OrganizationState> {
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let read = 0;
   const teamNames = new Map(details.teams.map(({ id, name }) => [id, name]));
   const roleTexts = new Map(details.roles.map((role) => [role.id, role]));
@@ -93,13 +93,13 @@ export async function stateFrom(
       const permission = PERMISSION_OF.get(relation);
       if (permission) entryIn(byTeam, subject, newTeam).permission = permission;
     } else if (userset === 'assignee') entryIn(byRole, subject, newRole).relations.push(relation);
-    if (++read % TUPLES_IN_PIECE === 0) await pace();
+    if (++read % TUPLES_IN_PIECE === 0) await yieldIfDue();
   }
   const teams = new Map([...byTeam.values()].map((team) => [team.id, team]));
   const roles = new Map([...byRole.values()].map((role) => [role.id, role]));
   for (const { teamIds, users } of people.all) {
     for (const id of teamIds) for (const user of users) teams.get(id)?.members.add(user);
-    await pace();
+    await yieldIfDue();
   }
   for (const { teamId, userId, expiresAt } of details.memberEnds) {
     const team = teams.get(teamId);

@@ -2,7 +2,7 @@ import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import type { Term } from '../base/expiry.ts';
-import { createPace } from '../base/slices.ts';
+import { createYielder } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { ClassAnswers } from './class-answers.ts';
@@ -29,7 +29,7 @@ export interface SimulationStore {
   details(organizationId: bigint): Promise<StateDetails>;
 }
 
-interface Parts {
+interface SimulationParts {
   readonly graphs: Pick<Graphs, 'eachTuple'>;
   /** Without one, teams and roles have no names, and nothing ends. */
   readonly store?: SimulationStore;
@@ -54,7 +54,11 @@ export type Simulation = Awaited<ReturnType<typeof openSimulation>>;
  * An organization as it would be after some changes, next to what it is. The copy follows each change, so what the caller
  * may do next is decided as it would be after the earlier changes.
  */
-export async function openSimulation({ graphs, store, model }: Parts, organizationId: bigint, callerId: bigint) {
+export async function openSimulation(
+  { graphs, store, model }: SimulationParts,
+  organizationId: bigint,
+  callerId: bigint,
+) {
   const details = (await store?.details(organizationId)) ?? NO_DETAILS;
   const reader = await readOrganization(graphs, organizationId);
   const copy = await reader.copy(model);
@@ -138,8 +142,8 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
    * that, too, but a caller with many questions about one side does it first: there may be a thousand roles.
    */
   async function show(wanted: Side): Promise<void> {
-    const pace = createPace();
-    for (const _ of restating(wanted)) await pace();
+    const yieldIfDue = createYielder();
+    for (const _ of restating(wanted)) await yieldIfDue();
   }
 
   function switchTo(wanted: Side): void {
@@ -192,10 +196,10 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
 
   /** Roles lose the team, too. There may be hundreds, and thousands of members, so other requests run in between. */
   async function removeTeam(id: bigint): Promise<void> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     for (const role of [...roles.values()].filter(({ teamIds }) => teamIds.includes(id))) {
       putRole({ ...role, teamIds: role.teamIds.filter((team) => team !== id) }, role.id);
-      await pace();
+      await yieldIfDue();
     }
     const name = `team:${id}`;
     for (const one of [...assignments.values()]) if (one.to === name || one.on === name) removeAssignment(one.id);
@@ -204,7 +208,7 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
     restateTeam(id);
     for (const user of members) {
       assign(id, user);
-      await pace();
+      await yieldIfDue();
     }
   }
 
@@ -306,22 +310,22 @@ export async function openSimulation({ graphs, store, model }: Parts, organizati
 
   /** Everything that expires before this time has expired. */
   async function passTime(to: Date): Promise<void> {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const isOver = (end: Date | undefined) => end !== undefined && end <= to;
     for (const { id, ends } of [...teams.values()]) {
       for (const [user] of [...ends].filter(([, end]) => isOver(end))) {
         leave(id, user);
-        await pace();
+        await yieldIfDue();
       }
     }
     for (const role of [...roles.values()]) {
       const teamIds = role.teamIds.filter((team) => !isOver(role.teamExpiries.get(team)));
       if (teamIds.length < role.teamIds.length) putRole({ ...role, teamIds }, role.id);
-      await pace();
+      await yieldIfDue();
     }
     for (const { id, expiresAt } of [...assignments.values()]) {
       if (isOver(expiresAt ?? undefined)) removeAssignment(id);
-      await pace();
+      await yieldIfDue();
     }
   }
 

@@ -42,7 +42,7 @@ export interface ListedTokens {
   readonly rules: TokenRules;
 }
 
-interface Parts {
+interface TokensParts {
   readonly store: TokenStore;
   readonly issuer: TokenIssuer;
   readonly policies: TokenPolicies;
@@ -53,7 +53,7 @@ interface Parts {
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** Personal access tokens. Users manage their own; site administrators manage those of any user. */
-export function createTokens({ store, issuer, policies, limits, flushUsage }: Parts) {
+export function createTokens({ store, issuer, policies, limits, flushUsage }: TokensParts) {
   return { list, create, remove, rotate, own, rotateOwn };
 
   async function list(caller: TokenCaller, username: string): Promise<ListedTokens> {

@@ -31,18 +31,18 @@ import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
 
 export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
-  const { config, keys, db, revisions, room, log, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, quotas, log, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
   const policy = {
     confirm: config.EMAIL_CONFIRMATION,
-    confirmationsPerHour: room.limits.confirmationEmailsPerHour,
+    confirmationsPerHour: quotas.limits.confirmationEmailsPerHour,
     isDomainAllowed,
   };
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
-  const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
-  const follows = createFollows(createFollowStore(db, room));
+  const emails = createEmails(createEmailStore(db, revisions.write, quotas), policy, links, createMailer(config, log));
+  const follows = createFollows(createFollowStore(db, quotas));
   const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
   const addUp = () => addUpCounts(db.query);

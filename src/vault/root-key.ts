@@ -29,15 +29,15 @@ export async function findRootKey(
 ): Promise<RootKey> {
   const known = findRoot(configured, dataDir);
   if (known !== undefined) {
-    if (configured === undefined) await refuseEmptyDatabase(store, dataDir);
+    if (configured === undefined) await rejectEmptyDatabase(store, dataDir);
     return { keys: createKeys(known), keep: () => undefined };
   }
   const proposed = (await store.hasRing()) ? await rightProposal(store, dataDir) : proposeRoot(dataDir);
   return { keys: createKeys(proposed), keep: () => acceptProposal(proposed, dataDir) };
 }
 
-/** For PostgreSQL, what `refuseLostDatabase` is for the built-in database. */
-export async function refuseEmptyDatabase(store: RootKeyStore, dataDir: string): Promise<void> {
+/** For PostgreSQL, what `rejectLostDatabase` is for the built-in database. */
+export async function rejectEmptyDatabase(store: RootKeyStore, dataDir: string): Promise<void> {
   const path = resolve(keyPath(dataDir));
   if (!existsSync(path) || !(await store.isEmpty())) return;
   throw new AppError(

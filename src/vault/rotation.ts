@@ -62,7 +62,7 @@ const BATCH = 1000;
 /** A server may have read a key just before it was retired, and store a value that it seals with it a little later. */
 const GRACE_MS = 3_600_000;
 
-interface Parts {
+interface RotationParts {
   readonly store: RotationStore;
   readonly ringStore: RingStore;
   readonly ring: Ring;
@@ -76,7 +76,7 @@ interface Parts {
  * Renews all keys while servers read and write. Nothing is ever unreadable: a value names its key, retired keys still
  * open what they sealed, and a value changes together with the key that it names.
  */
-export function createRotation({ store, ringStore, ring, root, columns, knowsAllColumns }: Parts) {
+export function createRotation({ store, ringStore, ring, root, columns, knowsAllColumns }: RotationParts) {
   return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
     const { next, retireOldRoot, now } = options;
     if (!knowsAllColumns) {

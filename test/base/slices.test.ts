@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { apart, createPace, mapInSlices, oversee, threadMs } from '../../src/base/slices.ts';
+import { apart, createYielder, mapInSlices, oversee, threadMs } from '../../src/base/slices.ts';
 
 /** Keeps the thread busy for so many milliseconds of wall time. */
 function spin(ms: number): void {
@@ -29,11 +29,11 @@ async function turnsDuring(long: () => Promise<unknown>): Promise<number> {
 
 describe('Slices', () => {
   it('A slice ends by time, however few pieces were done in it', async () => {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     const turns = await turnsDuring(async () => {
       for (let piece = 0; piece < 10; piece++) {
         spin(11);
-        await pace();
+        await yieldIfDue();
       }
     });
     // The first piece begins the slice.
@@ -41,8 +41,8 @@ describe('Slices', () => {
   });
 
   it('Short work never waits for others', async () => {
-    const pace = createPace();
-    for (let piece = 0; piece < 10; piece++) assert.equal(pace(), undefined);
+    const yieldIfDue = createYielder();
+    for (let piece = 0; piece < 10; piece++) assert.equal(yieldIfDue(), undefined);
   });
 
   it('A list is mapped in its order', async () => {
@@ -56,11 +56,11 @@ describe('Slices', () => {
       next = setImmediate(again);
     });
     const one = async (name: string) => {
-      const pace = createPace();
-      await pace();
+      const yieldIfDue = createYielder();
+      await yieldIfDue();
       for (let piece = 0; piece < 4; piece++) {
         spin(11);
-        await pace();
+        await yieldIfDue();
         seen.push(name);
       }
     };
@@ -76,10 +76,10 @@ describe('Slices', () => {
   it('The overseer of work hears of its processor time, also in what it calls, and can end it', async () => {
     const heard: number[] = [];
     const deep = async () => {
-      const pace = createPace();
+      const yieldIfDue = createYielder();
       for (;;) {
         work(15);
-        await pace();
+        await yieldIfDue();
       }
     };
     const ended = oversee((usedMs) => {
@@ -98,13 +98,13 @@ describe('Slices', () => {
         used = usedMs;
       },
       async () => {
-        const pace = createPace();
+        const yieldIfDue = createYielder();
         for (let piece = 0; piece < 10; piece++) {
           work(2);
-          await pace();
+          await yieldIfDue();
           await wait(5);
         }
-        await pace();
+        await yieldIfDue();
       },
     );
     await watched;
@@ -114,10 +114,10 @@ describe('Slices', () => {
 
   it('Work that others wait for is not ended by the overseer of whoever began it', async () => {
     const shared = async () => {
-      const pace = createPace();
+      const yieldIfDue = createYielder();
       for (let piece = 0; piece < 4; piece++) {
         spin(11);
-        await pace();
+        await yieldIfDue();
       }
       return 'done';
     };

@@ -6,9 +6,9 @@ import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs } from '../../src/authz/graphs.ts';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Moment } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { only } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createCallers } from '../../src/identity/callers.ts';
@@ -40,7 +40,7 @@ for (const driver of DRIVERS) {
       model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
       atrium = await openTestServer({ driver });
       tokens = createTokenIssuer(
-        createTokenIssuerStore(atrium.instance.revisions.write, createRoom(DEFAULT_LIMITS)),
+        createTokenIssuerStore(atrium.instance.revisions.write, createQuotas(DEFAULT_LIMITS)),
         key,
       );
     });

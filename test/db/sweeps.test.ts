@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
 import { createIdempotencyStore } from '../../src/idempotency/idempotency.store.ts';
 import { createSessionStore } from '../../src/identity/sessions/sessions.store.ts';
@@ -37,7 +37,7 @@ const SWEEPS: readonly (readonly [table: string, fill: string, sweep: (db: Db) =
      insert into session (hash, account_id, csrf, expires_at)
      select int8send(n), who.id, '', case when n <= ${OLD} then now() - interval '2 hours' else now() + interval '1 day' end
        from who, ${rows}`,
-      (db) => createSessionStore(db, nowhere, createRoom({} as never)).sweep(),
+      (db) => createSessionStore(db, nowhere, createQuotas({} as never)).sweep(),
     ],
     ...(['refused', 'done', 'dead'] as const).map(
       (state) =>

@@ -101,7 +101,7 @@ describe('Undoing entries of the audit log', () => {
 
   const unknown = [{ namespace: 'org_mgmt', action: 'fly' }];
   const role = { name: 'r', permissions: [], teamIds: [] };
-  const REFUSALS: readonly [string, LoggedChange, RegExp][] = [
+  const REJECTIONS: readonly [string, LoggedChange, RegExp][] = [
     [
       'an old deletion of a team',
       entry('team.delete', 'team:6', { before: { members: [] } }),
@@ -137,7 +137,7 @@ describe('Undoing entries of the audit log', () => {
     ['a lost cluster', entry('cluster.create', 'cluster:1', {}), /does not fit/],
     ['an administrator who is none', entry('user.update', 'user:7', { after: { isAdmin: true } }), /does not fit/],
   ];
-  for (const [what, change, message] of REFUSALS) {
+  for (const [what, change, message] of REJECTIONS) {
     it(`Nothing is answered before ${what}`, () => {
       assert.throws(
         () => undone(TEAM, change),

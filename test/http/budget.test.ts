@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createPace, threadMs } from '../../src/base/slices.ts';
+import { createYielder, threadMs } from '../../src/base/slices.ts';
 import { signedIn } from '../../src/http/admission/access.ts';
 import { until } from '../support/checks/until.ts';
 import { type Annex, openAnnex } from '../support/server/annex.ts';
@@ -23,7 +23,7 @@ describe('The budget of a request', () => {
 
   /** Works for that many milliseconds of processor time, in pieces. */
   const work = async (ms: number) => {
-    const pace = createPace();
+    const yieldIfDue = createYielder();
     progress.running++;
     try {
       // The clock of a thread may have steps of several milliseconds.
@@ -32,7 +32,7 @@ describe('The budget of a request', () => {
         while (threadMs() < start + 5);
         used += threadMs() - start;
         progress.pieces++;
-        await pace();
+        await yieldIfDue();
       }
       return { done: true };
     } catch (error) {

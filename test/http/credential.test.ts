@@ -12,8 +12,8 @@ const basicToken = (text: string): Credential => ({ kind: 'token', text, basic: 
 const password = (login: string, text: string): Credential => ({ kind: 'password', login, password: text });
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-type Parts = { headers?: Record<string, string>; query?: Record<string, unknown> };
-const read = ({ headers = {}, query = {} }: Parts, queryAllowed = false) =>
+type RequestParts = { headers?: Record<string, string>; query?: Record<string, unknown> };
+const read = ({ headers = {}, query = {} }: RequestParts, queryAllowed = false) =>
   readCredential({ headers, query } as unknown as FastifyRequest, queryAllowed);
 const authorization = (value: string) => read({ headers: { authorization: value } });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
 import type { Db } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createSessionUsageStore } from '../../src/identity/sessions/session-usage.store.ts';
@@ -91,9 +91,9 @@ describe('Stores of tokens and sessions', () => {
   before(async () => {
     db = await openTestDb(ANY_DRIVER, {}, migrated());
     revisions = createRevisions(createRevisionStore(db));
-    const room = createRoom({ ...DEFAULT_LIMITS, sessionsPerUser: LIMIT, tokensPerUser: LIMIT, tokensPerRobot: 1 });
-    sessions = createSessionStore(db, revisions.write, room);
-    tokens = createTokenIssuerStore(revisions.write, room);
+    const quotas = createQuotas({ ...DEFAULT_LIMITS, sessionsPerUser: LIMIT, tokensPerUser: LIMIT, tokensPerRobot: 1 });
+    sessions = createSessionStore(db, revisions.write, quotas);
+    tokens = createTokenIssuerStore(revisions.write, quotas);
   });
   after(() => db.close());
   beforeEach(async () => {

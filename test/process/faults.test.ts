@@ -19,11 +19,11 @@ const OTHER_KEY = Buffer.alloc(32, 2).toString('base64');
 const SECRETS = ['geheim', TEST_KEY, OTHER_KEY];
 
 /** The process must end by itself, with a message that tells the reader what to do, and without a secret. */
-function refuses(wanted: number, env: Record<string, string>, ...messages: RegExp[]): Promise<void> {
-  return refusesWith({ env }, wanted, ...messages);
+function fails(wanted: number, env: Record<string, string>, ...messages: RegExp[]): Promise<void> {
+  return failsWith({ env }, wanted, ...messages);
 }
 
-async function refusesWith(
+async function failsWith(
   options: Parameters<typeof startServer>[0],
   wanted: number,
   ...messages: RegExp[]
@@ -55,7 +55,7 @@ async function newDemoSettings(): Promise<Record<string, string>> {
 
 describe('Startup failures', () => {
   it('A start with invalid settings reports all of them at once', () =>
-    refuses(
+    fails(
       1,
       {
         PORT: 'http',
@@ -109,22 +109,22 @@ describe('Startup failures', () => {
     const { port, close } = await occupyPort();
     test.after(close);
     const taken = new RegExp(`port ${port} of 127.0.0.1 is in use; .* choose another with`);
-    await refuses(1, { ...env, PORT: String(port) }, taken, /with PORT$/m);
-    if (IS_LONG) await refuses(1, { ...env, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
+    await fails(1, { ...env, PORT: String(port) }, taken, /with PORT$/m);
+    if (IS_LONG) await fails(1, { ...env, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
     const DATA_DIR = join(temporaryFolder(), 'new');
-    await refuses(1, { DATA_DIR, ADMIN_PORT: '0', PORT: String(port) }, taken);
+    await fails(1, { DATA_DIR, ADMIN_PORT: '0', PORT: String(port) }, taken);
     assert.ok(!existsSync(DATA_DIR), 'nothing was created or migrated before');
   });
 
   itLong('A start with a HOST that is not an address of this machine is rejected', async () => {
     const env = await newDemoSettings();
-    await refuses(1, { ...env, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine; set HOST/);
-    await refuses(1, { ...env, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
+    await fails(1, { ...env, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine; set HOST/);
+    await fails(1, { ...env, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
   });
 
   it('A start with an unreachable database reports it and exits with 3', async () => {
     const url = `postgres://atrium:geheim@127.0.0.1:${await freePort()}/atrium`;
-    await refuses(3, { DATABASE_URL: url }, /the database at 127\.0\.0\.1:\d+\/atrium cannot be used: .*ECONNREFUSED/);
+    await fails(3, { DATABASE_URL: url }, /the database at 127\.0\.0\.1:\d+\/atrium cannot be used: .*ECONNREFUSED/);
   });
 
   it('A start with a nonexistent database reports it', { skip: lacks('postgresql') }, async () => {
@@ -160,18 +160,18 @@ describe('Startup failures', () => {
     await db.close();
     truncateSync(join(place.dataDir, 'pglite', row?.path ?? ''));
     const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY };
-    await refuses(1, env, /the database rejected a statement: could not read blocks .* \(XX001\); run "atrium doctor"/);
+    await fails(1, env, /the database rejected a statement: could not read blocks .* \(XX001\); run "atrium doctor"/);
   });
 
   itLong('A start that may not open enough files reports which limit to raise', async () => {
     const { place } = await newDemoPlace('pglite');
     const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY };
-    await refusesWith({ env, prelude: 'ulimit -n 80' }, 1, /raise the limit to at least 1024 \(ulimit -n/);
+    await failsWith({ env, prelude: 'ulimit -n 80' }, 1, /raise the limit to at least 1024 \(ulimit -n/);
   });
 
   it('A start with a DATA_DIR that is a file is rejected', async () => {
     const path = join(temporaryFolder(), 'file');
     writeFileSync(path, '');
-    await refuses(1, { DATA_DIR: path }, /EEXIST|ENOTDIR/, /DATA_DIR/);
+    await fails(1, { DATA_DIR: path }, /EEXIST|ENOTDIR/, /DATA_DIR/);
   });
 });

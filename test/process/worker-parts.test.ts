@@ -103,7 +103,7 @@ describe('The brake of several workers', () => {
     const brakes = Array.from({ length: count }, (_, worker) => {
       const orders = (order: SupervisorMessage) => {
         if (order.kind === 'permitted') remote.permitted(order.id);
-        else if (order.kind === 'refused') remote.refused(order.id, order.retryAfter);
+        else if (order.kind === 'rejected') remote.rejected(order.id, order.retryAfter);
       };
       const remote = createRemoteBrake((notice: WorkerMessage) => {
         if (notice.kind === 'attempt') void keeper.begin(worker, notice, orders);

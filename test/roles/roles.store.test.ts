@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
-import { createRoom } from '../../src/changes/room.store.ts';
+import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
 import { DRIVERS } from '../support/server/db.ts';
@@ -18,21 +18,21 @@ for (const driver of DRIVERS) {
     const acme = () => atrium.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
     it(`The role store creates, reads, updates and deletes roles and reports conflicts on ${driver}`, async () => {
-      const store = createRoleStore(atrium.instance.db, atrium.instance.revisions.write, createRoom(DEFAULT_LIMITS));
+      const store = createRoleStore(atrium.instance.db, atrium.instance.revisions.write, createQuotas(DEFAULT_LIMITS));
       const actor = { id: 1n, name: 'test', requestId: 'test' };
       const draft = { name: 'Über', description: '', permissions: CATALOG.slice(3, 6), teamIds: [] };
       const made = await store.create(acme().id, draft, actor);
-      assert.ok(made && !('refused' in made));
-      assert.deepEqual(await store.create(acme().id, { ...draft, name: 'ÜBER' }, actor), { refused: 'name taken' });
+      assert.ok(made && !('rejected' in made));
+      assert.deepEqual(await store.create(acme().id, { ...draft, name: 'ÜBER' }, actor), { rejected: 'name taken' });
       const unknown = await store.create(acme().id, { ...draft, name: 'x', teamIds: [2n ** 62n] }, actor);
-      assert.deepEqual(unknown, { refused: 'unknown teams', teamIds: [2n ** 62n] });
+      assert.deepEqual(unknown, { rejected: 'unknown teams', teamIds: [2n ** 62n] });
       const all = {
         ...draft,
         permissions: [...CATALOG],
         teamIds: Object.values(acme().teams).sort((a, b) => Number(a - b)),
       };
       const updated = await store.update(acme().id, made.id, () => all, actor);
-      assert.ok(updated && !('refused' in updated));
+      assert.ok(updated && !('rejected' in updated));
       assert.deepEqual([updated.permissions, updated.teamIds, updated.version], [all.permissions, all.teamIds, 2]);
       assert.deepEqual(await store.get(acme().id, made.id), updated);
       assert.equal((await store.principals(acme().id, made.id)).length, all.teamIds.length);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createKeys } from '../../src/base/keys.ts';
 import type { Slot } from '../../src/vault/ring.ts';
-import { findRootKey, type RootKeyStore, refuseEmptyDatabase } from '../../src/vault/root-key.ts';
+import { findRootKey, type RootKeyStore, rejectEmptyDatabase } from '../../src/vault/root-key.ts';
 import { newSecret, sealWith, secretOf } from '../../src/vault/sealing.ts';
 
 const KEY = randomBytes(32);
@@ -57,9 +57,9 @@ describe('Finding the root key', () => {
   });
 
   it('A folder without a key file is no reason to reject an empty database', async () => {
-    await refuseEmptyDatabase(database({}), folder());
-    await refuseEmptyDatabase(database({ ring: KEY }), folder({ 'atrium.key': KEY }));
-    await assert.rejects(refuseEmptyDatabase(database({}), folder({ 'atrium.key': KEY })), /database is empty/);
+    await rejectEmptyDatabase(database({}), folder());
+    await rejectEmptyDatabase(database({ ring: KEY }), folder({ 'atrium.key': KEY }));
+    await assert.rejects(rejectEmptyDatabase(database({}), folder({ 'atrium.key': KEY })), /database is empty/);
   });
 
   it('A new deployment gets a new key, which becomes the key file when the database knows it', async () => {

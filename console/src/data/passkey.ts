@@ -1,5 +1,5 @@
 /** What the browser takes and gives as bytes travels as base64url. */
-interface Options {
+interface PasskeyOptions {
   readonly publicKey: Readonly<Record<string, unknown>>;
 }
 
@@ -16,7 +16,7 @@ export function hasPasskeys(): boolean {
 }
 
 /** Has the user create a passkey. Undefined if they changed their mind. */
-export async function createPasskey({ publicKey }: Options) {
+export async function createPasskey({ publicKey }: PasskeyOptions) {
   const { user, excludeCredentials, ...others } = publicKey as unknown as {
     user: { id: string };
     challenge: string;
@@ -42,7 +42,7 @@ export async function createPasskey({ publicKey }: Options) {
 }
 
 /** Has the user unlock a passkey. Undefined if they changed their mind. */
-export async function showPasskey({ publicKey }: Options) {
+export async function showPasskey({ publicKey }: PasskeyOptions) {
   const { challenge, allowCredentials, ...others } = publicKey as unknown as {
     challenge: string;
     allowCredentials: readonly Described[];

@@ -28,7 +28,7 @@ export interface DenialLimits {
   readonly strangers: number;
 }
 
-interface Parts {
+interface DenialsParts {
   readonly store: DenialStore;
   /** Called when entries could not be written; they are kept and tried again. */
   readonly onError: (error: unknown) => void;
@@ -62,7 +62,7 @@ const MAX_WAITING = 10_000;
  *    counted, and the count becomes one entry when the hour is over or the server stops.
  * 3. Entries take no revision, and each transaction locks one chain only, so denials cannot slow down writers.
  */
-export function createDenials({ store, onError, limits = LIMITS }: Parts) {
+export function createDenials({ store, onError, limits = LIMITS }: DenialsParts) {
   const byActor = new Map<string, number>();
   const byChain = new Map<string, number>();
   const omissions = new Map<string, Omission>();

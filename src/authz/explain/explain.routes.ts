@@ -169,14 +169,14 @@ const Explanation = named(
 /** As of a past moment, or now. */
 type ExplainAt = (at: Date | undefined) => Explain;
 
-interface Parts extends Advice {
+interface ExplainParts extends Advice {
   readonly explainAt: ExplainAt;
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
   readonly reachOf: FindReach;
   readonly baseUrl: () => string;
 }
 
-export function explainRoutes(scope: Scope, parts: Parts): void {
+export function explainRoutes(scope: Scope, parts: ExplainParts): void {
   const { explainAt, timeMachine, remedies, forbidding, reachOf, baseUrl } = parts;
   const tags = ['authorization'];
 

@@ -15,7 +15,7 @@ import {
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { idOf, nameOf as nameOfObject, type ObjectRef } from '../object-ref.ts';
-import { refuseOtherPeople } from '../objects.ts';
+import { rejectOtherPeople } from '../objects.ts';
 import { inOneMoment } from '../one-moment.ts';
 import { reachesHeld } from '../token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from '../viewpoint.ts';
@@ -339,7 +339,7 @@ export function createExplain(
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
     const { organizationId, callerId, object, relation } = question;
-    refuseOtherPeople(callerId, [object]);
+    rejectOtherPeople(callerId, [object]);
     return await graphs.together(organizationId, callerId, (organization, own, now) => {
       requireRelationOf(organization, object, relation);
       return ask(viewpointOf(question, organization, own, now));

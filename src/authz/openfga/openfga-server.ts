@@ -33,8 +33,8 @@ export interface OpenFgaServer {
   create(): Promise<ServerStore>;
   /** The fence in a store; undefined if the store or the fence is not there. */
   fence(store: ServerStore): Promise<string | undefined>;
-  /** `refused` if a tuple to be written is there already, or one to be deleted is not: then nothing has happened. */
-  write(store: ServerStore, write: ServerWrite): Promise<'done' | 'refused'>;
+  /** `rejected` if a tuple to be written is there already, or one to be deleted is not: then nothing has happened. */
+  write(store: ServerStore, write: ServerWrite): Promise<'done' | 'rejected'>;
   /** The answers in order, at most MAX_CHECKS of them; undefined if the store or its model is not there. */
   check(store: ServerStore, checks: readonly ServerCheck[]): Promise<boolean[] | undefined>;
   /** All tuples of a store, a page at a time. */

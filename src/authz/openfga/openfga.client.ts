@@ -12,7 +12,7 @@ import {
   type ServerTuple,
 } from './openfga-server.ts';
 
-interface Options {
+interface OpenFgaOptions {
   readonly url: string;
   readonly token: string | undefined;
   readonly model: ModelJson;
@@ -32,7 +32,7 @@ const CONSISTENCY = 'HIGHER_CONSISTENCY';
 const GONE = ['store_id_not_found', 'authorization_model_not_found', 'latest_authorization_model_not_found'];
 
 /** Talks to an OpenFGA server. Of what a server says, only codes of errors are passed on. */
-export function createOpenFga({ url, token, model, timeoutMs = TIMEOUT_MS }: Options): OpenFgaServer {
+export function createOpenFga({ url, token, model, timeoutMs = TIMEOUT_MS }: OpenFgaOptions): OpenFgaServer {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
   return { create, fence, write, check, read };
 
@@ -58,7 +58,7 @@ export function createOpenFga({ url, token, model, timeoutMs = TIMEOUT_MS }: Opt
       ...(writes.length > 0 && { writes: { tuple_keys: writes } }),
       ...(deletes.length > 0 && { deletes: { tuple_keys: deletes } }),
     });
-    if (isGone(reply) || codeOf(reply) === 'write_failed_due_to_invalid_input') return 'refused';
+    if (isGone(reply) || codeOf(reply) === 'write_failed_due_to_invalid_input') return 'rejected';
     accepted(reply);
     return 'done';
   }

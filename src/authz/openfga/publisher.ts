@@ -195,7 +195,7 @@ export function createPublisher(server: OpenFgaServer, store: PublicationStore, 
       deletes: [fenceTuple(publication.fence), ...pending.write.deletes],
     });
     // Refused because it has arrived already, or because the store contains something else than we think.
-    if (outcome === 'refused' && (await server.fence(publication)) !== pending.fence) {
+    if (outcome === 'rejected' && (await server.fence(publication)) !== pending.fence) {
       return await startOver(publication);
     }
     seen = pending.fence;

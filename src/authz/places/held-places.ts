@@ -1,7 +1,7 @@
 import { check, createGraph, type Graph, type Model } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
 import { endsBefore } from '../../base/expiry.ts';
-import { createPace } from '../../base/slices.ts';
+import { createYielder } from '../../base/slices.ts';
 import { principalOfRobot, subjectOfPrincipal } from '../../changes/principal.ts';
 import { describePermission, heldBy, type Joining, type RoleGrant } from '../escalation.ts';
 import type { Graphs, GraphTuple } from '../graphs.ts';
@@ -144,8 +144,8 @@ export function createHeldPlaces(
       if (!gone.has(keyOf(tuple))) kept.push(tuple);
     });
     const graph = createGraph(model);
-    const pace = createPace();
-    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await pace();
+    const yieldIfDue = createYielder();
+    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await yieldIfDue();
     return graph;
   }
 

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
  *
  * 1. Only growth is rejected. What already exceeds a limit, because the limit was lowered, keeps working.
  * 2. Limits apply to everyone, site administrators included: a script that runs wild often has their token.
- * 3. A limit is exact, however many requests arrive at the same time and at however many replicas: see changes/room.store.ts.
+ * 3. A limit is exact, however many requests arrive at the same time and at however many replicas: see changes/quotas.store.ts.
  */
 interface Limit {
   readonly setting: `LIMIT_${string}`;

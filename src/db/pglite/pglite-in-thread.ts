@@ -61,7 +61,7 @@ export async function startInThread(
     else if (report.kind === 'words') watch.onLastWords(report.text);
     else if (report.kind === 'fault') watch.onFault(new Error(report.text));
     else if (report.kind === 'panic') fail(new Error(report.text));
-    else if (report.kind === 'refused') fail(startFault(report));
+    else if (report.kind === 'rejected') fail(startFault(report));
     else settle(({ resolve }) => resolve(new Uint8Array()));
   });
   /** Out of memory, for example. Nobody may be waiting at that moment. */

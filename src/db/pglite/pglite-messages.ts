@@ -6,7 +6,7 @@ export type PgliteReport =
   | Uint8Array<ArrayBuffer>
   | { readonly kind: 'started' | 'segment' | 'closed' }
   | { readonly kind: 'words' | 'fault' | 'panic'; readonly text: string }
-  | { readonly kind: 'refused'; readonly text: string; readonly isOurs: boolean };
+  | { readonly kind: 'rejected'; readonly text: string; readonly isOurs: boolean };
 
 /** What the server tells the thread: messages for PostgreSQL, or to end. */
 export type PgliteCall = Uint8Array<ArrayBuffer> | 'close';

@@ -34,5 +34,5 @@ try {
   );
   tell({ kind: 'started' });
 } catch (error) {
-  tell({ kind: 'refused', text: textOf(error), isOurs: error instanceof AppError });
+  tell({ kind: 'rejected', text: textOf(error), isOurs: error instanceof AppError });
 }

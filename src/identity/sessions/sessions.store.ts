@@ -1,5 +1,5 @@
 import type { Actor } from '../../changes/audit-entry.ts';
-import type { Room } from '../../changes/room.store.ts';
+import type { Quotas } from '../../changes/quotas.store.ts';
 import type { Write } from '../../changes/write.ts';
 import { deleteInBatches } from '../../db/batched-delete.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
@@ -121,7 +121,7 @@ interface SessionRow {
   ip: string;
 }
 
-export function createSessionStore(db: Db, write: Write, room: Room): SessionStore & LivenessStore {
+export function createSessionStore(db: Db, write: Write, quotas: Quotas): SessionStore & LivenessStore {
   return {
     async lastSeen(sessionId) {
       const [row] = await db.query<Pick<SessionRow, 'last_seen_at'>>(LAST_SEEN, [sessionId]);
@@ -140,7 +140,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
         if (!isSame || !isThere || !isLinked || (await needsMore(query, draft))) return false;
         const [waiting] = parked ? await query<ParkedRow>(UNPARK, [parked, accountId]) : [];
         if (parked && !waiting) return false;
-        room.turn(query, 'sessionsPerUser', accountId);
+        quotas.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
         const place = [draft.userAgent, draft.ip];
@@ -156,7 +156,7 @@ export function createSessionStore(db: Db, write: Write, room: Room): SessionSto
           const who = [id, accountId, name, issuer, subject, sid];
           await query(INSERT_PROVIDER, [...who, idToken, refreshToken, checkedAt, checkAt, checkUntil]);
         }
-        const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
+        const ended = await query(DELETE_OLDEST, [accountId, draft.hash, quotas.limits.sessionsPerUser]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
       });

@@ -1,6 +1,6 @@
 import { type Actor, SERVER } from '../../changes/audit-entry.ts';
+import { countTaken, type Growth, type Quotas } from '../../changes/quotas.store.ts';
 import type { Expirer } from '../../changes/revision.ts';
-import { type Growth, type Room, roomFor } from '../../changes/room.store.ts';
 import type { Work, Write } from '../../changes/write.ts';
 import { isUniqueViolation, only, sql, type TransactionQuery } from '../../db/db.ts';
 import { endApprovals } from '../sessions/ended-sessions.store.ts';
@@ -40,8 +40,8 @@ const DELETE_SUPERSEDED = sql(
                                    order by expires_at limit $1)
    returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}, superseded_by, expires_at`,
 );
-const USER_ROOM = roomFor('tokens.roomOfUser', 'token where account_id = $1 and coalesce(robot_id, 0) = 0');
-const ROBOT_ROOM = roomFor('tokens.roomOfRobot', 'token where robot_id = $1');
+const USER_TAKEN = countTaken('tokens.takenOfUser', 'token where account_id = $1 and coalesce(robot_id, 0) = 0');
+const ROBOT_TAKEN = countTaken('tokens.takenOfRobot', 'token where robot_id = $1');
 const DELETE_EXPIRED = sql(
   'tokens.deleteExpired',
   `delete from token where account_id = $1 and coalesce(robot_id, 0) = coalesce($2, 0) and expires_at < now()
@@ -71,7 +71,7 @@ type Growing = Pick<TokenDraft, 'accountId' | 'robotId' | 'actor'> & { readonly 
 type Touch = Parameters<Work<void>>[1];
 type Log = Parameters<Work<void>>[2];
 
-export function createTokenIssuerStore(write: Write, room: Room): TokenIssuerStore {
+export function createTokenIssuerStore(write: Write, quotas: Quotas): TokenIssuerStore {
   return {
     async create(draft, once) {
       const { accountId, robotId, name, hash, lastEight, scopes, expiresAt, canRotate, limits, actor } = draft;
@@ -143,12 +143,12 @@ export function createTokenIssuerStore(write: Write, room: Room): TokenIssuerSto
     const { accountId, robotId, actor, kept = null } = draft;
     const growth: Growth =
       robotId === null
-        ? { limit: 'tokensPerUser', ownerId: accountId, count: USER_ROOM }
-        : { limit: 'tokensPerRobot', ownerId: robotId, count: ROBOT_ROOM };
-    if ((await room.taken(query, growth)) < room.limits[growth.limit]) return;
+        ? { limit: 'tokensPerUser', ownerId: accountId, count: USER_TAKEN }
+        : { limit: 'tokensPerRobot', ownerId: robotId, count: ROBOT_TAKEN };
+    if ((await quotas.taken(query, growth)) < quotas.limits[growth.limit]) return;
     const expired = await query<Deleted & { id: bigint }>(DELETE_EXPIRED, [accountId, robotId, kept]);
     for (const row of expired) forget(row, actor, touch, record);
-    await room.require(query, growth);
+    await quotas.require(query, growth);
   }
 }
 

@@ -1,6 +1,6 @@
 import { AppError, reasonOf } from '../../base/errors.ts';
 import type { Reason } from '../../base/reasons.ts';
-import { createPace } from '../../base/slices.ts';
+import { createYielder } from '../../base/slices.ts';
 import { rejectionOf } from '../../guardrails/new-violations.ts';
 import type { Simulation } from '../../simulation/simulation.ts';
 import { createAssignment, removeAssignment, updateAssignment, updateCluster } from './assignment-changes.ts';
@@ -60,7 +60,7 @@ export async function makeChanges(
   parts: ChangeParts,
 ): Promise<Rejection[]> {
   const rejections: Rejection[] = [];
-  const pace = createPace();
+  const yieldIfDue = createYielder();
   let place = 0;
   const isNoted = () => rejections.length > 0;
   const changing: Changing = { ...parts, simulation, now: new Date(), noted, isNoted, inspect };
@@ -69,7 +69,7 @@ export async function makeChanges(
     await inspect();
     if (isNoted()) break;
     place++;
-    await pace();
+    await yieldIfDue();
   }
   return rejections;
 

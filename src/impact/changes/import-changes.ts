@@ -1,14 +1,14 @@
 import { idOf } from '../../authz/object-ref.ts';
 import { invalidField } from '../../base/errors.ts';
-import { createPace } from '../../base/slices.ts';
+import { createYielder } from '../../base/slices.ts';
 import {
   type GuardrailPlan,
   planGuardrails,
-  refuseUnallowedGuardrails,
+  rejectUnallowedGuardrails,
   requireRoomForGuardrails,
 } from '../../guardrails/guardrail-file.ts';
 import { type RoleDocument, readDocument } from '../../roles/role-document.ts';
-import { readRoles, rejectEscalations, requireRelations, requireRoom } from '../../roles/role-file.ts';
+import { readRoles, rejectEscalations, requireRelations, requireWithinLimits } from '../../roles/role-file.ts';
 import { planFor } from '../../roles/role-plan.ts';
 import { readYaml } from '../../roles/role-yaml.ts';
 import { inField, inFieldSoon } from './change-errors.ts';
@@ -43,16 +43,16 @@ export async function importRoles(changing: Changing, change: ChangeOf<'roles.im
   const plan = inField('document', () => planFor(present, wanted, prunes));
   requireRelations(plan, held);
   noted('document', () => rejectEscalations(plan, held));
-  noted('document', () => requireRoom(plan, present, limits));
-  const pace = createPace();
+  noted('document', () => requireWithinLimits(plan, present, limits));
+  const yieldIfDue = createYielder();
   for (const { id } of plan.deletes) simulation.removeRole(id);
   for (const draft of plan.creates) {
     simulation.putRole(withRelations(draft));
-    await pace();
+    await yieldIfDue();
   }
   for (const { current, next } of plan.updates) {
     simulation.putRole(withRelations(next), current.id);
-    await pace();
+    await yieldIfDue();
   }
   if (rules) await changing.inspect(rules);
 }
@@ -67,7 +67,7 @@ async function planRules(
   const inputs = await readGuardrails(simulation.organizationId, callerId, wanted);
   const present = (await check?.present()) ?? { guardrails: [], names: new Map() };
   const plan = inField('document', () => planGuardrails(present, inputs, prunes));
-  refuseUnallowedGuardrails(plan, simulation.held());
+  rejectUnallowedGuardrails(plan, simulation.held());
   noted('document', () => requireRoomForGuardrails(plan, present, limits));
   return plan;
 }

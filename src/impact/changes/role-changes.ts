@@ -91,7 +91,7 @@ function requireTeams({ simulation }: Changing, { teamIds }: RoleDraft): void {
 function requireRoleName({ simulation }: Changing, name: string, except?: bigint): void {
   const key = name.toLowerCase();
   if (simulation.roles.values().some((role) => role.id !== except && role.name.toLowerCase() === key)) {
-    settled({ refused: 'name taken' });
+    settled({ rejected: 'name taken' });
   }
 }
 

@@ -6,7 +6,7 @@ import { marketplaceNamed, plainBigInt, wholeNumber } from './installer-command.
 import { isSecretCommand, readSecretCommand } from './secret-command.ts';
 
 interface MarketplaceCommandOptions {
-  readonly deliveryLog: Pick<DeliveryLog, 'list' | 'refusals'>;
+  readonly deliveryLog: Pick<DeliveryLog, 'list' | 'rejections'>;
   readonly secrets: Pick<Secrets, 'add' | 'retire'>;
 }
 
@@ -41,7 +41,7 @@ export function readMarketplaceCommand(args: readonly string[], secret?: string)
   const limit = wholeNumber(values.limit);
   if (values.strangers) {
     return async ({ deliveryLog }) => {
-      const counts = await deliveryLog.refusals(limit);
+      const counts = await deliveryLog.rejections(limit);
       return counts.map((one) =>
         [one.lastAt.toISOString(), one.marketplace, one.reason, `${one.times}×`, one.source].join('  '),
       );

@@ -10,7 +10,7 @@ import {
   type DeliveryLogFilter,
   type DeliveryLogStore,
   OTHERS,
-  type RefusalCount,
+  type RejectionCount,
   type UnfinishedSearch,
 } from './delivery-log.ts';
 
@@ -26,15 +26,18 @@ const GET = sql(
   'deliveryLog.get',
   `select ${SELECT}, nullif(d.notification, '') as notification from delivery d ${LINKED} where d.id = $1`,
 );
-const REFUSALS = sql(
-  'deliveryLog.refusals',
+const REJECTIONS = sql(
+  'deliveryLog.rejections',
   'select marketplace, reason, source, times::integer, last_at from delivery_refusal order by last_at desc limit $1',
 );
 // Replicas take turns, so that together they do not tell more sources apart than one may.
-const REFUSAL_TURN = sql('deliveryLog.turn', `select pg_advisory_xact_lock(hashtextextended('delivery refusals', 0))`);
+const REJECTION_TURN = sql(
+  'deliveryLog.turn',
+  `select pg_advisory_xact_lock(hashtextextended('delivery refusals', 0))`,
+);
 // A source that is known today keeps its row. Of the new ones, as many get one as there is room for.
-const ADD_REFUSAL = sql(
-  'deliveryLog.addRefusal',
+const ADD_REJECTION = sql(
+  'deliveryLog.addRejection',
   `with counted as (
      select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date as day, c.times, c.last_at
        from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
@@ -68,8 +71,8 @@ const PRUNE_DELIVERIES = sql(
      select id from delivery where state = $1 and last_at < $2 order by last_at limit $3 for update skip locked))
    returning id`,
 );
-const PRUNE_REFUSALS = sql(
-  'deliveryLog.pruneRefusals',
+const PRUNE_REJECTIONS = sql(
+  'deliveryLog.pruneRejections',
   `delete from delivery_refusal where ctid = any (array (
      select ctid from delivery_refusal where day <= ($1::timestamptz at time zone 'UTC')::date and last_at < $1
       limit $2 for update skip locked))
@@ -144,14 +147,14 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
       );
       return only(await query<{ total: number }>(statement, filters.values)).total;
     },
-    async refusals(limit) {
+    async rejections(limit) {
       const rows = await query<{
         marketplace: MarketplaceName;
         reason: RejectionReason;
         source: string;
         times: number;
         last_at: Date;
-      }>(REFUSALS, [limit]);
+      }>(REJECTIONS, [limit]);
       return rows.map(({ last_at: lastAt, ...row }) => ({ ...row, lastAt }));
     },
     revive: (id, actor) =>
@@ -161,7 +164,7 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
         record({ ...about, actor, action: 'delivery.redeliver' });
         return true;
       }),
-    async addRefusals(counts: readonly RefusalCount[], maxSources) {
+    async addRejections(counts: readonly RejectionCount[], maxSources) {
       const values = [
         counts.map((one) => one.marketplace),
         counts.map((one) => one.reason),
@@ -172,16 +175,16 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
         OTHERS,
       ];
       await write(async (ask) => {
-        await ask(REFUSAL_TURN);
-        await ask(ADD_REFUSAL, values);
+        await ask(REJECTION_TURN);
+        await ask(ADD_REJECTION, values);
       });
     },
-    async prune(refusedBefore, doneBefore) {
-      await deleteInBatches(query, PRUNE_DELIVERIES, ['refused', refusedBefore]);
+    async prune(rejectedBefore, doneBefore) {
+      await deleteInBatches(query, PRUNE_DELIVERIES, ['refused', rejectedBefore]);
       await deleteInBatches(query, PRUNE_DELIVERIES, ['done', doneBefore]);
       await deleteInBatches(query, PRUNE_DELIVERIES, ['dead', doneBefore]);
-      await deleteInBatches(query, PRUNE_REFUSALS, [refusedBefore]);
-      await deleteInBatches(query, PRUNE_RANGES, [refusedBefore]);
+      await deleteInBatches(query, PRUNE_REJECTIONS, [rejectedBefore]);
+      await deleteInBatches(query, PRUNE_RANGES, [rejectedBefore]);
     },
   };
 }

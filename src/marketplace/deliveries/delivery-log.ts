@@ -66,7 +66,7 @@ export interface DeliveryLogDetail extends DeliveryLogEntry {
 }
 
 /** Rejected requests from callers that proved nothing, counted per day. */
-export interface RefusalCount {
+export interface RejectionCount {
   readonly marketplace: MarketplaceName;
   readonly reason: RejectionReason;
   readonly source: string;
@@ -80,22 +80,22 @@ export interface DeliveryLogStore {
   /** Oldest first. */
   unfinished(search: UnfinishedSearch, limit: number): Promise<bigint[]>;
   countUnfinished(search: UnfinishedSearch): Promise<number>;
-  refusals(limit: number): Promise<RefusalCount[]>;
+  rejections(limit: number): Promise<RejectionCount[]>;
   /**
    * Marks one delivery to be acted on again, with an audit entry. Returns false if it is done or could not be
    * understood.
    */
   revive(id: bigint, actor: Actor): Promise<boolean>;
   /** Of each marketplace and day, at most `maxSources` are told apart. */
-  addRefusals(counts: readonly RefusalCount[], maxSources: number): Promise<void>;
+  addRejections(counts: readonly RejectionCount[], maxSources: number): Promise<void>;
   /** Deletes deliveries that were rejected before the first time, or done or given up before the second. */
-  prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
+  prune(rejectedBefore: Date, doneBefore: Date): Promise<void>;
 }
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 const DAY_MS = 86_400_000;
-const KEEP_REFUSED_MS = 30 * DAY_MS;
+const KEEP_REJECTED_MS = 30 * DAY_MS;
 /** Also what was given up: whoever has not retried it for a year will not. */
 const KEEP_DONE_MS = 400 * DAY_MS;
 const MAX_SOURCES = 1000;
@@ -113,11 +113,11 @@ interface DeliveryLogOptions {
  * never one by one.
  */
 export function createDeliveryLog(store: DeliveryLogStore, { maxSources, warn }: DeliveryLogOptions) {
-  let counts = new Map<string, RefusalCount>();
+  let counts = new Map<string, RejectionCount>();
   let unkept = new Map<MarketplaceName, number>();
-  return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, countUnkept, flush, prune };
+  return { list: store.list, get: store.get, rejections: store.rejections, countRejection, countUnkept, flush, prune };
 
-  function countRefusal(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
+  function countRejection(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
     const known = [marketplace, reason, from].join(' ');
     const source = counts.has(known) || counts.size < MAX_SOURCES ? from : OTHERS;
     const key = [marketplace, reason, source].join(' ');
@@ -128,7 +128,7 @@ export function createDeliveryLog(store: DeliveryLogStore, { maxSources, warn }:
   /** A rejected delivery that is not kept is counted like a caller that proved nothing. */
   function countUnkept(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
     unkept.set(marketplace, (unkept.get(marketplace) ?? 0) + 1);
-    countRefusal(marketplace, reason, from, now);
+    countRejection(marketplace, reason, from, now);
   }
 
   async function flush(): Promise<void> {
@@ -137,10 +137,10 @@ export function createDeliveryLog(store: DeliveryLogStore, { maxSources, warn }:
     if (counts.size === 0) return;
     const written = counts;
     counts = new Map();
-    await store.addRefusals([...written.values()], maxSources);
+    await store.addRejections([...written.values()], maxSources);
   }
 
   async function prune(now: Date): Promise<void> {
-    await store.prune(new Date(now.getTime() - KEEP_REFUSED_MS), new Date(now.getTime() - KEEP_DONE_MS));
+    await store.prune(new Date(now.getTime() - KEEP_REJECTED_MS), new Date(now.getTime() - KEEP_DONE_MS));
   }
 }

@@ -1,8 +1,8 @@
 import type { MarketplaceName } from '../marketplaces.ts';
-import type { DeliveryLog, RefusalCount } from './delivery-log.ts';
+import type { DeliveryLog, RejectionCount } from './delivery-log.ts';
 
 /** What one source sent on one day that was only counted. */
-export interface Stranger extends RefusalCount {
+export interface Stranger extends RejectionCount {
   /** Of UTC, as `2026-03-02`. */
   readonly day: string;
 }

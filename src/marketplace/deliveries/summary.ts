@@ -38,14 +38,14 @@ export interface SummaryStore {
   count(now: Date): Promise<Counted>;
 }
 
-interface Parts {
+interface SummaryParts {
   readonly secrets: Pick<Secrets, 'list'>;
   readonly ranges: { age(now: Date): number | undefined };
 }
 
 export type GetSummary = ReturnType<typeof createSummary>;
 
-export function createSummary(store: SummaryStore, { secrets, ranges }: Parts) {
+export function createSummary(store: SummaryStore, { secrets, ranges }: SummaryParts) {
   return async (now: Date): Promise<Summary> => {
     const counted = await store.count(now);
     const live = await secrets.list();

@@ -33,7 +33,7 @@ export async function* readArchive(path: string): AsyncGenerator<Entry> {
     }
     await unpacked;
   } catch (error) {
-    throw asRefusal(error, path);
+    throw asRejection(error, path);
   } finally {
     file.destroy();
   }
@@ -43,7 +43,7 @@ export async function* readArchive(path: string): AsyncGenerator<Entry> {
  * Our own errors pass unchanged, and errors of the file system are reported. Anything else is an unpacking error of a
  * damaged file.
  */
-function asRefusal(error: unknown, path: string): unknown {
+function asRejection(error: unknown, path: string): unknown {
   if (error instanceof AppError) return error;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (syscall !== undefined) return new AppError('notFound', `${path} cannot be read: ${code}`, { cause: error });

@@ -47,7 +47,7 @@ const FORMER: readonly string[] = [
 ];
 
 /** An object that existed before, but does not exist once all migrations have been applied, is not ours. */
-export function refuseForeign(before: readonly string[], after: readonly string[]): void {
+export function rejectForeign(before: readonly string[], after: readonly string[]): void {
   const known = new Set([...after, ...FORMER]);
   const foreign = before.filter((name) => !known.has(name));
   if (foreign.length === 0) return;

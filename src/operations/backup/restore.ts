@@ -9,7 +9,7 @@ import { findDifference, lastNumber, type MigrationFile, readMigrations, readVie
 import { LATER_COLUMNS } from '../../db/migration-table.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
-import { readObjects, refuseForeign } from './foreign.store.ts';
+import { readObjects, rejectForeign } from './foreign.store.ts';
 import { type Manifest, schemaOf, tableOf } from './format.ts';
 import { rowsIn } from './inspection.ts';
 import * as target from './restore-target.store.ts';
@@ -33,7 +33,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 const BYTES_PER_CHECKPOINT = 64 * 1024 * 1024;
 
 /** The migrations of the backup must be the first of ours, or those that the baseline replaces, with identical content. */
-export function refuseOtherSchema({ migrations, version }: Manifest, files: readonly MigrationFile[]): void {
+export function rejectOtherSchema({ migrations, version }: Manifest, files: readonly MigrationFile[]): void {
   const newest = files.at(-1);
   const difference = findDifference(migrations, files);
   if (difference?.kind === 'too old') {
@@ -69,9 +69,9 @@ export async function restore(options: RestoreOptions): Promise<void> {
   const { db, manifest, replace, beforeCommit } = options;
   const files = readMigrations(options.migrationsFolder);
   const view = readView(options.migrationsFolder);
-  refuseOtherSchema(manifest, files);
+  rejectOtherSchema(manifest, files);
   await db.migration(async (query, script) => {
-    await refuseServers(query);
+    await rejectServers(query);
     const former = await target.readRestoreTarget(query);
     if (former.hasContent && !replace) {
       throw new AppError(
@@ -94,7 +94,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     // created.
     await target.setSequences(query, manifest.sequences, sequences);
     await applyRest({ files, view }, query, script, options.say);
-    refuseForeign(before, await readObjects(query));
+    rejectForeign(before, await readObjects(query));
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision, new Date());
     await appendAudit(query, [entryOf(manifest)]);
@@ -115,7 +115,7 @@ function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
 }
 
 /** A server remembers keys by their number and would continue to seal with those of the previous database. */
-async function refuseServers(query: Query): Promise<void> {
+async function rejectServers(query: Query): Promise<void> {
   const { count, hosts } = await target.connectedServers(query);
   if (count === 0) return;
   throw new AppError(
@@ -128,7 +128,7 @@ async function refuseServers(query: Query): Promise<void> {
 async function loadAll(options: RestoreOptions, query: Query, script: Script): Promise<void> {
   const { db, file, manifest, onProgress } = options;
   const tables = new Map((await readTables(query)).map((table) => [table.name, table]));
-  for (const { name, columns } of manifest.tables) refuseOtherColumns(name, columns, tables.get(name));
+  for (const { name, columns } of manifest.tables) rejectOtherColumns(name, columns, tables.get(name));
   const putBack = await target.shelve(query, script, [...tables.values()]);
   // Migrations insert rows into some tables; the backup contains these rows as well.
   await target.clear(script, [...tables.values()]);
@@ -157,7 +157,7 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
   await putBack();
 }
 
-function refuseOtherColumns(name: string, columns: readonly string[], table: Table | undefined): void {
+function rejectOtherColumns(name: string, columns: readonly string[], table: Table | undefined): void {
   // The table of the migrations is not itself subject to them.
   const isLater = (column: string) => name === 'migration' && LATER_COLUMNS.has(column) && !columns.includes(column);
   const known = table?.columns.map((column) => column.name).filter((column) => !isLater(column));

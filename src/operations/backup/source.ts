@@ -61,12 +61,12 @@ export async function copyForBackup(db: Db, dataDir: string, print: Print): Prom
   const { copyTo } = db;
   if (!copyTo) throw new AppError('invalid', 'only the built-in database can be copied');
   removeAbandonedCopies(dataDir, Date.now());
-  await refuseFullDisk(dataDir);
+  await rejectFullDisk(dataDir);
   const { folder, result: waitedMs } = await newCopy(dataDir, copyTo);
   print(JSON.stringify({ folder, waitedMs }));
 }
 
-async function refuseFullDisk(dataDir: string): Promise<void> {
+async function rejectFullDisk(dataDir: string): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir);
   const entries = await readdir(databaseFolder(dataDir), { recursive: true });
   let size = 0;

@@ -19,7 +19,7 @@ export async function runBackup(args: readonly string[], config: Config, termina
   const options = { 'with-keys': { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const file = callerPath(onlyFile(positionals, 'atrium backup FILE [--with-keys]'));
-  refusePlace(file);
+  rejectPlace(file);
   const began = performance.now();
   const source = await openSource(config, terminal.complain);
   const progress = createProgress(terminal, 'saved');
@@ -65,7 +65,7 @@ function withoutKeys({ ATRIUM_KEY, DATA_DIR }: Config): string {
   return `NOTE: ${note}. Back up ${where} as well, in another place.`;
 }
 
-function refusePlace(file: string): void {
+function rejectPlace(file: string): void {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (isFolder(file)) throw new AppError('invalid', `${file} is a folder; name a file in it`);
   if (!isFolder(dirname(file))) throw new AppError('notFound', `there is no folder ${dirname(file)}; create it first`);

@@ -6,17 +6,17 @@ import { type Db, hasDatabase, openDb } from '../../db/db.ts';
 import { migrate, migrationStatus } from '../../db/migrate.ts';
 import { readMigrations, readView } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
-import { refuseEmptyDatabase } from '../../vault/root-key.ts';
+import { rejectEmptyDatabase } from '../../vault/root-key.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer, type Print } from '../command-socket.ts';
 import type { Terminal } from './terminal.ts';
 
-interface Options {
+interface MigrateOptions {
   readonly dryRun: boolean;
   readonly status: boolean;
 }
 
-function readOptions(args: readonly string[]): Options {
+function readOptions(args: readonly string[]): MigrateOptions {
   const known = { 'dry-run': { type: 'boolean' }, status: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: [...args], options: known });
   if (values['dry-run'] && values.status) throw new AppError('invalid', 'use either --dry-run or --status, not both');
@@ -48,7 +48,7 @@ export async function runMigrate(
     say: complain,
   });
   try {
-    if (config.ATRIUM_KEY === undefined) await refuseEmptyDatabase(createRingStore(db), config.DATA_DIR);
+    if (config.ATRIUM_KEY === undefined) await rejectEmptyDatabase(createRingStore(db), config.DATA_DIR);
     await migrateOn(db, options, say, folder);
   } finally {
     await db.close();
@@ -61,7 +61,7 @@ export function migrateIn(args: readonly string[]): RunInServer {
 }
 
 /** Migrates a database that is open. */
-async function migrateOn(db: Db, options: Options, print: Print, folder: string): Promise<void> {
+async function migrateOn(db: Db, options: MigrateOptions, print: Print, folder: string): Promise<void> {
   if (options.dryRun || options.status) {
     const status = await db.transaction((query) => migrationStatus(query, folder));
     for (const line of describe(status, options)) print(line);
@@ -78,7 +78,7 @@ async function migrateOn(db: Db, options: Options, print: Print, folder: string)
 type Found = Awaited<ReturnType<typeof migrationStatus>>;
 type Status = Pick<Found, 'applied' | 'pending'> & Partial<Pick<Found, 'endsOlder'>>;
 
-function describe({ applied, pending, endsOlder }: Status, { status }: Options): string[] {
+function describe({ applied, pending, endsOlder }: Status, { status }: MigrateOptions): string[] {
   if (!status) {
     const advice = `stop every server of the previous release first: it cannot run after ${endsOlder}`;
     const steps = pending.map((name) => `would apply ${name}`);

@@ -10,7 +10,7 @@ import { readMigrations } from '../../db/migration-files.ts';
 import { opensSlots } from '../../vault/ring.ts';
 import { type Manifest, schemaOf } from '../backup/format.ts';
 import { type Inspected, inspect } from '../backup/inspection.ts';
-import { refuseOtherSchema, restore } from '../backup/restore.ts';
+import { rejectOtherSchema, restore } from '../backup/restore.ts';
 import { callerPath, createProgress, onlyFile, type Terminal } from './terminal.ts';
 
 /** `atrium restore FILE`: everything that can be rejected is rejected before anything changes. */
@@ -20,7 +20,7 @@ export async function runRestore(args: readonly string[], config: Config, termin
   const file = callerPath(onlyFile(positionals, 'atrium restore FILE [--replace] [--check]'));
   const inspected = await inspect(file);
   const { manifest } = inspected;
-  refuseOtherSchema(manifest, readMigrations(MIGRATIONS));
+  rejectOtherSchema(manifest, readMigrations(MIGRATIONS));
   const rootToPlace = chooseRoot(inspected, config);
   if (values.check) return void tellContents(file, manifest, terminal);
 

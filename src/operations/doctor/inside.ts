@@ -7,7 +7,7 @@ import type { Db } from '../../db/db.ts';
 import { migrationStatus } from '../../db/migrate.ts';
 import { VIEW } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
-import { refuseEmptyDatabase } from '../../vault/root-key.ts';
+import { rejectEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDatabaseStore } from './database.store.ts';
 import { examineAbsence, type Finding, fault, look, ok, warning } from './finding.ts';
 import { brokenInvariants, INVARIANT_COUNT } from './invariants.store.ts';
@@ -126,7 +126,7 @@ function examineOpenFiles({ capabilities }: Db): Finding[] {
 async function examineKeyOfEmpty(db: Db, { ATRIUM_KEY, DATA_DIR }: Config): Promise<Finding[]> {
   if (ATRIUM_KEY !== undefined) return [];
   try {
-    await refuseEmptyDatabase(createRingStore(db), DATA_DIR);
+    await rejectEmptyDatabase(createRingStore(db), DATA_DIR);
     return [];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -29,7 +29,7 @@ export function createBrakeKeeper(passwordFailures: number) {
     } catch (error) {
       if (isWrongCredential(error)) return;
       const { retryAfter = 1 } = error instanceof AppError ? error.detail : {};
-      send({ kind: 'refused', id, retryAfter });
+      send({ kind: 'rejected', id, retryAfter });
     }
   }
 
@@ -52,19 +52,19 @@ export function createBrakeKeeper(passwordFailures: number) {
 
 /** The brake of a worker. */
 export function createRemoteBrake(send: (notice: WorkerMessage) => void) {
-  const waiting = new Map<number, { permit(): void; refuse(error: Error): void }>();
+  const waiting = new Map<number, { permit(): void; reject(error: Error): void }>();
   let last = 0;
 
   const brake: Brake = {
     password: (login, address, attempt) => asking({ address, login }, attempt),
     token: (address, attempt) => asking({ address }, attempt),
   };
-  return { brake, permitted, refused };
+  return { brake, permitted, rejected };
 
   async function asking<T>(what: Pick<Attempt, 'address' | 'login'>, attempt: () => Promise<T>): Promise<T> {
     const id = ++last;
-    await new Promise<void>((permit, refuse) => {
-      waiting.set(id, { permit, refuse });
+    await new Promise<void>((permit, reject) => {
+      waiting.set(id, { permit, reject });
       send({ kind: 'attempt', id, ...what });
     });
     let isWrong = false;
@@ -83,8 +83,8 @@ export function createRemoteBrake(send: (notice: WorkerMessage) => void) {
     waiting.delete(id);
   }
 
-  function refused(id: number, retryAfter: number): void {
-    waiting.get(id)?.refuse(tooMany(retryAfter));
+  function rejected(id: number, retryAfter: number): void {
+    waiting.get(id)?.reject(tooMany(retryAfter));
     waiting.delete(id);
   }
 }

@@ -26,7 +26,7 @@ export type SupervisorMessage =
   | { readonly kind: 'close'; readonly patienceMs?: number | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly what: WorkerQuery }
   | { readonly kind: 'permitted'; readonly id: number }
-  | { readonly kind: 'refused'; readonly id: number; readonly retryAfter: number }
+  | { readonly kind: 'rejected'; readonly id: number; readonly retryAfter: number }
   | Used;
 
 export type WorkerQuery = 'alive' | 'ready' | 'metrics';

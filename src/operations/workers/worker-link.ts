@@ -12,7 +12,7 @@ interface Duties {
 
 /** The end of a worker's connection to its supervisor. The worker ends with that connection: Node sees to it. */
 export function connectWorker({ leave, close }: Duties) {
-  const { brake, permitted, refused } = createRemoteBrake(send);
+  const { brake, permitted, rejected } = createRemoteBrake(send);
   const allowances = createCommonAllowances(send);
   let instance: Instance | undefined;
   process.on('message', (order: SupervisorMessage) => {
@@ -20,7 +20,7 @@ export function connectWorker({ leave, close }: Duties) {
     else if (order.kind === 'close') close(order.patienceMs);
     else if (order.kind === 'ask') void answer(order.id, order.what);
     else if (order.kind === 'permitted') permitted(order.id);
-    else if (order.kind === 'refused') refused(order.id, order.retryAfter);
+    else if (order.kind === 'rejected') rejected(order.id, order.retryAfter);
     else if (order.kind === 'used') allowances.hear(order);
   });
 

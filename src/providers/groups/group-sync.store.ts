@@ -1,5 +1,5 @@
 import type { Actor } from '../../changes/audit-entry.ts';
-import type { Room } from '../../changes/room.store.ts';
+import type { Quotas } from '../../changes/quotas.store.ts';
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
 import { joinTeam, leaveTeam } from '../../organizations/members.store.ts';
@@ -43,7 +43,7 @@ interface ManagedRow {
   organization: string;
 }
 
-export function createGroupSyncStore(db: Db, write: Write, room: Room): GroupSyncStore {
+export function createGroupSyncStore(db: Db, write: Write, quotas: Quotas): GroupSyncStore {
   return {
     async resolve(mappings) {
       if (mappings.length === 0) return [];
@@ -73,7 +73,7 @@ export function createGroupSyncStore(db: Db, write: Write, room: Room): GroupSyn
           const isShared = (await query(OTHERS, key)).length > 0;
           if (isWanted && (await query(IS_DEACTIVATED, [accountId, teamId])).length > 0) continue;
           if (isWanted) {
-            const outcome = await joinTeam(transaction, room, change);
+            const outcome = await joinTeam(transaction, quotas, change);
             // A membership that no group gave stays in the hands of the users who gave it.
             if (outcome === 'joined' || (outcome === 'was a member' && isShared)) await query(MARK, key);
           } else if (isShared) {

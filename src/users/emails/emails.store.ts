@@ -1,4 +1,4 @@
-import { type Room, roomFor } from '../../changes/room.store.ts';
+import { countTaken, type Quotas } from '../../changes/quotas.store.ts';
 import type { Write } from '../../changes/write.ts';
 import { type Db, isUniqueViolation, sql } from '../../db/db.ts';
 import { countConfirmations } from './confirmations.store.ts';
@@ -27,14 +27,14 @@ const INSERT = sql(
    select $1, a.address, $3, false from unnest($2::text[]) with ordinality as a (address, place) order by a.place
    returning id, address, verified, is_primary`,
 );
-const ROOM = roomFor('emails.room', 'email where account_id = $1');
+const TAKEN = countTaken('emails.taken', 'email where account_id = $1');
 const DELETE = sql('emails.delete', 'delete from email where account_id = $1 and id = any($2::bigint[])');
 const VERIFY = sql(
   'emails.verify',
   'update email set verified = true where id = $1 and address = $2 returning account_id',
 );
 
-export function createEmailStore(db: Db, write: Write, room: Room): EmailStore {
+export function createEmailStore(db: Db, write: Write, quotas: Quotas): EmailStore {
   return {
     async list(accountId) {
       return (await db.query<EmailRow>(LIST, [accountId])).map(toEmail);
@@ -43,10 +43,10 @@ export function createEmailStore(db: Db, write: Write, room: Room): EmailStore {
     async add(accountId, addresses, verified, sending, once) {
       try {
         return await write(async (query, touch, _record, keep) => {
-          await room.require(query, {
+          await quotas.require(query, {
             limit: 'emailsPerUser',
             ownerId: accountId,
-            count: ROOM,
+            count: TAKEN,
             adding: addresses.length,
           });
           const [used] = await query<{ address: string }>(USED, [addresses]);

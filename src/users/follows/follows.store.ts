@@ -1,6 +1,6 @@
 import { limitReached } from '../../base/config/limits.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
-import type { Room } from '../../changes/room.store.ts';
+import type { Quotas } from '../../changes/quotas.store.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names/account-names.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../profile.rows.ts';
@@ -50,7 +50,7 @@ const INSERT = sql('follows.insert', 'insert into follow (follower_id, followed_
 const COUNT = sql('follows.count', 'select followings from account where id = $1');
 const DELETE = sql('follows.delete', 'delete from follow where follower_id = $1 and followed_id = $2');
 
-export function createFollowStore(db: Db, room: Pick<Room, 'limits'>): FollowStore {
+export function createFollowStore(db: Db, quotas: Pick<Quotas, 'limits'>): FollowStore {
   return {
     followers: (id, request) => list(FOLLOWERS, id, request),
     following: (id, request) => list(FOLLOWING, id, request),
@@ -70,7 +70,7 @@ export function createFollowStore(db: Db, room: Pick<Room, 'limits'>): FollowSto
         // One of the two may have been deleted since their name was looked up.
         if (both.length < 2) return false;
         if ((await query(IS, [followerId, followedId])).length > 0) return true;
-        await requireRoom(query, followerId);
+        await requireWithinLimits(query, followerId);
         await query(INSERT, [followerId, followedId]);
         return true;
       });
@@ -85,8 +85,8 @@ export function createFollowStore(db: Db, room: Pick<Room, 'limits'>): FollowSto
   };
 
   /** The account is locked, and its counter with it. */
-  async function requireRoom(query: Query, followerId: bigint): Promise<void> {
-    const { followsPerUser } = room.limits;
+  async function requireWithinLimits(query: Query, followerId: bigint): Promise<void> {
+    const { followsPerUser } = quotas.limits;
     const { followings } = only(await query<{ followings: bigint }>(COUNT, [followerId]));
     if (followings >= BigInt(followsPerUser)) throw limitReached('followsPerUser', followsPerUser);
   }

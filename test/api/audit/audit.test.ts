@@ -5,12 +5,12 @@ import { chainFaults, linesOf } from '../../support/checks/chain.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
-  assertRefused,
+  assertRejected,
   makeHolder,
   makeRole,
   numbersOf,
   orgPermission,
-  type Refused,
+  type Rejected,
 } from '../../support/world/authz.ts';
 
 const FORGE = sql(
@@ -223,15 +223,15 @@ describe('Audit log requests', () => {
   const get = (path: string) => ['GET', path] as const;
   const GONE = 'organization does not exist';
   const MISSING = 'missing relation view_audit_log:org';
-  const TABLE: readonly Refused[] = [
-    ...['', '/export', '/verify', '/actions'].flatMap((part): Refused[] => [
+  const TABLE: readonly Rejected[] = [
+    ...['', '/export', '/verify', '/actions'].flatMap((part): Rejected[] => [
       { send: get(`/orgs/acme/audit${part}`), status: 401, message: 'token is required' },
       { who: 'eve', send: get(`/orgs/acme/audit${part}`), status: 404, message: GONE },
       { who: 'ann', send: get(`/orgs/nowhere/audit${part}`), status: 404, message: GONE },
       { who: 'cat', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
       { who: 'bob', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
     ]),
-    ...['', '/export', '/actions'].flatMap((part): Refused[] => [
+    ...['', '/export', '/actions'].flatMap((part): Rejected[] => [
       { send: get(`/admin/audit${part}`), status: 401, message: 'token is required' },
       {
         who: 'ann',
@@ -259,7 +259,7 @@ describe('Audit log requests', () => {
           ['object=cluster:9223372036854775808', /^object must be/],
         ] as const
       ).map(
-        ([query, message]): Refused => ({
+        ([query, message]): Rejected => ({
           who: 'ann',
           send: get(`/orgs/acme/audit${part}?${query}`),
           status: 400,
@@ -268,7 +268,7 @@ describe('Audit log requests', () => {
       ),
     ),
     ...['x', '', ...FORGED.map((text) => Buffer.from(text).toString('base64url'))].map(
-      (cursor): Refused => ({
+      (cursor): Rejected => ({
         who: 'ann',
         send: get(`/orgs/acme/audit?cursor=${cursor}`),
         status: 400,
@@ -284,7 +284,7 @@ describe('Audit log requests', () => {
     { who: 'ann', send: get('/user/audit?cursor=x'), status: 400, message: 'cursor was not issued by this server' },
   ]) {
     it(`GET ${line.send[1]} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status}`, () =>
-      assertRefused(atrium, line));
+      assertRejected(atrium, line));
   }
 
   it('The audit log accepts the earliest and latest representable times as filters', async () => {

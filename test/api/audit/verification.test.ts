@@ -7,7 +7,7 @@ import { type Query, sql } from '../../../src/db/db.ts';
 import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
-import { assertRefused, numbersOf } from '../../support/world/authz.ts';
+import { assertRejected, numbersOf } from '../../support/world/authz.ts';
 
 const ENTRIES = 2 * CHECKPOINT_EVERY + 300;
 const NDJSON = { Accept: 'application/x-ndjson' };
@@ -168,7 +168,7 @@ describe('Rejected verifications of the audit log', () => {
     ['ann', '/orgs/acme/audit/verify?from=yesterday', 400, /^from must be/],
   ] as const) {
     it(`GET ${path} by ${who ?? 'an anonymous caller'} is rejected with ${status}`, () =>
-      assertRefused(atrium, { ...(who && { who }), send: ['GET', path], status, message }));
+      assertRejected(atrium, { ...(who && { who }), send: ['GET', path], status, message }));
   }
 
   it('A checkpoint of one organization proves nothing about another one', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { allowedTo, assertRefused, numbersOf } from '../../support/world/authz.ts';
+import { allowedTo, assertRejected, numbersOf } from '../../support/world/authz.ts';
 
 const PATH = '/authz/objects/allowed-permissions?org=acme';
 
@@ -109,16 +109,16 @@ describe('POST /authz/objects/allowed-permissions', () => {
   ];
   for (const [what, body, status, message] of REFUSED) {
     it(`POST /authz/objects/allowed-permissions rejects ${what} with ${status}`, () =>
-      assertRefused(atrium, { who: 'ann', send: ['POST', PATH, body], status, message }));
+      assertRejected(atrium, { who: 'ann', send: ['POST', PATH, body], status, message }));
   }
 
   it('A batch that names another user is rejected as a whole with 403, after validation errors with 400', async () => {
     const message = 'permissions cannot be queried on other users';
     const foreign = { objectType: 'user', objectID: id.user('bob') };
-    await assertRefused(atrium, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
-    await assertRefused(atrium, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });
+    await assertRejected(atrium, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
+    await assertRejected(atrium, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });
     const invalid = { objectType: 'planet', objectID: 1 };
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: 'ann',
       send: ['POST', PATH, [foreign, invalid]],
       status: 400,
@@ -136,7 +136,7 @@ describe('POST /authz/objects/allowed-permissions', () => {
       ['mia', PATH, 403, 'This account is not activated.'],
     ] as const;
     for (const [who, where, status, message] of rows) {
-      await assertRefused(atrium, { who, send: ['POST', where, [good]], status, message });
+      await assertRejected(atrium, { who, send: ['POST', where, [good]], status, message });
     }
   });
 });

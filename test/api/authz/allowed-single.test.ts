@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { allowedTo, assertRefused, numbersOf, type Refused } from '../../support/world/authz.ts';
+import { allowedTo, assertRejected, numbersOf, type Rejected } from '../../support/world/authz.ts';
 
 const EVERYTHING_ON_A_CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
 
@@ -136,7 +136,7 @@ describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
       ),
     ];
     for (const [who, send, status, message] of rows) {
-      await assertRefused(atrium, { who, send: send as unknown as Refused['send'], status, message });
+      await assertRejected(atrium, { who, send: send as unknown as Rejected['send'], status, message });
     }
   });
 });

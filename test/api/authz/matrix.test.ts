@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { assertRejected, makeHolder, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 const CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
 /** Everything; what viewers hold; what operators hold. */
@@ -114,7 +114,7 @@ describe('A matrix, and the access of one person', () => {
     const connect = body.permissions.find(({ relation }: { relation: string }) => relation === 'can_connect_clusters');
     assert.deepEqual(connect, { relation: 'can_connect_clusters', via: [] });
     assert.ok(!/operator/.test(text), text);
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: name,
       send: ['POST', '/authz/matrix?org=acme', { type: 'cluster', team: team('operators') }],
       status: 400,

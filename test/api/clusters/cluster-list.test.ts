@@ -6,11 +6,11 @@ import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
 import {
-  assertRefused,
+  assertRejected,
   clusterPermission,
   makeHolder,
   orgPermission,
-  type Refused,
+  type Rejected,
 } from '../../support/world/authz.ts';
 import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
@@ -214,7 +214,7 @@ describe('Lists of clusters', () => {
   it('Unknown values in the query of a list of clusters are rejected, and filters open nothing', async () => {
     const phases = `phase must be one of ${PHASES.join(', ')}`;
     const sorts = 'sort must be one of name, heartbeat, nodes, created';
-    const refused: Refused[] = ['/orgs/acme/clusters', '/user/clusters'].flatMap((path) => [
+    const refused: Rejected[] = ['/orgs/acme/clusters', '/user/clusters'].flatMap((path) => [
       { who: 'ann', send: ['GET', `${path}?phase=active`], status: 400, message: phases },
       { who: 'ann', send: ['GET', `${path}?phase=`], status: 400, message: phases },
       { who: 'ann', send: ['GET', `${path}?sort=uid`], status: 400, message: sorts },
@@ -236,7 +236,7 @@ describe('Lists of clusters', () => {
       status: 403,
       message: 'missing relation view_clusters:org',
     });
-    for (const one of refused) await assertRefused(atrium, one);
+    for (const one of refused) await assertRejected(atrium, one);
     assert.equal((await atrium.as(who)('GET', '/user/clusters?all=true&q=prod')).text, '[]');
     const { name: viewer } = await makeHolder(atrium, [clusterPermission('view clusters')]);
     const found = await atrium.as(viewer)('GET', '/user/clusters?all=true&q=PROD&limit=1');
@@ -249,10 +249,10 @@ describe('Lists of clusters', () => {
     const whole = 'too many clusters for this list: pass page and limit';
     const sorted = 'too many clusters for this list: sort by ID, name or time of creation, or narrow the list';
     const path = '/user/clusters?all=true';
-    await assertRefused(atrium, { who: 'root', send: ['GET', path], status: 400, message: whole });
+    await assertRejected(atrium, { who: 'root', send: ['GET', path], status: 400, message: whole });
     for (const sort of ['nodes', 'heartbeat']) {
       const send = ['GET', `${path}&page=1&limit=3&sort=${sort}`] as const;
-      await assertRefused(atrium, { who: 'root', send, status: 400, message: sorted });
+      await assertRejected(atrium, { who: 'root', send, status: 400, message: sorted });
     }
     const page = await atrium.as('root')('GET', `${path}&page=2&limit=3&sort=name`);
     assert.deepEqual([page.status, page.body.length], [200, 3]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused } from '../../support/world/authz.ts';
+import { assertRejected } from '../../support/world/authz.ts';
 
 const GOOD = { name: 'good', uid: '00000000-1111-2222-3333-444444444444' };
 const NAME = /^name must have 1 to 100 characters: letters, digits/;
@@ -60,9 +60,9 @@ describe('Rejected cluster requests', () => {
       for (const url of ['/orgs/acme/clusters', '/user/clusters']) {
         // A user may have a cluster with the same name as one of acme's.
         if (url === '/user/clusters' && what === 'a taken name') continue;
-        await assertRefused(atrium, { who: 'ann', send: ['POST', url, body], status, message });
+        await assertRejected(atrium, { who: 'ann', send: ['POST', url, body], status, message });
       }
-      await assertRefused(atrium, { who: 'ann', send: ['PATCH', path, withoutUid(body)], status, message });
+      await assertRejected(atrium, { who: 'ann', send: ['PATCH', path, withoutUid(body)], status, message });
       assert.equal(await seen(), before);
     });
   }
@@ -71,16 +71,16 @@ describe('Rejected cluster requests', () => {
     for (const field of ['name', 'uid'] as const) {
       const { [field]: _left, ...body } = GOOD;
       const message = `${field} is required`;
-      await assertRefused(atrium, { who: 'ann', send: ['POST', '/orgs/acme/clusters', body], status: 422, message });
+      await assertRejected(atrium, { who: 'ann', send: ['POST', '/orgs/acme/clusters', body], status: 422, message });
     }
   });
 
   it('Reusing a cluster UID, in any letter case, or changing one is rejected with 422', async () => {
     const uid = atrium.world.clusters.prod?.uid.toUpperCase();
     const send = ['POST', '/orgs/acme/clusters', { ...GOOD, uid }] as const;
-    await assertRefused(atrium, { who: 'ann', send, status: 422, message: /^uid is taken/ });
+    await assertRejected(atrium, { who: 'ann', send, status: 422, message: /^uid is taken/ });
     const change = ['PATCH', path, { uid: GOOD.uid }] as const;
-    await assertRefused(atrium, { who: 'ann', send: change, status: 422, message: 'uid cannot be changed' });
+    await assertRejected(atrium, { who: 'ann', send: change, status: 422, message: 'uid cannot be changed' });
   });
 
   it('A non-member gets the same 404 for an existing cluster as for a missing one', async () => {
@@ -111,7 +111,7 @@ describe('Rejected cluster requests', () => {
     ] as const;
     for (const [method, url, body, relation] of table) {
       const message = `missing relation ${relation}`;
-      await assertRefused(atrium, { who: 'cat', send: [method, url, body], status: 403, message });
+      await assertRejected(atrium, { who: 'cat', send: [method, url, body], status: 403, message });
     }
   });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { allowedTo, assertRefused } from '../../support/world/authz.ts';
+import { allowedTo, assertRejected } from '../../support/world/authz.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
@@ -118,15 +118,20 @@ for (const driver of API_DRIVERS) {
         [{ name: 'n', quota: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, 1])) }, /at most 100/],
       ];
       for (const [body, message] of table) {
-        await assertRefused(atrium, { who: 'ann', send: ['POST', '/orgs/acme/contracts', body], status: 422, message });
-        await assertRefused(atrium, { who: 'ann', send: ['PATCH', acme, body], status: 422, message });
+        await assertRejected(atrium, {
+          who: 'ann',
+          send: ['POST', '/orgs/acme/contracts', body],
+          status: 422,
+          message,
+        });
+        await assertRejected(atrium, { who: 'ann', send: ['PATCH', acme, body], status: 422, message });
       }
       assert.equal((await atrium.as('ann')('GET', '/orgs/acme/contracts')).text, before);
       const none = { who: 'cat', status: 403 };
       const make = ['POST', '/orgs/acme/contracts', { name: 'n' }] as const;
-      await assertRefused(atrium, { ...none, send: make, message: 'missing relation create_contracts:org' });
-      await assertRefused(atrium, { ...none, send: ['PATCH', acme, {}], message: 'missing relation edit:contract' });
-      await assertRefused(atrium, { ...none, send: ['DELETE', acme], message: 'missing relation delete:contract' });
+      await assertRejected(atrium, { ...none, send: make, message: 'missing relation create_contracts:org' });
+      await assertRejected(atrium, { ...none, send: ['PATCH', acme, {}], message: 'missing relation edit:contract' });
+      await assertRejected(atrium, { ...none, send: ['DELETE', acme], message: 'missing relation delete:contract' });
       const dan = await atrium.as('dan')('GET', acme);
       assert.deepEqual([dan.status, dan.body.message], [404, 'contract does not exist']);
       for (const method of ['GET', 'DELETE']) {

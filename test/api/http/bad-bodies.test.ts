@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/checks/rejections.ts';
+import { http, itRejects, row } from '../../support/checks/rejections.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const MIB = 1024 * 1024;
@@ -24,7 +24,7 @@ const HALF = 'body contains an unpaired surrogate';
 const DEEP = 'body is nested more than 64 levels deep';
 const TYPE = 'body must be sent as application/json';
 
-refuseAll('Invalid request bodies on /api/v1', 'platform', [
+itRejects('Invalid request bodies on /api/v1', 'platform', [
   row('Text that is not JSON is rejected', signIn('hello'), 422, NOT_JSON),
   row('A truncated JSON object is rejected', signIn('{"username":'), 422, NOT_JSON),
   row('A second JSON value is rejected', signIn('{} {}'), 422, NOT_JSON),
@@ -178,7 +178,7 @@ refuseAll('Invalid request bodies on /api/v1', 'platform', [
   ),
 ]);
 
-refuseAll('Invalid request bodies on the listener', 'listener', [
+itRejects('Invalid request bodies on the listener', 'listener', [
   row('The listener rejects text that is not JSON', listener('hello'), 400, NOT_JSON),
   row('The listener rejects an escaped NUL', listener('{"a":"\\u0000"}'), 400, NUL),
   row('The listener rejects a lone surrogate', listener('{"a":"\\ud800"}'), 400, HALF),

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/checks/rejections.ts';
+import { http, itRejects, row } from '../../support/checks/rejections.ts';
 
 const NO_TOKEN = 'token is required';
 const WRONG = 'invalid username, password or token';
@@ -6,7 +6,7 @@ const get = (headers: Record<string, string>) => http('GET', '/api/v1/user', hea
 const authorization = (value: string) => get({ Authorization: value });
 const basic = (pair: string | Buffer) => authorization(`Basic ${Buffer.from(pair).toString('base64')}`);
 
-refuseAll('Invalid credentials', 'platform', [
+itRejects('Invalid credentials', 'platform', [
   row('A request without credentials is rejected', get({}), 401, NO_TOKEN),
   row('An empty Authorization header is rejected', authorization(''), 401, NO_TOKEN),
   row('A blank Authorization header is rejected', authorization('   '), 401, NO_TOKEN),

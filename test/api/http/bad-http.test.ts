@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/checks/rejections.ts';
+import { http, itRejects, row } from '../../support/checks/rejections.ts';
 
 const NOT_HTTP = 'request is not valid HTTP';
 const ONE_HOST = 'request must have exactly one Host header';
@@ -8,7 +8,7 @@ const LISTENER = 'POST /marketplace/api/v1/version HTTP/1.1\r\nHost: a\r\n';
 const SMUGGLED = 'GET /api/v1/version HTTP/1.1\r\nHost: a\r\n\r\n';
 const lines = (...text: string[]) => [`${text.join('\r\n')}\r\n\r\n`];
 
-refuseAll('HTTP parsing errors', 'platform', [
+itRejects('HTTP parsing errors', 'platform', [
   row('Binary noise is rejected', ['\x16\x03\x01\x02\x00\x01\x00 not http\r\n\r\n'], 400, NOT_HTTP),
   row('An unknown method is rejected', http('FROBNICATE', '/api/v1/user'), 400, NOT_HTTP),
   row('A lowercase method is rejected', http('get', '/api/v1/user'), 400, NOT_HTTP),
@@ -124,7 +124,7 @@ refuseAll('HTTP parsing errors', 'platform', [
   ),
 ]);
 
-refuseAll('HTTP parsing errors on a marketplace deployment', 'listener', [
+itRejects('HTTP parsing errors on a marketplace deployment', 'listener', [
   row('A marketplace deployment rejects binary noise', ['\x16\x03\x01 not http\r\n\r\n'], 400, NOT_HTTP),
   row(
     'A marketplace deployment rejects an unknown method',

@@ -1,4 +1,4 @@
-import { http, refuseAll, row } from '../../support/checks/rejections.ts';
+import { http, itRejects, row } from '../../support/checks/rejections.ts';
 
 const get = (target: string) => http('GET', target);
 const NOT_FOUND = 'not found';
@@ -9,7 +9,7 @@ const NO_TOKEN = 'token is required';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const absolute = (path: string) => [`GET http://elsewhere.test${path} HTTP/1.1\r\nHost: elsewhere.test\r\n\r\n`];
 
-refuseAll('Invalid paths, queries and methods', 'platform', [
+itRejects('Invalid paths, queries and methods', 'platform', [
   row('An unknown path is not found', get('/api/v1/nope'), 404, NOT_FOUND),
   row('The bare API prefix is not found', get('/api/v1'), 404, NOT_FOUND),
   row('An unknown path outside the API is not found', get('/nope'), 404, NOT_FOUND),
@@ -130,7 +130,7 @@ refuseAll('Invalid paths, queries and methods', 'platform', [
   row('TRACE of an unknown path is not found', http('TRACE', '/api/v1/nope'), 404, NOT_FOUND),
 ]);
 
-refuseAll('Invalid paths and methods on the listener', 'listener', [
+itRejects('Invalid paths and methods on the listener', 'listener', [
   row('The listener does not find an unknown path', get('/marketplace/api/v1/nope'), 404, NOT_FOUND),
   row(
     'The listener does not find an unknown path with a body',

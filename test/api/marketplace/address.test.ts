@@ -191,7 +191,7 @@ describe('Source addresses of marketplace A', () => {
       );
     }
     await market.instance.features.marketplace.deliveryLog.flush();
-    const [counted] = await market.instance.features.marketplace.deliveryLog.refusals(1);
+    const [counted] = await market.instance.features.marketplace.deliveryLog.rejections(1);
     assert.deepEqual([counted?.reason, counted?.source, counted?.times], ['ip_outside_ranges', '127.0.0.1', 4]);
     await market.close();
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { sharedServer } from '../../support/server/shared-server.ts';
-import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, type Rejected } from '../../support/world/authz.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const ROOT = '/admin/marketplace';
@@ -179,7 +179,7 @@ for (const driver of API_DRIVERS) {
 
     const CURSOR = Buffer.from('stranger ["2026-02-31","CloudA","x","y"]').toString('base64url');
     const NUL = Buffer.from('stranger ["2026-02-01","CloudA","x","\\u0000"]').toString('base64url');
-    const TABLE: readonly Refused[] = [
+    const TABLE: readonly Rejected[] = [
       { send: ['GET', `${ROOT}/installers`], status: 401, message: 'token is required' },
       {
         who: 'ann',
@@ -281,7 +281,7 @@ for (const driver of API_DRIVERS) {
       },
     ];
     it(`Wrong questions about marketplaces, and those of others, are rejected on ${driver}`, async () => {
-      for (const line of TABLE) await assertRefused(market, line);
+      for (const line of TABLE) await assertRejected(market, line);
       for (const [method, path, body] of [
         ['GET', '/installers?state=lost'],
         ['GET', '/subscriptions?state=lost'],

@@ -5,7 +5,7 @@ import type { DeliveryLogDetail } from '../../../src/marketplace/deliveries/deli
 import { createRedelivery } from '../../../src/marketplace/deliveries/redelivery.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { type Answer, openTestServer } from '../../support/server/server.ts';
-import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, type Rejected } from '../../support/world/authz.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
@@ -265,7 +265,7 @@ for (const driver of API_DRIVERS) {
       assert.equal(detail.notification.marketplace, bound.marketplace);
     });
 
-    const TABLE: readonly Refused[] = [
+    const TABLE: readonly Rejected[] = [
       { send: ['GET', LIST], status: 401, message: 'token is required' },
       { who: 'ann', send: ['GET', LIST], status: 403, message: 'only site administrators can call this route' },
       { who: 'ann', send: ['GET', `${LIST}/1`], status: 403, message: 'only site administrators can call this route' },
@@ -306,7 +306,7 @@ for (const driver of API_DRIVERS) {
     for (const line of TABLE) {
       const sent = line.send.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join(' ');
       it(`${sent} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status} on ${driver}`, () =>
-        assertRefused(market, line));
+        assertRejected(market, line));
     }
   });
 }

@@ -267,7 +267,7 @@ describe('Rejected deliveries', () => {
     for (let time = 0; time < 5; time++) await market.notify('B', { eventType: 'PUT' }, '?secret=guess');
     await market.instance.features.marketplace.deliveryLog.flush();
     assert.equal((await market.rows('select times from delivery')).length, before.length);
-    const counted = await market.instance.features.marketplace.deliveryLog.refusals(10);
+    const counted = await market.instance.features.marketplace.deliveryLog.rejections(10);
     const b = counted.find(({ marketplace }) => marketplace === 'CloudB');
     assert.equal(b?.reason, 'secret_mismatch');
     assert.ok((b?.times ?? 0) >= 5);

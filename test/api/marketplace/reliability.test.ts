@@ -162,8 +162,8 @@ for (const driver of COUNTED_DRIVERS) {
     ): Promise<void> {
       const reading = readNotification(marketplace, body);
       const { notification } = reading;
-      const { db, revisions, room } = market.instance;
-      await createDeliveryStore(db.query, revisions.write, { limits: room.limits, isTold: false }).record({
+      const { db, revisions, quotas } = market.instance;
+      await createDeliveryStore(db.query, revisions.write, { limits: quotas.limits, isTold: false }).record({
         marketplace,
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { auditOf } from '../../support/checks/audit.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, clusterPermission, makeHolder, orgPermission } from '../../support/world/authz.ts';
+import { assertRejected, clusterPermission, makeHolder, orgPermission } from '../../support/world/authz.ts';
 import { inHours, letExpire, openScene } from '../../support/world/expiry.ts';
 import { addMember, makePerson } from '../../support/world/people.ts';
 
@@ -100,7 +100,7 @@ for (const driver of API_DRIVERS) {
       for (const path of paths) {
         for (const [expires_at, message] of wrong) {
           const send = ['PUT', path, { expires_at }] as const;
-          await assertRefused(atrium, { who: owner.name, send, status: 422, message });
+          await assertRejected(atrium, { who: owner.name, send, status: 422, message });
         }
       }
       assert.equal((await call('GET', `/orgs/${org.name}/members`)).body.length, 1);
@@ -191,7 +191,7 @@ for (const driver of API_DRIVERS) {
       const alone = /an organization needs an owner whose membership does not expire/;
       const leave = /the last owner of an organization cannot leave/;
       const refuse = (who: string, method: string, path: string, message: RegExp) =>
-        assertRefused(atrium, {
+        assertRejected(atrium, {
           who,
           send: [method, path, method === 'PUT' ? { expires_at: inHours(1) } : undefined],
           status: 409,
@@ -227,16 +227,16 @@ for (const driver of API_DRIVERS) {
       const call = atrium.as(adder.name);
       assert.equal((await call('PUT', path, { expires_at: inHours(2) })).status, 204);
       const refused = { who: adder.name, status: 403, message: /missing relation remove_member:team/ };
-      await assertRefused(atrium, { ...refused, send: ['PUT', path, { expires_at: inHours(1) }] });
+      await assertRejected(atrium, { ...refused, send: ['PUT', path, { expires_at: inHours(1) }] });
       assert.equal((await call('PUT', path, { expires_at: inHours(3) })).status, 204);
       assert.equal((await call('PUT', path, { expires_at: null })).status, 204);
-      await assertRefused(atrium, { ...refused, send: ['PUT', path, { expires_at: inHours(3) }] });
+      await assertRejected(atrium, { ...refused, send: ['PUT', path, { expires_at: inHours(3) }] });
 
       const { owner, other, org, put } = await openScene(atrium);
       const own = `/teams/${org.team('Owners')}/members/${other.name}`;
       await put(own, { expires_at: inHours(2) });
       for (const expires_at of [inHours(3), null]) {
-        await assertRefused(atrium, {
+        await assertRejected(atrium, {
           ...{ who: other.name, status: 403, message: /nobody can extend their own membership/ },
           send: ['PUT', own, { expires_at }],
         });

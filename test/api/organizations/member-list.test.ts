@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, makeHolder, numbersOf, orgPermission, type Rejected } from '../../support/world/authz.ts';
 
 interface Listed {
   readonly login: string;
@@ -31,7 +31,7 @@ describe('The list of members', () => {
 
     const unseen = (team: string | number) => `not a team of the organization: ${team}`;
     const globex = id.team('traders', 'globex');
-    const refused: Refused[] = [
+    const refused: Rejected[] = [
       ...['Owners', id.team('Owners'), 'operators', id.team('operators'), 'nothing', 999_999, globex, 'traders'].map(
         (team) => ({
           who,
@@ -75,7 +75,7 @@ describe('The list of members', () => {
         message: 'missing relation view_members:org',
       },
     ];
-    for (const one of refused) await assertRefused(atrium, one);
+    for (const one of refused) await assertRejected(atrium, one);
     // Everyone of acme sees what the team list shows them, and a new team is seen at once.
     const made = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: '2026', permission: 'none' });
     await atrium.as('ann')('PUT', `/teams/${made.body.id}/members/dan`);
@@ -86,7 +86,7 @@ describe('The list of members', () => {
     );
     // A text of digits is an ID, so a team with such a name can be named by its ID only.
     assert.deepEqual(names((await atrium.as('cat')('GET', `/orgs/acme/members?team=${made.body.id}`)).body), ['dan']);
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: 'cat',
       send: ['GET', '/orgs/acme/members?team=2026'],
       status: 400,

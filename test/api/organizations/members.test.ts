@@ -5,7 +5,7 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/checks/audit.ts';
 import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, makeHolder, numbersOf, orgPermission, type Rejected } from '../../support/world/authz.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const JOINED = sql('test.joined', 'update team_member set created_at = $2 where account_id = $1');
@@ -150,33 +150,33 @@ for (const driver of COUNTED_DRIVERS) {
       const last = { status: 409, message };
       const own = `${message}, or pass orphan=true to leave it to the site administrators`;
       const itself = { status: 409, message: own };
-      await assertRefused(atrium, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...itself });
-      await assertRefused(atrium, {
+      await assertRejected(atrium, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...itself });
+      await assertRejected(atrium, {
         who,
         send: ['DELETE', `/orgs/${org.name}/members/${who}?orphan=false`],
         ...itself,
       });
       // Nobody else can leave an organization without an owner.
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: 'root',
         send: ['DELETE', `/orgs/${org.name}/members/${who}?orphan=true`],
         ...last,
       });
-      await assertRefused(atrium, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
-      await assertRefused(atrium, {
+      await assertRejected(atrium, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      await assertRejected(atrium, {
         who,
         send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`],
         status: 409,
         message: 'the last owner of an organization cannot leave',
       });
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: member,
         send: ['DELETE', `/orgs/${org.name}/members/${who}`],
         status: 403,
         message: 'missing relation remove_member:org',
       });
       // The last owner is no reason for callers who could not remove another owner either.
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: member,
         send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`],
         status: 403,
@@ -248,7 +248,7 @@ describe('Members', () => {
     const noOrg = { status: 404, message: 'organization does not exist' };
     const owners = `/teams/${id.team('Owners')}/members`;
     const operators = `/teams/${id.team('operators')}/members`;
-    const refused: Refused[] = [
+    const refused: Rejected[] = [
       { send: ['GET', '/orgs/acme/members'], status: 401, message: 'token is required' },
       { who: 'eve', send: ['GET', '/orgs/acme/members'], ...noOrg },
       { who: 'eve', send: ['PUT', '/orgs/acme/members/eve', {}], ...noOrg },
@@ -311,7 +311,7 @@ describe('Members', () => {
       { who: 'ann', send: ['GET', '/teams/9007199254740993/members'], ...noTeam },
     ];
     const before = (await atrium.as('ann')('GET', '/orgs/acme/members')).text;
-    for (const one of refused) await assertRefused(atrium, one);
+    for (const one of refused) await assertRejected(atrium, one);
     assert.equal((await atrium.as('ann')('GET', '/orgs/acme/members')).text, before);
   });
 
@@ -326,7 +326,7 @@ describe('Members', () => {
     const made = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'guests', permission: 'none' });
     const guests = `/teams/${made.body.id}/members`;
     for (const path of [`${guests}/fan03`, `/teams/${id.team('Viewers')}/members/fan03`]) {
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: name,
         send: ['PUT', path],
         status: 403,
@@ -348,7 +348,7 @@ describe('Members', () => {
     const tell = (what: string) => new RegExp(`${more.source}${what}`);
     const editors = id.team('Editors');
     const put = (path: string, message: RegExp, body?: object) =>
-      assertRefused(atrium, { who: name, send: ['PUT', path, body], status: 403, message });
+      assertRejected(atrium, { who: name, send: ['PUT', path, body], status: 403, message });
     await put(`/teams/${editors}/members/${name}`, tell('permission "write"$'));
     await put(`/teams/${editors}/members/fan02`, tell('permission "write"$'));
     await put(`/orgs/acme/members/fan02`, tell('permission "read"$'), {});
@@ -362,7 +362,7 @@ describe('Members', () => {
     const own = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'plain', permission: 'none' });
     assert.equal((await call('PUT', `/teams/${own.body.id}/members/fan02`)).status, 204);
     assert.equal((await call('DELETE', `/orgs/acme/members/fan02`)).status, 204);
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: name,
       send: ['DELETE', '/orgs/acme/members/ann'],
       status: 403,

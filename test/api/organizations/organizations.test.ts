@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, type Rejected } from '../../support/world/authz.ts';
 import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 for (const driver of API_DRIVERS) {
@@ -95,13 +95,13 @@ describe('Organizations', () => {
 
   const TOO_LONG = 'x'.repeat(1001);
   const nobody = { status: 404, message: 'organization does not exist' };
-  const name = (status: number, username: unknown, message: string | RegExp): Refused => ({
+  const name = (status: number, username: unknown, message: string | RegExp): Rejected => ({
     who: 'eve',
     send: ['POST', '/orgs', { username }],
     status,
     message,
   });
-  const REFUSED: readonly Refused[] = [
+  const REFUSED: readonly Rejected[] = [
     { send: ['POST', '/orgs', { username: 'x' }], status: 401, message: 'token is required' },
     { send: ['GET', '/orgs'], status: 401, message: 'token is required' },
     name(422, 'acme', 'name is taken: acme'),
@@ -172,7 +172,7 @@ describe('Organizations', () => {
     const [method, path, body] = refused.send;
     it(`${method} ${path}${body ? ` ${JSON.stringify(body).slice(0, 40)}` : ''} by ${refused.who ?? 'an anonymous caller'} is rejected with ${refused.status}`, async () => {
       const before = (await atrium.as('root')('GET', '/admin/orgs')).text;
-      await assertRefused(atrium, refused);
+      await assertRejected(atrium, refused);
       assert.equal((await atrium.as('root')('GET', '/admin/orgs')).text, before);
     });
   }

@@ -6,12 +6,12 @@ import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
   allowedTo,
-  assertRefused,
+  assertRejected,
   makeHolder,
   makeRole,
   numbersOf,
   orgPermission,
-  type Refused,
+  type Rejected,
 } from '../../support/world/authz.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
 
@@ -201,7 +201,7 @@ describe('Teams', () => {
   });
   after(() => atrium.close());
 
-  const make = (body: object, status: number, message: string | RegExp, who = 'ann'): Refused => ({
+  const make = (body: object, status: number, message: string | RegExp, who = 'ann'): Rejected => ({
     who,
     send: ['POST', '/orgs/acme/teams', body],
     status,
@@ -216,7 +216,7 @@ describe('Teams', () => {
     const none = { status: 404, message: 'team does not exist' };
     const roles = { status: 403, message: 'missing relation edit_roles:org' };
     const fixed = (name: string) => `the built-in team ${name} must keep its name and permission`;
-    const REFUSED: Refused[] = [
+    const REFUSED: Rejected[] = [
       make({ name: 'OWNERS' }, 422, taken),
       make({ name: 'Operators' }, 422, taken),
       make({ name: '' }, 422, rule),
@@ -292,7 +292,7 @@ describe('Teams', () => {
       (await atrium.as('ann')('GET', '/authz/roles?org=acme')).text,
     ];
     const before = await state();
-    for (const refused of REFUSED) await assertRefused(atrium, refused);
+    for (const refused of REFUSED) await assertRejected(atrium, refused);
     assert.deepEqual(await state(), before);
   });
 
@@ -309,14 +309,14 @@ describe('Teams', () => {
     const permission = (what: string) => `you cannot grant what you do not hold yourself: permission "${what}"`;
     for (const what of ['read', 'write', 'admin']) {
       const body = { name: 'mine', permission: what };
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: name,
         send: ['POST', '/orgs/acme/teams', body],
         status: 403,
         message: permission(what),
       });
       const path = `/teams/${teamId}`;
-      await assertRefused(atrium, { who: name, send: ['PATCH', path, body], status: 403, message: permission(what) });
+      await assertRejected(atrium, { who: name, send: ['PATCH', path, body], status: 403, message: permission(what) });
     }
     assert.equal((await call('POST', '/orgs/acme/teams', { name: 'mine' })).status, 403, 'read is what is meant');
     const mine = await call('POST', '/orgs/acme/teams', { name: 'mine', permission: 'none' });
@@ -324,7 +324,7 @@ describe('Teams', () => {
     // They may assign the role that they hold themselves, but not one that contains more.
     assert.equal((await call('PUT', `/teams/${mine.body.id}/roles/${roleId}`)).status, 204);
     const more = (await makeRole(atrium, { permissions: [orgPermission('delete teams')] })).body.id;
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: name,
       send: ['PUT', `/teams/${teamId}/roles/${more}`],
       status: 403,
@@ -332,7 +332,7 @@ describe('Teams', () => {
     });
     // Taking away or reducing permissions is not an escalation.
     assert.equal((await atrium.as('ann')('PUT', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: name,
       send: ['PUT', `/teams/${mine.body.id}/members/${name}`],
       status: 403,
@@ -354,7 +354,7 @@ describe('Teams', () => {
     );
     assert.equal((await atrium.as(name)('PUT', '/orgs/acme/members/fan03', { team: 'chiefs' })).status, 204);
     for (const path of [`/teams/${id.team('Owners')}/members/${name}`]) {
-      await assertRefused(atrium, {
+      await assertRejected(atrium, {
         who: name,
         send: ['PUT', path],
         status: 403,

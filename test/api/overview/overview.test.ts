@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
-import { assertRefused, makeHolder, orgPermission, type Pair } from '../../support/world/authz.ts';
+import { assertRejected, makeHolder, orgPermission, type Pair } from '../../support/world/authz.ts';
 import { createRobot, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const DAY_MS = 86_400_000;
@@ -168,9 +168,9 @@ describe('The overview of an organization', () => {
 
   it('The overview is rejected for callers outside the organization, and without the scope', async () => {
     const send = ['GET', '/orgs/acme/overview'] as const;
-    await assertRefused(atrium, { send, status: 401, message: 'token is required' });
-    await assertRefused(atrium, { who: 'eve', send, status: 404, message: 'organization does not exist' });
-    await assertRefused(atrium, {
+    await assertRejected(atrium, { send, status: 401, message: 'token is required' });
+    await assertRejected(atrium, { who: 'eve', send, status: 404, message: 'organization does not exist' });
+    await assertRejected(atrium, {
       who: 'ann',
       send: ['GET', '/orgs/nothing/overview'],
       status: 404,

@@ -4,7 +4,7 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
 import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { allowedTo, assertRefused, makeHolder } from '../../support/world/authz.ts';
+import { allowedTo, assertRejected, makeHolder } from '../../support/world/authz.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
@@ -131,7 +131,7 @@ for (const driver of COUNTED_DRIVERS) {
         ['GET', `${path}/tokens`],
         ['POST', `${path}/tokens`, { name: 'x' }],
       ] as const) {
-        await assertRefused(atrium, { who: 'bob', send, status: 404, message: 'robot_ac does not exist' });
+        await assertRejected(atrium, { who: 'bob', send, status: 404, message: 'robot_ac does not exist' });
       }
       const entries = await auditOf(atrium.instance.db, atrium.world.orgs.acme?.id ?? 0n);
       assert.deepEqual(brokenLinks(entries), []);
@@ -191,7 +191,7 @@ for (const driver of COUNTED_DRIVERS) {
         ['eve', ['DELETE', `${ci}/tokens/ci`], 404, /^robot_ac does not exist$/],
         ['eve', ['POST', '/orgs/acme/robots', { name: 'x' }], 404, /^organization does not exist$/],
       ];
-      for (const [who, send, status, message] of table) await assertRefused(atrium, { who, send, status, message });
+      for (const [who, send, status, message] of table) await assertRejected(atrium, { who, send, status, message });
     });
 
     it(`Permission to edit a robot account does not include creating its tokens on ${driver}`, async () => {

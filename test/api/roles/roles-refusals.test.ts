@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, clusterPermission, makeRole, numbersOf } from '../../support/world/authz.ts';
+import { assertRejected, clusterPermission, makeRole, numbersOf } from '../../support/world/authz.ts';
 
 const ROLES = '/authz/roles?org=acme';
 const NONE = { name: 'nobody has this name', permissions: [] };
@@ -89,8 +89,8 @@ describe('Role validation and access', () => {
   for (const [what, body, status, message] of REFUSED) {
     it(`POST and PUT /authz/roles reject ${what} with ${status}`, async () => {
       const before = await atrium.as('ann')('GET', ROLES);
-      await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status, message });
-      await assertRefused(atrium, { who: 'ann', send: ['PUT', path, body], status, message });
+      await assertRejected(atrium, { who: 'ann', send: ['POST', ROLES, body], status, message });
+      await assertRejected(atrium, { who: 'ann', send: ['PUT', path, body], status, message });
       assert.equal((await atrium.as('ann')('GET', ROLES)).text, before.text);
     });
   }
@@ -103,7 +103,7 @@ describe('Role validation and access', () => {
       ['', /name is required/],
     ] as const;
     for (const [body, message] of rows) {
-      await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 422, message });
+      await assertRejected(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 422, message });
     }
   });
 
@@ -111,8 +111,8 @@ describe('Role validation and access', () => {
     const foreign = id.team('traders', 'globex');
     const message = `not a team of the organization: ${foreign}`;
     const body = { ...NONE, teamIDs: [id.team('operators'), foreign] };
-    await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 400, message });
-    await assertRefused(atrium, { who: 'root', send: ['PUT', path, body], status: 400, message });
+    await assertRejected(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 400, message });
+    await assertRejected(atrium, { who: 'root', send: ['PUT', path, body], status: 400, message });
   });
 
   it('A role name can be used in two organizations, kept on update and reused after deletion', async () => {
@@ -165,7 +165,7 @@ describe('Role validation and access', () => {
       rows.push(['mia', method, `${where}?org=acme`, body, 403, 'This account is not activated.']);
     }
     for (const [who, method, where, body, status, message] of rows) {
-      await assertRefused(atrium, { who, send: [method, where, body], status, message });
+      await assertRejected(atrium, { who, send: [method, where, body], status, message });
     }
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
+import { assertRejected, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/world/authz.ts';
 
 /** What each endpoint of a role answers to whom if the role does not exist. */
 const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, readonly [number, string]>>][] = [
@@ -75,7 +75,7 @@ describe('Unknown roles', () => {
       for (const [method, tail] of ANSWERS) {
         const send = [method, `/authz/roles/${bad}${tail}?org=acme`, method === 'PUT' ? {} : undefined] as const;
         for (const who of ['ann', 'root']) {
-          await assertRefused(atrium, { who, send, status: 400, message: /^invalid role ID/ });
+          await assertRejected(atrium, { who, send, status: 400, message: /^invalid role ID/ });
         }
       }
     }
@@ -84,14 +84,19 @@ describe('Unknown roles', () => {
   it('A caller who may only delete roles gets 404 for an unknown role from DELETE and 403 otherwise', async () => {
     const { name } = await makeHolder(atrium, [orgPermission('delete roles')]);
     const path = '/authz/roles/999999?org=acme';
-    await assertRefused(atrium, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
-    await assertRefused(atrium, {
+    await assertRejected(atrium, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
+    await assertRejected(atrium, {
       who: name,
       send: ['PUT', path, {}],
       status: 403,
       message: 'missing relation edit:role',
     });
-    await assertRefused(atrium, { who: name, send: ['GET', path], status: 403, message: 'missing relation view:role' });
+    await assertRejected(atrium, {
+      who: name,
+      send: ['GET', path],
+      status: 403,
+      message: 'missing relation view:role',
+    });
   });
 
   it('A role can be read by its assignees and by callers who may view roles', async () => {
@@ -101,7 +106,7 @@ describe('Unknown roles', () => {
       assert.equal((await atrium.as(who)('GET', `/authz/roles/${id}/principals?org=acme`)).status, 200);
     }
     const { name } = await makeHolder(atrium, []);
-    await assertRefused(atrium, {
+    await assertRejected(atrium, {
       who: name,
       send: ['GET', `/authz/roles/${id}?org=acme`],
       status: 403,

@@ -30,7 +30,7 @@ describe('Custom roles', () => {
     const draft = { name: 'few', permissions: [VIEW, CONNECT], teamIDs: [id.team('operators')] };
     const { body: role } = await makeRole(atrium, draft);
     assert.deepEqual(written(), [
-      ...['roles.join', 'roles.teams', 'room.turn', 'roles.room', 'roles.insert'],
+      ...['roles.join', 'roles.teams', 'quotas.turn', 'roles.taken', 'roles.insert'],
       ...committed,
     ]);
     const path = `/authz/roles/${role.id}?org=acme`;

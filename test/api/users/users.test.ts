@@ -6,7 +6,7 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/checks/audit.ts';
 import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
-import { assertRefused, type Refused } from '../../support/world/authz.ts';
+import { assertRejected, type Rejected } from '../../support/world/authz.ts';
 import { makePerson } from '../../support/world/people.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -205,19 +205,19 @@ describe('Users', () => {
   after(() => atrium.close());
 
   const admin = { status: 403, message: 'only site administrators can call this route' };
-  const make = (body: object, status: number, message: string | RegExp): Refused => ({
+  const make = (body: object, status: number, message: string | RegExp): Rejected => ({
     who: 'root',
     send: ['POST', '/admin/users', { username: 'fresh', email: 'fresh@example.com', ...body }],
     status,
     message,
   });
-  const edit = (body: object, status: number, message: string | RegExp, who = 'bob'): Refused => ({
+  const edit = (body: object, status: number, message: string | RegExp, who = 'bob'): Rejected => ({
     who: 'root',
     send: ['PATCH', `/admin/users/${who}`, body],
     status,
     message,
   });
-  const REFUSED: readonly Refused[] = [
+  const REFUSED: readonly Rejected[] = [
     { send: ['GET', '/users/ann'], status: 401, message: 'token is required' },
     { who: 'eve', send: ['GET', '/users/nobody'], status: 404, message: 'user does not exist' },
     { who: 'eve', send: ['GET', '/users/acme'], status: 404, message: 'user does not exist' },
@@ -263,7 +263,7 @@ describe('Users', () => {
 
   it('Invalid or unauthorized user requests are rejected and change nothing', async () => {
     const before = (await atrium.as('root')('GET', '/admin/users?limit=50')).text;
-    for (const refused of REFUSED) await assertRefused(atrium, refused);
+    for (const refused of REFUSED) await assertRejected(atrium, refused);
     const after = (await atrium.as('root')('GET', '/admin/users?limit=50')).text;
     assert.equal(after, before);
   });

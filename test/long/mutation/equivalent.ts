@@ -25,7 +25,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'the pattern finds both or neither',
   "src/tokens/hosted-token.ts: const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 16);  →  const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 17);":
     'the length of the ID of a key is free: whoever verifies a token compares it as a whole',
-  'src/remedies/visible-organization.ts: await pace();  →  (nothing)': BREATH,
+  'src/remedies/visible-organization.ts: await yieldIfDue();  →  (nothing)': BREATH,
   'src/remedies/remedy-effects.ts: known.set(id, held);  →  (nothing)': PURE,
   'src/authz/authz.wiring.ts: const PAST_BYTES = 64 * 1024 * 1024;  →  const PAST_BYTES = 65 * 1024 * 1024;':
     'the size of a cache is a matter of taste',
@@ -41,7 +41,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/http/admission/admission.ts: if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;  →  if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return undefined;':
     ONLY_TRUE,
   'src/http/admission/admission.ts: callersOf.set(grant, caller);  →  (nothing)': PURE,
-  'src/authz/visible-clusters.ts: await pace();  →  (nothing)': BREATH,
+  'src/authz/visible-clusters.ts: await yieldIfDue();  →  (nothing)': BREATH,
   'packages/rebac/src/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
   'packages/rebac/src/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,
   'packages/rebac/src/caller.ts: #wide = false;  →  #wide = true;': SET_FIRST,

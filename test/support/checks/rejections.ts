@@ -45,7 +45,7 @@ export const row = (
 ): Rejection => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
 
 /** Sends every row of the table to one server, which must work as well afterwards as before. */
-export function refuseAll(title: string, format: ErrorFormat, rows: readonly Rejection[]): void {
+export function itRejects(title: string, format: ErrorFormat, rows: readonly Rejection[]): void {
   describe(title, () => {
     let atrium: TestServer;
     before(async () => {

@@ -20,7 +20,7 @@ export interface ServerProcess {
   readonly ended: Promise<Ended>;
 }
 
-interface Options {
+interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly main?: string;
@@ -46,7 +46,7 @@ export function surroundings(): Record<string, string> {
   return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 }
 
-export function startServer(options: Options = {}): ServerProcess {
+export function startServer(options: ServerOptions = {}): ServerProcess {
   const { env = {}, args = [], main = 'src/main.ts', flags = [], prelude, cwd } = options;
   const started = performance.now();
   const words = [process.execPath, ...FLAGS, ...flags, resolve(main), ...args];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '../../../src/base/config/limits.ts';
+import { createQuotas } from '../../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../../src/changes/revision.store.ts';
 import { createRevisions } from '../../../src/changes/revision.ts';
-import { createRoom } from '../../../src/changes/room.store.ts';
 import { openDb } from '../../../src/db/db.ts';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { createRoleStore } from '../../../src/roles/roles.store.ts';
@@ -18,7 +18,7 @@ const { databaseUrl, dataDir, organizationId, teamIds } = JSON.parse(readFileSyn
   teamIds: string[];
 };
 const db = await openDb({ databaseUrl, dataDir, say: () => undefined });
-const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write, createRoom(DEFAULT_LIMITS));
+const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write, createQuotas(DEFAULT_LIMITS));
 const actor = { id: 1n, name: 'writer', requestId: `writer-${process.pid}` };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 say('begun');
@@ -35,7 +35,7 @@ async function write(lane: number): Promise<never> {
     const id = owned[step % 5];
     if (id === undefined) {
       const made = await store.create(BigInt(organizationId), draft, actor);
-      if (!made || 'refused' in made) throw new Error('a role was refused');
+      if (!made || 'rejected' in made) throw new Error('a role was refused');
       owned.push(made.id);
       say(`${made.id} ${made.version}`);
     } else if (step % 7 === 0) {
@@ -44,7 +44,7 @@ async function write(lane: number): Promise<never> {
       say(`${id} gone`);
     } else {
       const made = await store.update(BigInt(organizationId), id, () => draft, actor);
-      if (!made || 'refused' in made) throw new Error('a role was refused');
+      if (!made || 'rejected' in made) throw new Error('a role was refused');
       say(`${made.id} ${made.version}`);
     }
   }

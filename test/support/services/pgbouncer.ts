@@ -14,13 +14,13 @@ export interface TestPgbouncer {
   stop(): Promise<void>;
 }
 
-interface Options {
+interface PgbouncerOptions {
   readonly port?: number;
   /** To PostgreSQL, for each database. If they are few, clients have to share them. */
   readonly connections?: number;
 }
 
-export async function startPgbouncer(serverUrl: string, options: Options = {}): Promise<TestPgbouncer> {
+export async function startPgbouncer(serverUrl: string, options: PgbouncerOptions = {}): Promise<TestPgbouncer> {
   const { hostname, port: serverPort, username } = new URL(serverUrl);
   const folder = mkdtempSync(join(tmpdir(), 'atrium-pgbouncer-'));
   const port = options.port ?? (await freePort());

@@ -92,14 +92,14 @@ export async function makeHolder(
 }
 
 /** One row of a table of rejections: who sends what, and what the answer must be. */
-export interface Refused {
+export interface Rejected {
   readonly who?: string | undefined;
   readonly send: readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
   readonly status: number;
   readonly message: string | RegExp;
 }
 
-export async function assertRefused(atrium: TestServer, { who, send, status, message }: Refused): Promise<void> {
+export async function assertRejected(atrium: TestServer, { who, send, status, message }: Rejected): Promise<void> {
   const answer = await atrium.as(who)(...send);
   assert.equal(answer.status, status, answer.text);
   if (typeof message === 'string') assert.equal(answer.body.message, message);

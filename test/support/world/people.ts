@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../../src/base/config/limits.ts';
-import { createRoom } from '../../../src/changes/room.store.ts';
+import { createQuotas } from '../../../src/changes/quotas.store.ts';
 import { only, sql } from '../../../src/db/db.ts';
 import type { Instance } from '../../../src/instance.ts';
 import { createMemberStore } from '../../../src/organizations/members.store.ts';
@@ -16,7 +16,7 @@ const CLUSTER = sql(
 const NAME = sql('test.name', 'select name from account where id = $1');
 /** Not a real user, so that no one's own permissions are checked. */
 const ACTOR = { id: 0n, name: 'test', requestId: 'test' };
-const ROOM = createRoom(DEFAULT_LIMITS);
+const QUOTAS = createQuotas(DEFAULT_LIMITS);
 let created = 0;
 
 /** A new user who is in no organization. `atrium.as(name)` calls as that user. */
@@ -39,7 +39,7 @@ export async function makeOrganization({ instance, world }: TestServer, founder:
 
 export async function createTeam({ db, revisions }: Stores, { organizationId, ...team }: NewTeam): Promise<bigint> {
   const draft = { description: '', type: 'custom', ...team, units: team.units ?? [] } as const;
-  const outcome = await createTeamStore(db, revisions.write, ROOM).create(
+  const outcome = await createTeamStore(db, revisions.write, QUOTAS).create(
     organizationId,
     { ...draft, description: team.description ?? '' },
     ACTOR,
@@ -49,12 +49,17 @@ export async function createTeam({ db, revisions }: Stores, { organizationId, ..
 }
 
 export async function addMember({ db, revisions }: Stores, teamId: bigint, accountId: bigint): Promise<void> {
-  const isDone = await createMemberStore(db, revisions.write, ROOM).add(teamId, accountId, () => undefined, ACTOR);
+  const isDone = await createMemberStore(db, revisions.write, QUOTAS).add(teamId, accountId, () => undefined, ACTOR);
   if (!isDone) throw new Error('the team or the user does not exist');
 }
 
 export async function removeMember({ db, revisions }: Stores, teamId: bigint, accountId: bigint): Promise<void> {
-  const outcome = await createMemberStore(db, revisions.write, ROOM).remove(teamId, accountId, () => undefined, ACTOR);
+  const outcome = await createMemberStore(db, revisions.write, QUOTAS).remove(
+    teamId,
+    accountId,
+    () => undefined,
+    ACTOR,
+  );
   if (outcome !== 'removed') throw new Error(outcome);
 }
 

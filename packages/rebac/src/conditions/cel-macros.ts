@@ -38,14 +38,14 @@ export function expandMacro(fn: string, target: Expr | undefined, args: readonly
   }
 }
 
-type Parts = Pick<FoldExpr, 'init' | 'condition' | 'step' | 'result'>;
+type FoldParts = Pick<FoldExpr, 'init' | 'condition' | 'step' | 'result'>;
 
 /** A new node each time, because the checker remembers the type of every node. */
 function soFar(): Expr {
   return name(ACCUMULATOR);
 }
 
-function collect(step: Expr): Parts {
+function collect(step: Expr): FoldParts {
   return { init: { kind: 'list', items: [] }, condition: literal(true), step, result: soFar() };
 }
 
@@ -57,7 +57,7 @@ function choose(condition: Expr, step: Expr): Expr {
   return call('_?_:_', condition, step, soFar());
 }
 
-function fold(range: Expr, variable: Expr, parts: Parts): Expr {
+function fold(range: Expr, variable: Expr, parts: FoldParts): Expr {
   if (variable.kind !== 'name') throw new CelRejection('the first argument of a macro must be a simple name');
   return { kind: 'fold', range, variable: variable.name, ...parts };
 }

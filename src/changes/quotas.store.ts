@@ -1,30 +1,30 @@
 import { type LimitName, type Limits, limitReached } from '../base/config/limits.ts';
 import { only, type Statement, sql, type TransactionQuery } from '../db/db.ts';
 
-const TURN = sql('room.turn', `select pg_advisory_xact_lock(hashtextextended($1, $2))`);
+const TURN = sql('quotas.turn', `select pg_advisory_xact_lock(hashtextextended($1, $2))`);
 
 export interface Growth {
   readonly limit: LimitName;
   /** Whose list grows. */
   readonly ownerId: bigint;
-  /** A statement of `roomFor`. */
+  /** A statement of `countTaken`. */
   readonly count: Statement;
   readonly adding?: number;
 }
 
-export type Room = ReturnType<typeof createRoom>;
+export type Quotas = ReturnType<typeof createQuotas>;
 
 /**
  * Throws if the list of an owner has no room for more.
  *
  * 1. Those who make one list longer take turns from the count to the commit, so that two of them never count the same
- *    room. The revision would also make them take turns, but it is taken last in every write of the deployment, and
+ *    place. The revision would also make them take turns, but it is taken last in every write of the deployment, and
  *    must be held as briefly as possible.
  * 2. The turn is taken after every row that the transaction locks, and nothing is locked after it but the new row's own
  *    references, its audit chain and the revision. Nobody who holds those waits for a turn, so there is no deadlock.
  * 3. The lock is a statement of its own: a statement that waits for a lock counts what was there before it waited.
  */
-export function createRoom(limits: Limits) {
+export function createQuotas(limits: Limits) {
   return { limits, turn, taken, require };
 
   async function require(query: TransactionQuery, growth: Growth): Promise<void> {
@@ -47,6 +47,6 @@ export function createRoom(limits: Limits) {
 }
 
 /** Counts the rows of an owner, which is $1 in the condition, and stops at $2: nobody needs to know how many more. */
-export function roomFor(name: string, from: string): Statement {
+export function countTaken(name: string, from: string): Statement {
   return sql(name, `select count(*)::integer as taken from (select 1 from ${from} limit $2) as present`);
 }

@@ -7,17 +7,17 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
   const { status, requestId } = error;
   const message = fields(error);
   if (error.reason === 'unknown_relation') return { line: message, exit: EXIT.usage };
-  if (status === 401) return refused(`${message}; sign in again with atrium login`);
-  if (status === 403) return refused(`${message}${whatItTakes(error.relation)}`);
-  if (status === 412) return refused(`${message}; run the command again`);
+  if (status === 401) return rejected(`${message}; sign in again with atrium login`);
+  if (status === 403) return rejected(`${message}${whatItTakes(error.relation)}`);
+  if (status === 412) return rejected(`${message}; run the command again`);
   if (status === 429)
-    return refused(`${message}${error.retryAfter === undefined ? '' : `; try again in ${error.retryAfter} s`}`);
+    return rejected(`${message}${error.retryAfter === undefined ? '' : `; try again in ${error.retryAfter} s`}`);
   if (error.reason === 'route_not_found') {
-    return refused('the server does not support this command; it may be older or another kind of deployment');
+    return rejected('the server does not support this command; it may be older or another kind of deployment');
   }
   if (status >= 502 && status <= 504) return { line: `${message} (${status})`, exit: EXIT.unreachable };
-  if (status >= 500) return refused(`the server failed: ${message}; look for request ${requestId} in its log`);
-  return refused(message);
+  if (status >= 500) return rejected(`the server failed: ${message}; look for request ${requestId} in its log`);
+  return rejected(message);
 }
 
 /** If a relation is missing, the user can ask for an explanation. */
@@ -35,6 +35,6 @@ function fields({ message, errors }: ApiError): string {
   return further.length === 0 ? message : `${message}: ${further.map((one) => one.message).join('; ')}`;
 }
 
-function refused(line: string) {
-  return { line, exit: EXIT.refused };
+function rejected(line: string) {
+  return { line, exit: EXIT.rejected };
 }
