@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 /** What people read. */
 const PAGES = [
-  ...globSync('docs/**/*.md'),
+  ...globSync(['docs/**/*.md', 'packages/*/README.md', 'test/support/**/*.md']),
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'client/README.md'],
 ];
 const read = (path: string) => readFileSync(path, 'utf8');
