@@ -616,6 +616,13 @@ create table key_slot (
   constraint key_slot_ring_key_id_fkey FOREIGN KEY (ring_key_id) REFERENCES ring_key(id) ON DELETE CASCADE
 );
 
+create table last_backup (
+  id smallint not null,
+  at timestamp with time zone not null,
+  constraint last_backup_pkey PRIMARY KEY (id),
+  constraint last_backup_id_check CHECK ((id = 1))
+);
+
 create table linked_account (
   id bigint generated always as identity,
   account_id bigint not null,
