@@ -16,7 +16,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/reauthenticate/options',
     'POST /user/signin/passkey/options',
   ],
-  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.object.id ?': [
+  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.via.rule items.*.object.id ?': [
     'GET /admin/audit',
     'GET /orgs/{org}/audit',
     'GET /user/audit',
@@ -234,6 +234,17 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/token/rotate',
     'POST /users/{username}/tokens',
     'POST /users/{username}/tokens/{token}/rotate',
+  ],
+  '*.id *.limits.organizations.*.id *.limits.objects.*.id ?': [
+    'GET /robots/{id}/trust_rules',
+  ],
+  'id limits.organizations.*.id limits.objects.*.id ?': [
+    'POST /robots/{id}/trust_rules',
+    'GET /robots/{id}/trust_rules/{rule}',
+    'PUT /robots/{id}/trust_rules/{rule}',
+  ],
+  'rule rules.*.id': [
+    'POST /robots/{id}/trust_rules/explain',
   ],
   'people.*.id teams.*.id roles.*.id clusters.*.id contracts.*.id robots.*.id organizations.*.id': [
     'GET /search',

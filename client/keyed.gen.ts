@@ -18,6 +18,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /orgs/{org}/teams',
   'POST /robots/{id}/tokens',
   'POST /robots/{id}/tokens/{token}/rotate',
+  'POST /robots/{id}/trust_rules',
   'POST /user/clusters',
   'POST /user/credentials',
   'POST /user/deploy/orders',

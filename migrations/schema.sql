@@ -165,6 +165,7 @@ create table audit (
   hash bytea not null,
   on_behalf_id bigint,
   on_behalf_name text,
+  via json,
   constraint audit_pkey PRIMARY KEY (id)
 );
 
@@ -656,6 +657,13 @@ create table key_slot (
   constraint key_slot_ring_key_id_fkey FOREIGN KEY (ring_key_id) REFERENCES ring_key(id) ON DELETE CASCADE
 );
 
+create table last_backup (
+  id smallint not null,
+  at timestamp with time zone not null,
+  constraint last_backup_pkey PRIMARY KEY (id),
+  constraint last_backup_id_check CHECK ((id = 1))
+);
+
 create table linked_account (
   id bigint generated always as identity,
   account_id bigint not null,
@@ -1095,17 +1103,21 @@ create table token (
   limits json,
   limited_scopes text[],
   noticed_days integer,
+  trust_rule_id bigint,
+  via json,
   constraint token_hash UNIQUE (hash),
   constraint token_pkey PRIMARY KEY (id),
   constraint token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
+  constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE,
+  constraint token_trust_rule_id_fkey FOREIGN KEY (trust_rule_id) REFERENCES trust_rule(id) ON DELETE CASCADE
 );
 
 CREATE INDEX token_account ON token USING btree (account_id, id);
 CREATE INDEX token_expires ON token USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE (superseded_by IS NULL);
+CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE ((superseded_by IS NULL) AND (trust_rule_id IS NULL));
 CREATE INDEX token_robot ON token USING btree (robot_id);
 CREATE INDEX token_superseded ON token USING btree (expires_at) WHERE (superseded_by IS NOT NULL);
+CREATE INDEX token_trust_rule ON token USING btree (trust_rule_id, expires_at) WHERE (trust_rule_id IS NOT NULL);
 CREATE CONSTRAINT TRIGGER token_expiry AFTER INSERT OR UPDATE OF expires_at, superseded_by ON token DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.superseded_by IS NOT NULL)) EXECUTE FUNCTION expiry_note();
 CREATE TRIGGER token_leaves_bus AFTER DELETE ON token FOR EACH ROW EXECUTE FUNCTION bus_forget_token();
 
@@ -1139,6 +1151,26 @@ create table totp (
 
 CREATE UNIQUE INDEX totp_id ON totp USING btree (id);
 CREATE TRIGGER totp_noted AFTER INSERT OR DELETE ON totp FOR EACH ROW EXECUTE FUNCTION factor_note();
+
+create table trust_rule (
+  id bigint generated always as identity,
+  robot_id bigint not null,
+  name text not null,
+  issuer text not null,
+  audience text not null,
+  jwks json,
+  claims json not null,
+  scopes text[] not null,
+  limits json,
+  lifetime_seconds integer not null,
+  single_use boolean not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  version integer not null default 1,
+  constraint trust_rule_name UNIQUE (robot_id, name),
+  constraint trust_rule_pkey PRIMARY KEY (id),
+  constraint trust_rule_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
+);
 
 CREATE OR REPLACE FUNCTION account_count_change()
  RETURNS trigger
@@ -1700,7 +1732,8 @@ UNION ALL
     'token'::text AS source_kind,
     c.id AS source_id
    FROM token c
-     JOIN account a ON a.id = c.account_id;
+     JOIN account a ON a.id = c.account_id
+  WHERE c.trust_rule_id IS NULL;
 
 create view used_proof as
  SELECT hash,

@@ -9,6 +9,7 @@ import { wireCredentials } from './credentials/credentials.wiring.ts';
 import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
+import { wireFederation } from './federation/federation.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/limits/brake.ts';
 import type { Scope } from './http/server.ts';
@@ -51,6 +52,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const clusters = wireClusters(infrastructure, identity, authz);
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
+  const federation = wireFederation(infrastructure, identity, authz, tokens, brake);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
@@ -99,6 +101,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       providers: providers.providers,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
+      trustRules: federation.trustRules,
+      sweepIssuedTokens: federation.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,
@@ -115,12 +119,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
+        ...[...wired, providers, devices, robots, federation, audit, overview, impact, guardrails, events, search].map(
           ({ mount }) => mount,
         ),
         marketplace.mountPlatform,
       ],
-      root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
+      root: [users.mountRoot, tokens.mountRoot, federation.mountRoot, marketplace.mountRoot],
+      oauth: [federation.mountOAuth],
       listener: [marketplace.mount],
       scim: [scim.mount],
     },

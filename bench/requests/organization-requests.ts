@@ -237,6 +237,19 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'POST /api/v1/robots/:id/tokens': oneWrite,
   'DELETE /api/v1/robots/:id/tokens/:token': oneWrite,
   'POST /api/v1/robots/:id/tokens/:token/rotate': oneWrite,
+  'GET /api/v1/robots/:id/trust_rules': get('a page', ({ robot }) => `/robots/${robot}/trust_rules`),
+  'POST /api/v1/robots/:id/trust_rules': oneWrite,
+  'GET /api/v1/robots/:id/trust_rules/:rule': oneRow,
+  'PUT /api/v1/robots/:id/trust_rules/:rule': oneWrite,
+  'DELETE /api/v1/robots/:id/trust_rules/:rule': oneWrite,
+  'POST /api/v1/robots/:id/trust_rules/explain': {
+    what: 'a token of 16 KiB that no rule accepts',
+    shot: ({ robot }) => ({
+      as: 'ann',
+      path: `/robots/${robot}/trust_rules/explain`,
+      body: { token: 'x'.repeat(16_000) },
+    }),
+  },
 
   'GET /api/v1/authz/model': get('the whole model', '/authz/model'),
   'GET /api/v1/authz/objects/:objectType': get(

@@ -45,6 +45,11 @@ export const OTHER_REQUESTS: Requests = {
   'GET /api/v1/docs/swagger-ui.css': file,
   'GET /.well-known/change-password': nothing,
   'GET /.well-known/jwks.json': file,
+  'GET /.well-known/oauth-authorization-server': file,
+  'POST /oauth/token': {
+    as: 'POST /api/v1/robots/:id/trust_rules/explain',
+    because: 'reads a token and compares it with the rules of one robot',
+  },
   'GET /api/v1/openapi.json': get('the whole document', '/openapi.json'),
   'GET /api/v1/openapi.yaml': { as: 'GET /api/v1/openapi.json', because: 'sends a file of about the same size' },
   'GET /api/v1/version': get('a constant', '/version'),

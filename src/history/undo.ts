@@ -101,6 +101,10 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
       for (const token of tokensOf(change)) restore(state, change, token);
     },
   },
+  'trust_rule.create': 'nothing',
+  'trust_rule.update': 'nothing',
+  'trust_rule.delete': 'nothing',
+  'trust_rule.use': 'nothing',
   'token.create': { touches: itself, undo: undoCreate },
   'token.delete': { touches: itself, undo: undoDelete },
   'token.rotate': 'nothing',

@@ -200,6 +200,12 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /robots/:id/tokens': 'id:robot TOKEN',
   'POST /robots/:id/tokens/:token/rotate': 'id:robot token .overlap_hours .expires_at',
   'DELETE /robots/:id/tokens/:token': 'id:robot token',
+  'GET /robots/:id/trust_rules': 'id:robot PAGE',
+  'POST /robots/:id/trust_rules': 'id:robot TRUST',
+  'POST /robots/:id/trust_rules/explain': 'id:robot .token:text',
+  'GET /robots/:id/trust_rules/:rule': 'id:robot rule:text',
+  'PUT /robots/:id/trust_rules/:rule': 'id:robot rule:text TRUST',
+  'DELETE /robots/:id/trust_rules/:rule': 'id:robot rule:text',
   'GET /orgs/:org/audit': 'org AUDIT ?cursor ?limit',
   'GET /orgs/:org/audit/export': 'org AUDIT',
   'GET /orgs/:org/audit/verify': 'org ?cursor ?from',
@@ -284,6 +290,10 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     TOKEN: [
       '.name .scopes[] .expires_at .can_rotate .limits.organizations[]:organization .limits.objects[].type:objectType',
       '.limits.objects[].id:cluster',
+    ].join(' '),
+    TRUST: [
+      '.name .issuer .audience .jwks.keys[] .claims .scopes[] .lifetime .single_use .limits.organizations[]:organization',
+      '.limits.objects[].type:objectType .limits.objects[].id:cluster',
     ].join(' '),
     TEAM: '.name .description .permission .units[]',
     CLUSTERS: '?name:clusterName ?q:clusterName ?phase ?provider ?sort ?order',

@@ -93,6 +93,11 @@ export const LIMITS = {
     'robots',
     DELETE,
   ]),
+  trustRulesPerRobot: limit('LIMIT_TRUST_RULES_PER_ROBOT', 20, 'trust rules of a robot.', [
+    'this robot',
+    'trust rules',
+    DELETE,
+  ]),
   tokensPerRobot: limit('LIMIT_TOKENS_PER_ROBOT', 200, 'tokens of a robot.', ['this robot', 'tokens', DELETE]),
   contractsPerOrganization: limit('LIMIT_CONTRACTS_PER_ORGANIZATION', 1000, 'contracts of an organization.', [
     ORGANIZATION,

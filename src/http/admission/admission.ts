@@ -142,9 +142,9 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { person, robot, scopes, tokenId, expiresAt: until } = grant;
+    const { person, robot, scopes, tokenId, expiresAt: until, outside } = grant;
     const known = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until } as const;
-    const caller: Caller = robot === null ? known : { ...known, robot };
+    const caller: Caller = robot === null ? known : { ...known, robot, ...(outside && { outside }) };
     callersOf.set(grant, caller);
     return caller;
   }
@@ -261,9 +261,13 @@ export function createAdmission(options: AdmissionOptions) {
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
+        const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
         const person = limits ? ownerWithin(grant) : grant.person;
-        const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
+        const more = {
+          ...(robot !== null && { robot }),
+          ...(outside && { outside }),
+          ...(limits && { limits, owner: grant.person }),
+        };
         const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
         if (robot !== null && access.robots === 'never') {
           request.identified = caller;

@@ -66,6 +66,10 @@ for (const driver of API_DRIVERS) {
         '/orgs/:org/robots': ['ann', { name: 'twice' }],
         '/orgs/:org/teams': ['ann', { name: 'twice' }],
         '/robots/:id/tokens': ['ann', { name: 'twice' }],
+        '/robots/:id/trust_rules': [
+          'ann',
+          { name: 'twice', issuer: 'https://issuer.example', claims: { sub: 'twice' } },
+        ],
         '/user/clusters': ['ann', { name: 'twice-own', uid: uid(2) }],
         '/user/credentials': ['ann', { name: 'twice', type: 'Aws', n: 1 }],
         '/user/deploy/orders': ['ann', ORDER],
