@@ -278,10 +278,10 @@ type TypesWhere<Condition> = {
 /** A type of the authorization model. */
 export type ModelType = keyof Kinds;
 /**
- * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change is
- * for the guard of writes, and for those who follow events.
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail or an invitation:
+ * such a change is for the guard of writes, and for those who follow events.
  */
-export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail';
+export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail' | 'invitation';
 /** The types that roles can be assigned to. */
 export type PrincipalType = TypesWhere<{ isPrincipal: true }>;
 /** The types that roles can be assigned on. */
@@ -303,7 +303,10 @@ export type PluralOf<Type extends ModelType> = Kinds[Type]['plural'];
 const ENTRIES = Object.entries(OBJECT_KINDS) as [ModelType, ObjectKind][];
 const BY_TYPE: ReadonlyMap<string, ObjectKind> = new Map(ENTRIES);
 
-export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<ChangeKind, 'guardrail'>[];
+export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<
+  ChangeKind,
+  'guardrail' | 'invitation'
+>[];
 export const OBJECT_TYPES = typesWhere(({ isAsked }) => isAsked) as ObjectType[];
 export const PRINCIPAL_TYPES = typesWhere(({ isPrincipal }) => isPrincipal) as PrincipalType[];
 export const PLACE_TYPES = typesWhere(({ isPlace }) => isPlace) as PlaceType[];

@@ -69,7 +69,7 @@ export const SERVER_COMMANDS = {
     },
     here: async (args, terminal) =>
       (await import('./commands/backup-command.ts')).runBackup(args, settings(), terminal),
-    inServer: async () => (await import('./commands/backup-command.ts')).copyIn(),
+    inServer: async (args) => (await import('./commands/backup-command.ts')).backUpIn(args),
   },
   restore: {
     help: {

@@ -1,4 +1,5 @@
 import { type NamedRequest, noteId, ORG, PAGE } from './example-requests.ts';
+import { TRUST_REQUESTS } from './example-requests-trust.ts';
 
 const APPLICATION =
   '/subscriptions/2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11/resourceGroups/rg-customer/providers/Microsoft.Solutions/applications/shop';
@@ -126,6 +127,7 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['rotateMyToken', ({ created: { token } }) => ({ token, body: { overlap_hours: 24 } })],
+  ...TRUST_REQUESTS,
   ['listRobotTokens', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot }, query: PAGE })],
   ['revokeRobotToken', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot, token: 'nightly' } })],
   ['getRobotTokenPolicy', () => ({ as: 'ann', path: ORG })],

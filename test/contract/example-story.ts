@@ -14,6 +14,7 @@ import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } fro
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -46,6 +47,8 @@ export const STORY: readonly NamedRequest[] = [
   ...FACTOR_REQUESTS,
   ...USER_REQUESTS.slice(at),
   ...ADMIN_REQUESTS,
+  // They change who is in the organization.
+  ...INVITATION_REQUESTS,
 ];
 
 export type Story = Awaited<ReturnType<typeof prepareStory>>;

@@ -20,6 +20,9 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/authz/roles/preview': 'only reads',
   '/api/v1/clustersv2/:owner/check': 'only reads',
   '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',
+  '/api/v1/invitations/:code/accept': 'an invitation is accepted once, and its caller may not be known',
+  '/api/v1/orgs/:org/invitations/:id/resend': 'replaces the code; only the last answer counts',
+  '/api/v1/robots/:id/trust_rules/explain': 'only reads',
   '/api/v1/user/clouds/:cloud/buckets': 'only reads',
   '/api/v1/user/device': 'a request that nobody approves expires, and its caller is not known',
   '/api/v1/user/device/:code': 'what was decided stays decided',
@@ -48,8 +51,11 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/marketplace/api/v1/marketplaces/cloudB/notification/resource': 'deliveries have a natural key',
   '/marketplace/api/v1/marketplaces/cloudC/notification/resource': 'deliveries have a natural key',
 };
-/** Their callers are not known, so a key could not belong to anyone. Their code works once instead. */
-const CODE_WORKS_ONCE = new Set(['/api/v1/user/signup/confirm']);
+/** What creates something under a code that works once: without a caller, there is no place for a key. */
+const CREATES_BY_CODE: ReadonlySet<string> = new Set([
+  '/api/v1/invitations/:code/accept',
+  '/api/v1/user/signup/confirm',
+]);
 const DEPLOYMENTS: readonly Deployment[] = ['standard', 'hosted', 'marketplace'];
 
 interface Operation {
@@ -68,8 +74,8 @@ describe('Routes with an idempotency key', () => {
         if (method !== 'POST') assert.ok(!creates, `${method} ${path} can be repeated as it is`);
         else if (!creates) {
           assert.ok(path in CREATES_NOTHING, `POST ${path} must honor an Idempotency-Key, or say why it need not`);
-          const isCreating = '201' in (schema.response ?? {});
-          assert.equal(isCreating, CODE_WORKS_ONCE.has(path), `POST ${path} answers 201`);
+          const isCreated = '201' in (schema.response ?? {});
+          assert.equal(isCreated, CREATES_BY_CODE.has(path), `POST ${path} answers 201`);
           free.add(path);
         }
       }

@@ -16,6 +16,7 @@ import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
 import {
   ForgotPasswordPage,
+  InvitationPage,
   LinkAccountPage,
   PAGES,
   ResetPasswordPage,
@@ -48,10 +49,12 @@ function Doors() {
   if (path === '/signin/forgot') return <ForgotPasswordPage />;
   if (path === '/signin/reset') return <ResetPasswordPage />;
   if (path === '/signin/signup') return <SignUpPage />;
-  if (path !== '/signin/link') return <Inside />;
+  const isInvitation = /^\/invitations\/[^/]+\/?$/.test(path);
+  if (path !== '/signin/link' && !isInvitation) return <Inside />;
+  if (isInvitation && isEnrollmentNeeded.value) return <Inside />;
   return (
     <>
-      <LinkAccountPage />
+      {isInvitation ? <InvitationPage /> : <LinkAccountPage />}
       {isProofNeeded.value && <Prove />}
     </>
   );

@@ -45,6 +45,12 @@ export const { page: SignUpPage } = page(
   async () => (await import('../pages/doors/sign-up.tsx')).SignUpPage,
 );
 
+/** Whoever has the link of an invitation may not be signed in, or have no account. */
+export const { page: InvitationPage } = page(
+  '/invitations/:code',
+  async () => (await import('../pages/doors/invitation.tsx')).InvitationPage,
+);
+
 /** In a window that was opened to sign in. */
 export const { page: SignInDonePage } = page(
   '/signin/done',
@@ -78,6 +84,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org', async () => (await import('../pages/orgs/overview.tsx')).OverviewPage),
   page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
   page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
+  page('/orgs/:org/invitations', async () => (await import('../pages/invitations/invitations.tsx')).InvitationsPage),
   page('/orgs/:org/clusters', async () => (await import('../pages/clusters/clusters.tsx')).ClustersPage),
   page(
     '/orgs/:org/clusters/import',

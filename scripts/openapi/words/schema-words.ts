@@ -169,6 +169,12 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   RolePrincipal: 'A team, user or robot that has a role.',
   Assignment: 'Who has a role, on what, until when and why.',
   NewAssignment: 'A role to assign, to whom and on what.',
+  Invitation: 'An address that is invited to teams of an organization.',
+  NewInvitation: 'Whom to invite, and to which teams.',
+  OpenInvitation: 'An invitation, as everybody who has its link sees it.',
+  InvitationAcceptance:
+    'How an invitation is accepted. With a credential, the user joins; without one, an account is created.',
+  JoinedOrganization: 'The organization and the teams that the user has joined.',
   EditAssignment: 'When an assignment ends, and why it is there. What else it says cannot be changed.',
   RoleTeamExpiry: 'When one team loses a role.',
   SearchResult: 'What a search found, by kind. What starts with the text comes first.',

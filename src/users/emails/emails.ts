@@ -61,7 +61,7 @@ export type Emails = ReturnType<typeof createEmails>;
 const MAX_ADDRESSES = 100;
 
 export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mailer: Mailer) {
-  return { list: store.list, add, addUnverified, remove, confirm };
+  return { list: store.list, add, addUnverified, askToConfirmPrimary, remove, confirm };
 
   async function add(
     owner: Owner,
@@ -122,6 +122,12 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     if (!email || !(await store.verify(email.id, email.address))) {
       throw new AppError('notFound', 'the link is invalid or has expired');
     }
+  }
+
+  /** For an account that was created with an address that nobody has proven. */
+  async function askToConfirmPrimary(owner: Owner, now: Date): Promise<void> {
+    const primary = (await store.list(owner.id)).find((email) => email.primary);
+    if (primary && !primary.verified) await askToConfirm(owner, primary, now);
   }
 
   /** An email that cannot be sent does not undo the address: the user can remove the address and add it again. */

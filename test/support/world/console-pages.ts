@@ -10,6 +10,7 @@ export const NOUNS = [
   'installers',
   'providers',
   'credentials',
+  'invitations',
 ] as const;
 
 /** An object of each kind. */
@@ -25,6 +26,7 @@ export const CONSOLE_ROUTES: readonly string[] = [
   '/signin/forgot',
   '/signin/reset',
   '/signin/signup',
+  '/invitations/:code',
   ...PAGES.map(({ path }) => path),
 ];
 
@@ -47,7 +49,7 @@ export function pathsOf(route: string, ids: Ids): readonly [string, ...string[]]
 
 /** Who sees all of the page. Undefined for pages of those who are not signed in. */
 export function personFor(route: string): string | undefined {
-  if (route.startsWith('/signin') || route === '/welcome') return undefined;
+  if (route.startsWith('/signin') || route === '/welcome' || route === '/invitations/:code') return undefined;
   return route.startsWith('/admin') ? 'root' : 'ann';
 }
 
