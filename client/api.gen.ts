@@ -382,6 +382,7 @@ export type AuditEntry = {
   readonly organization_id: bigint;
   readonly actor: AuditEntryActor;
   readonly on_behalf_of?: AuditEntryOnBehalfOf;
+  readonly via?: AuditEntryVia;
   /** What was done, such as role.create. */
   readonly action: string;
   readonly object: AuditEntryObject;
@@ -395,7 +396,7 @@ export type AuditEntry = {
   readonly request_id: string;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
-  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
@@ -425,6 +426,18 @@ export type AuditEntryOnBehalfOf = {
   readonly id: bigint;
   /** Login name of that user at that time. */
   readonly name: string;
+};
+
+/** The token of another issuer that the robot was given its own for. Absent for every other credential. */
+export type AuditEntryVia = {
+  /** Its iss. */
+  readonly issuer: string;
+  /** Its sub. Null if it has none. */
+  readonly subject: string | null;
+  /** ID of the trust rule that accepted it. */
+  readonly rule: bigint;
+  /** Its jti. Null if it has none. */
+  readonly jti: string | null;
 };
 
 /** A part of an audit log, newest entry first. */
@@ -954,6 +967,18 @@ export type ClusterV2Status = {
 export type Confirmation = {
   /** A sentence for the person who followed the link. */
   readonly message: string;
+};
+
+/** A new account, and the code that allows to create it. */
+export type ConfirmedSignUpInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** A name that no user and no organization has. */
+  readonly username: string;
+  /** 8 to 255 characters. */
+  readonly password: string;
+  /** Name for people. */
+  readonly full_name?: string | undefined;
 };
 
 /** What an organization may use, and until when. */
@@ -1535,6 +1560,12 @@ export type ForbiddingGuardrail = {
   readonly sentence: string;
 };
 
+/** Whose password was forgotten. */
+export type ForgottenPasswordInput = {
+  /** An address of the account. */
+  readonly email: string;
+};
+
 /** An installer that a search found. */
 export type FoundInstaller = {
   /** Assigned by the server, never reused. */
@@ -1903,6 +1934,88 @@ export type InstallerPage = {
   readonly items: readonly Installer[];
   /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
+};
+
+/** An address that is invited to teams of an organization. */
+export type Invitation = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  readonly organization: InvitedOrganization;
+  /** The address that is invited. */
+  readonly email: string;
+  /** Only an open invitation can be accepted. */
+  readonly state: 'open' | 'accepted' | 'expired';
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
+  /** When it was accepted. Absent if it was not. */
+  readonly accepted_at?: string;
+  readonly accepted_by?: InvitationAcceptedBy;
+  /** Where the invitation is accepted. Shown once, and only if no mail server is configured or with show_link. It does not prove the address. */
+  readonly link?: string;
+};
+
+/** How an invitation is accepted. With a credential, the user joins; without one, an account is created. */
+export type InvitationAcceptanceInput = {
+  /** Join although the invitation is for an address that is not one of the account. */
+  readonly other_address?: boolean | undefined;
+  /** Name of the new account. Only without a credential. */
+  readonly username?: string | undefined;
+  /** 8 to 255 characters. Only without a credential. */
+  readonly password?: string | undefined;
+  /** Full name of the new account. */
+  readonly full_name?: string | undefined;
+};
+
+/** Who accepted it. Absent if it was not accepted, or the account is gone. */
+export type InvitationAcceptedBy = {
+  /** What it is. */
+  readonly type: 'user';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name. */
+  readonly name: string;
+};
+
+/** The organization that the invitation is to. */
+export type InvitedOrganization = {
+  /** What it is. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A team that the user joins. */
+export type InvitedTeam = {
+  /** What it is. */
+  readonly type: 'team';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The organization and the teams that the user has joined. */
+export type JoinedOrganization = {
+  readonly organization: InvitedOrganization;
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
 };
 
 /** Public keys in the format of RFC 7517. */
@@ -2467,6 +2580,18 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** Whom to invite, and to which teams. */
+export type NewInvitationInput = {
+  /** The address to invite. */
+  readonly email: string;
+  /** IDs of the teams to join: 1 to 50. */
+  readonly team_ids: readonly (bigint | number)[];
+  /** Plain text for the email, at most 500 characters. */
+  readonly message?: string | undefined;
+  /** At most 30 days from now. By default, in seven days. */
+  readonly expires_at?: string | undefined;
+};
+
 /** The provider at which to sign in. */
 export type NewLinkedAccountInput = {
   /** Name of the provider. */
@@ -2684,6 +2809,36 @@ export type NewTokenLimitsObjectInput = {
   readonly id: bigint | number;
 };
 
+/** A trust rule to be created, or in place of another one. */
+export type NewTrustRuleInput = {
+  /** Its name, which no other rule of the robot has. */
+  readonly name: string;
+  /** The iss of the tokens, such as https://token.actions.githubusercontent.com. */
+  readonly issuer: string;
+  /** Their aud. By default, the address of this server. */
+  readonly audience?: string | undefined;
+  readonly jwks?: NewTrustRuleJwksInput | undefined;
+  /** What the token must say, by the name of a claim, or by a JSON pointer such as /kubernetes.io/namespace. A value is exact, or ends in * after one of / : - _ . @ At least one besides iss, aud, exp, nbf, iat and jti; at most 20. */
+  readonly claims: {
+    readonly [key: string]: unknown;
+  };
+  /** Scopes of the issued tokens. */
+  readonly scopes?: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
+  readonly limits?: NewTokenLimitsInput | undefined;
+  /** From PT1M to PT1H, which is the default. */
+  readonly lifetime?: string | undefined;
+  /** True by default. If false, a token is accepted as often as it is sent, for at most an hour, and what is issued for it ends with it. */
+  readonly single_use?: boolean | undefined;
+};
+
+/** The public keys of an issuer that cannot be reached. */
+export type NewTrustRuleJwksInput = {
+  /** The keys, each as a JSON Web Key. */
+  readonly keys: readonly {
+    readonly [key: string]: unknown;
+  }[];
+};
+
 /** A user to create. */
 export type NewUserInput = {
   /** 1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter. */
@@ -2742,6 +2897,26 @@ export type ObjectReferenceInput = {
   readonly namespace?: string | undefined;
 };
 
+/** An invitation, as everybody who has its link sees it. */
+export type OpenInvitation = {
+  readonly organization: InvitedOrganization;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** The address that is invited. */
+  readonly email: string;
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
+};
+
 /** An order to deploy charts, without the charts. */
 export type Order = {
   /** Version of the format. */
@@ -2783,6 +2958,12 @@ export type Organization = {
   readonly visibility: 'public' | 'limited' | 'private';
   /** Kind of the organization, such as client. Empty by default. */
   readonly orgType: string;
+};
+
+/** A token to be tried. */
+export type OutsideTokenInput = {
+  /** A token of another issuer. It is neither stored nor spent. */
+  readonly token: string;
 };
 
 /** What an organization has, in numbers. */
@@ -3005,6 +3186,22 @@ export type PasskeySignInInput = {
   readonly passkey: PasskeyAssertionInput;
   /** If true, the session outlives the browser. */
   readonly remember?: boolean | null | undefined;
+};
+
+/** A link that sets a new password, which only its reader may know. */
+export type PasswordLink = {
+  /** Where the user sets a new password. It works once, and is not shown again. */
+  readonly link: string;
+  /** When the link expires. */
+  readonly expires_at: string;
+};
+
+/** A new password, and the code that allows to set it. */
+export type PasswordResetInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** The new password: 8 to 255 characters. */
+  readonly password: string;
 };
 
 /** One step of a JSON Patch (RFC 6902). */
@@ -3857,6 +4054,12 @@ export type SignInProvider = {
   readonly remember: boolean;
 };
 
+/** Who wants an account. */
+export type SignUpInput = {
+  /** An address of one of the allowed domains. */
+  readonly email: string;
+};
+
 /** Where to go after signing out here. */
 export type SignedOut = {
   /** Where the browser signs out at the provider, if the session was opened with one. */
@@ -4106,6 +4309,78 @@ export type TokenPolicy = {
   readonly expiry_required: boolean;
   /** Who may create personal access tokens. */
   readonly personal_tokens: 'everyone' | 'members' | 'administrators';
+};
+
+/** One thing that a rule asks of a token. */
+export type TrustCheck = {
+  /** What is compared. */
+  readonly what: 'signature' | 'issuer' | 'audience' | 'expiry' | 'used' | 'claim';
+  /** The name of the claim, or a JSON pointer to it. */
+  readonly claim?: string;
+  /** What the rule asks for. */
+  readonly wanted: string;
+  /** What the token says, or what is wrong. Null: it does not say it. */
+  readonly got: string | null;
+  /** Whether it is what the rule asks for. */
+  readonly holds: boolean;
+};
+
+/** Which trust rule would accept a token, and why the others would not. */
+export type TrustExplanation = {
+  /** Whether a rule would accept the token. */
+  readonly accepted: boolean;
+  /** ID of the first rule that would. Null: none. */
+  readonly rule: bigint | null;
+  /** All rules of the robot account, in the order in which they are tried. */
+  readonly rules: readonly TrustVerdict[];
+};
+
+/** Which tokens of another issuer a robot account accepts in place of a stored token. */
+export type TrustRule = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name, which no other rule of the robot has. */
+  readonly name: string;
+  /** The iss of the tokens that it accepts, character by character. */
+  readonly issuer: string;
+  /** The aud of these tokens, or one of several. */
+  readonly audience: string;
+  /** The public keys of the issuer. Null: they are fetched from it. */
+  readonly jwks: {
+    /** The keys, each as a JSON Web Key. */
+    readonly keys: readonly {
+      readonly [key: string]: unknown;
+    }[];
+  } | null;
+  /** What the token must say, by the name of a claim, or by a JSON pointer such as /kubernetes.io/namespace. A value is exact, or ends in * after one of / : - _ . @ */
+  readonly claims: {
+    readonly [key: string]: string;
+  };
+  /** Scopes of the issued tokens. */
+  readonly scopes: readonly ('all' | 'public-only' | 'scim' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
+  readonly limits?: TokenLimits;
+  /** How long issued tokens work, such as PT1H. */
+  readonly lifetime: string;
+  /** Whether each token of the issuer is accepted once. */
+  readonly single_use: boolean;
+  /** How many issued tokens have not expired. */
+  readonly live_tokens: number;
+  /** When it last issued one. Null: never. */
+  readonly last_used_at: string | null;
+  /** When it was created. */
+  readonly created_at: string;
+};
+
+/** What one rule says about the token. */
+export type TrustVerdict = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the rule. */
+  readonly name: string;
+  /** Whether every check holds. */
+  readonly accepted: boolean;
+  /** Everything that the rule asks for. */
+  readonly checks: readonly TrustCheck[];
 };
 
 /** Rejected requests of one address on one day. */
@@ -4795,6 +5070,16 @@ export interface Operations {
       body: NewOrganizationInput | RawBody;
     };
     answer: Organization;
+  };
+  /** Create a link with which a user sets a new password; it works once, within 30 minutes */
+  'POST /admin/users/{username}/password_link': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: PasswordLink;
   };
   /** List the browser sessions of a user */
   'GET /admin/users/{username}/sessions': {
@@ -5583,6 +5868,27 @@ export interface Operations {
     };
     answer: string;
   };
+  /** Get the invitation behind a link: the organization, whoever invited, and the address */
+  'GET /invitations/{code}': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+    };
+    answer: OpenInvitation;
+  };
+  /** Accept an invitation: as the signed-in user, or without a credential by creating an account */
+  'POST /invitations/{code}/accept': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+      body?: InvitationAcceptanceInput | RawBody | undefined;
+    };
+    answer: JoinedOrganization;
+  };
   /** List the organizations of the caller, or all for site administrators */
   'GET /orgs': {
     input: {
@@ -5774,6 +6080,67 @@ export interface Operations {
       body: NewContractInput | RawBody;
     };
     answer: Contract;
+  };
+  /** List invitations: all for callers who can add members, and otherwise those that the caller has made */
+  'GET /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only invitations in this state. */
+        state?: 'open' | 'accepted' | 'expired' | undefined;
+      };
+    };
+    answer: readonly Invitation[];
+  };
+  /** Invite an address to teams of an organization; requires what adding a user to each of them requires */
+  'POST /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+      body: NewInvitationInput | RawBody;
+    };
+    answer: Invitation;
+  };
+  /** Revoke an invitation */
+  'DELETE /orgs/{org}/invitations/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Send an invitation again, with a new code and a new end; the caller becomes the inviter */
+  'POST /orgs/{org}/invitations/{id}/resend': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+    };
+    answer: Invitation;
   };
   /** List the members of an organization, with their teams */
   'GET /orgs/{org}/members': {
@@ -6115,6 +6482,81 @@ export interface Operations {
       body?: RotateTokenInput | RawBody | undefined;
     };
     answer: Token;
+  };
+  /** List the trust rules of a robot account: which tokens of other issuers it accepts */
+  'GET /robots/{id}/trust_rules': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly TrustRule[];
+  };
+  /** Create a trust rule for a robot account */
+  'POST /robots/{id}/trust_rules': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      body: NewTrustRuleInput | RawBody;
+    };
+    answer: TrustRule;
+  };
+  /** Explain claim by claim which trust rule of a robot account would accept a token, or why none does */
+  'POST /robots/{id}/trust_rules/explain': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      body: OutsideTokenInput | RawBody;
+    };
+    answer: TrustExplanation;
+  };
+  /** Get a trust rule of a robot account, by ID or name */
+  'GET /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+    };
+    answer: TrustRule;
+  };
+  /** Replace a trust rule of a robot account; unless only its name changes, its tokens end immediately */
+  'PUT /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+      body: NewTrustRuleInput | RawBody;
+    };
+    answer: TrustRule;
+  };
+  /** Delete a trust rule of a robot account; its tokens end immediately */
+  'DELETE /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+    };
+    answer: undefined;
   };
   /** Find by name what the caller may see, at most 8 of each kind */
   'GET /search': {
@@ -6798,6 +7240,20 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Ask for an email with a link that sets a new password; the answer is always the same */
+  'POST /user/password/forgot': {
+    input: {
+      body: ForgottenPasswordInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Set a new password with the code of a link; ends all sessions, and opens none */
+  'POST /user/password/reset': {
+    input: {
+      body: PasswordResetInput | RawBody;
+    };
+    answer: undefined;
+  };
   /** List the OpenID Connect providers that people can sign in with */
   'GET /user/providers': {
     input: {
@@ -6906,6 +7362,20 @@ export interface Operations {
     input: {
     };
     answer: SignedOut;
+  };
+  /** Ask for an email with a link that creates an account */
+  'POST /user/signup': {
+    input: {
+      body: SignUpInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Create an account with the code of a link; its address is confirmed then */
+  'POST /user/signup/confirm': {
+    input: {
+      body: ConfirmedSignUpInput | RawBody;
+    };
+    answer: User;
   };
   /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {

@@ -16,7 +16,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/reauthenticate/options',
     'POST /user/signin/passkey/options',
   ],
-  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.object.id ?': [
+  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.via.rule items.*.object.id ?': [
     'GET /admin/audit',
     'GET /orgs/{org}/audit',
     'GET /user/audit',
@@ -100,6 +100,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/signin',
     'POST /user/signin/factor',
     'POST /user/signin/passkey',
+    'POST /user/signup/confirm',
   ],
   'passkeys.*.id': [
     'GET /admin/users/{username}/factors',
@@ -200,6 +201,12 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /robots/{id}',
     'PATCH /robots/{id}',
   ],
+  'organization.id invited_by.id': [
+    'GET /invitations/{code}',
+  ],
+  'organization.id teams.*.id': [
+    'POST /invitations/{code}/accept',
+  ],
   '*.id *.ownerID *.managerID': [
     'GET /orgs/{org}/clusters',
     'GET /user/clusters',
@@ -207,6 +214,13 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '*.id *.owner_id': [
     'GET /orgs/{org}/contracts',
     'GET /orgs/{org}/robots',
+  ],
+  '*.id *.organization.id *.teams.*.id *.invited_by.id *.accepted_by.id': [
+    'GET /orgs/{org}/invitations',
+  ],
+  'id organization.id teams.*.id invited_by.id accepted_by.id': [
+    'POST /orgs/{org}/invitations',
+    'POST /orgs/{org}/invitations/{id}/resend',
   ],
   '*.id *.teams.*.id': [
     'GET /orgs/{org}/members',
@@ -238,6 +252,17 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/token/rotate',
     'POST /users/{username}/tokens',
     'POST /users/{username}/tokens/{token}/rotate',
+  ],
+  '*.id *.limits.organizations.*.id *.limits.objects.*.id ?': [
+    'GET /robots/{id}/trust_rules',
+  ],
+  'id limits.organizations.*.id limits.objects.*.id ?': [
+    'POST /robots/{id}/trust_rules',
+    'GET /robots/{id}/trust_rules/{rule}',
+    'PUT /robots/{id}/trust_rules/{rule}',
+  ],
+  'rule rules.*.id': [
+    'POST /robots/{id}/trust_rules/explain',
   ],
   'people.*.id teams.*.id roles.*.id clusters.*.id contracts.*.id robots.*.id organizations.*.id': [
     'GET /search',

@@ -238,6 +238,7 @@ create table audit (
   hash bytea not null,
   on_behalf_id bigint,
   on_behalf_name text,
+  via json,
   constraint audit_pkey PRIMARY KEY (id)
 );
 
@@ -553,6 +554,7 @@ create table email (
   verified boolean not null,
   is_primary boolean not null,
   created_at timestamp with time zone not null default now(),
+  confirmed_at timestamp with time zone,
   constraint email_address UNIQUE (address_key),
   constraint email_pkey PRIMARY KEY (id),
   constraint email_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
@@ -561,6 +563,15 @@ create table email (
 CREATE INDEX email_account ON email USING btree (account_id, id);
 CREATE INDEX email_pieces ON email USING gin (search_pieces(address_key)) WITH (gin_pending_list_limit='256');
 CREATE UNIQUE INDEX email_primary ON email USING btree (account_id) WHERE is_primary;
+
+create table email_pause (
+  kind text not null,
+  address_key text not null,
+  ends_at timestamp with time zone not null,
+  constraint email_pause_pkey PRIMARY KEY (kind, address_key)
+);
+
+CREATE INDEX email_pause_end ON email_pause USING btree (ends_at);
 
 create table follow (
   id bigint generated always as identity,
@@ -680,12 +691,60 @@ create table installer_options (
 
 CREATE UNIQUE INDEX installer_options_bound ON installer_options USING btree (installer_id) WHERE (delivery_id IS NULL);
 
+create table invitation (
+  id bigint generated always as identity,
+  organization_id bigint not null,
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,
+  message text not null default ''::text,
+  mailed_hash bytea,
+  shown_hash bytea,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  lifetime_seconds integer not null,
+  invited_by_id bigint,
+  invited_by_robot_id bigint,
+  accepted_at timestamp with time zone,
+  accepted_by_id bigint,
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_accepted_by_id_fkey FOREIGN KEY (accepted_by_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint invitation_invited_by_id_fkey FOREIGN KEY (invited_by_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint invitation_invited_by_robot_id_fkey FOREIGN KEY (invited_by_robot_id) REFERENCES robot(id) ON DELETE SET NULL,
+  constraint invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX invitation_accepted_by ON invitation USING btree (accepted_by_id) WHERE (accepted_by_id IS NOT NULL);
+CREATE INDEX invitation_address ON invitation USING btree (organization_id, email_key);
+CREATE INDEX invitation_end ON invitation USING btree (expires_at);
+CREATE INDEX invitation_inviter ON invitation USING btree (invited_by_id) WHERE (invited_by_id IS NOT NULL);
+CREATE INDEX invitation_inviting_robot ON invitation USING btree (invited_by_robot_id) WHERE (invited_by_robot_id IS NOT NULL);
+CREATE UNIQUE INDEX invitation_mailed ON invitation USING btree (mailed_hash) WHERE (mailed_hash IS NOT NULL);
+CREATE INDEX invitation_organization ON invitation USING btree (organization_id, id);
+CREATE UNIQUE INDEX invitation_shown ON invitation USING btree (shown_hash) WHERE (shown_hash IS NOT NULL);
+
+create table invitation_team (
+  invitation_id bigint not null,
+  team_id bigint not null,
+  constraint invitation_team_pkey PRIMARY KEY (invitation_id, team_id),
+  constraint invitation_team_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES invitation(id) ON DELETE CASCADE,
+  constraint invitation_team_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+CREATE INDEX invitation_team_of ON invitation_team USING btree (team_id);
+
 create table key_slot (
   ring_key_id bigint not null,
   root text not null,
   wrapped bytea not null,
   constraint key_slot_pkey PRIMARY KEY (ring_key_id, root),
   constraint key_slot_ring_key_id_fkey FOREIGN KEY (ring_key_id) REFERENCES ring_key(id) ON DELETE CASCADE
+);
+
+create table last_backup (
+  id smallint not null,
+  at timestamp with time zone not null,
+  constraint last_backup_pkey PRIMARY KEY (id),
+  constraint last_backup_id_check CHECK ((id = 1))
 );
 
 create table linked_account (
@@ -805,6 +864,20 @@ create table passkey (
 
 CREATE INDEX passkey_account ON passkey USING btree (account_id);
 CREATE TRIGGER passkey_noted AFTER INSERT OR DELETE ON passkey FOR EACH ROW EXECUTE FUNCTION factor_note();
+
+create table password_code (
+  hash bytea not null,
+  account_id bigint not null,
+  email_id bigint,
+  state bytea not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint password_code_pkey PRIMARY KEY (hash),
+  constraint password_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+CREATE INDEX password_code_account ON password_code USING btree (account_id);
+CREATE INDEX password_code_expiry ON password_code USING btree (expires_at);
 
 create table provider (
   id bigint generated always as identity,
@@ -1053,6 +1126,18 @@ create table session_provider (
 CREATE INDEX session_provider_sid ON session_provider USING btree (issuer, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX session_provider_subject ON session_provider USING btree (issuer, subject);
 
+create table sign_up_code (
+  hash bytea not null,
+  address text not null,
+  address_key text not null generated always as (lower(address)) stored,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint sign_up_code_pkey PRIMARY KEY (hash)
+);
+
+CREATE INDEX sign_up_code_address ON sign_up_code USING btree (address_key);
+CREATE INDEX sign_up_code_expiry ON sign_up_code USING btree (expires_at);
+
 create table single_use (
   hash bytea not null,
   expires_at timestamp with time zone not null,
@@ -1135,17 +1220,21 @@ create table token (
   limits json,
   limited_scopes text[],
   noticed_days integer,
+  trust_rule_id bigint,
+  via json,
   constraint token_hash UNIQUE (hash),
   constraint token_pkey PRIMARY KEY (id),
   constraint token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
+  constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE,
+  constraint token_trust_rule_id_fkey FOREIGN KEY (trust_rule_id) REFERENCES trust_rule(id) ON DELETE CASCADE
 );
 
 CREATE INDEX token_account ON token USING btree (account_id, id);
 CREATE INDEX token_expires ON token USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE (superseded_by IS NULL);
+CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE ((superseded_by IS NULL) AND (trust_rule_id IS NULL));
 CREATE INDEX token_robot ON token USING btree (robot_id);
 CREATE INDEX token_superseded ON token USING btree (expires_at) WHERE (superseded_by IS NOT NULL);
+CREATE INDEX token_trust_rule ON token USING btree (trust_rule_id, expires_at) WHERE (trust_rule_id IS NOT NULL);
 CREATE CONSTRAINT TRIGGER token_expiry AFTER INSERT OR UPDATE OF expires_at, superseded_by ON token DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.superseded_by IS NOT NULL)) EXECUTE FUNCTION expiry_note();
 CREATE TRIGGER token_leaves_bus AFTER DELETE ON token FOR EACH ROW EXECUTE FUNCTION bus_forget_token();
 
@@ -1179,6 +1268,26 @@ create table totp (
 
 CREATE UNIQUE INDEX totp_id ON totp USING btree (id);
 CREATE TRIGGER totp_noted AFTER INSERT OR DELETE ON totp FOR EACH ROW EXECUTE FUNCTION factor_note();
+
+create table trust_rule (
+  id bigint generated always as identity,
+  robot_id bigint not null,
+  name text not null,
+  issuer text not null,
+  audience text not null,
+  jwks json,
+  claims json not null,
+  scopes text[] not null,
+  limits json,
+  lifetime_seconds integer not null,
+  single_use boolean not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  version integer not null default 1,
+  constraint trust_rule_name UNIQUE (robot_id, name),
+  constraint trust_rule_pkey PRIMARY KEY (id),
+  constraint trust_rule_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
+);
 
 CREATE OR REPLACE FUNCTION account_count_change()
  RETURNS trigger
@@ -1740,7 +1849,8 @@ UNION ALL
     'token'::text AS source_kind,
     c.id AS source_id
    FROM token c
-     JOIN account a ON a.id = c.account_id;
+     JOIN account a ON a.id = c.account_id
+  WHERE c.trust_rule_id IS NULL;
 
 create view used_proof as
  SELECT hash,

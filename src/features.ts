@@ -9,12 +9,14 @@ import { wireCredentials } from './credentials/credentials.wiring.ts';
 import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
+import { wireFederation } from './federation/federation.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/limits/brake.ts';
 import type { Scope } from './http/server.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { wireInvitations } from './invitations/invitations.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
@@ -43,7 +45,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   authz.relations.tellRequestable(requests.mayBeAsked);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
-  const providers = wireProviders(infrastructure, identity, users);
+  const invitations = wireInvitations(infrastructure, authz, users);
+  const admitsInvited = invitations.acceptance.admitsAccount;
+  const providers = wireProviders(infrastructure, identity, { ...users, admitsInvited });
   const { isOpen: isProviderOpen } = providers.providers;
   const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
@@ -51,6 +55,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const clusters = wireClusters(infrastructure, identity, authz);
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
+  const federation = wireFederation(infrastructure, identity, authz, tokens, brake);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
@@ -79,6 +84,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     bus,
     orders,
     organizations,
+    invitations,
     clusters,
     contracts,
   ];
@@ -87,12 +93,14 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     features: {
       users: users.users,
       addUpCounts: users.addUp,
+      background: users.background,
       emails: users.emails,
       follows: users.follows,
       factors: factors.factors,
       organizations: organizations.organizations,
       teams: organizations.teams,
       members: organizations.members,
+      invitations: invitations.invitations,
       roles: roles.roles,
       assignments: assignments.assignments,
       clusters: clusters.clusters,
@@ -101,6 +109,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       providers: providers.providers,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
+      trustRules: federation.trustRules,
+      sweepIssuedTokens: federation.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,
@@ -117,12 +127,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
+        ...[...wired, providers, devices, robots, federation, audit, overview, impact, guardrails, events, search].map(
           ({ mount }) => mount,
         ),
         marketplace.mountPlatform,
       ],
-      root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
+      root: [users.mountRoot, tokens.mountRoot, federation.mountRoot, marketplace.mountRoot],
+      oauth: [federation.mountOAuth],
       listener: [marketplace.mount],
       scim: [scim.mount],
     },

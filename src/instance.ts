@@ -17,6 +17,7 @@ import { createRevisions } from './changes/revision.ts';
 import type { WriteGuard } from './changes/write.ts';
 import { isDatabaseLost } from './db/database-errors.ts';
 import { type DbOptions, loadDriver, ping } from './db/db.ts';
+import { lastBackupAge } from './db/last-backup.store.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { createTracedDb } from './db/traced-db.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
@@ -127,6 +128,8 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   metrics.gauge('atrium_writes_under_way', 'Changes that have begun; they wait for each other.', () => writes.underWay);
   metrics.counter('atrium_writes_total', 'Changes that have ended, committed or not.', () => writes.ended);
   metrics.counter('atrium_write_seconds_total', 'How long these changes took together.', () => writes.seconds);
+  const backup = 'Seconds since atrium backup last wrote a file; -1: never.';
+  metrics.stored('atrium_backup_age_seconds', backup, () => lastBackupAge(db.query));
   metrics.gauge('atrium_ready', 'Whether /readyz is green: 1 or 0.', async () =>
     isLeaving ? 0 : await countReady(ready),
   );
@@ -190,6 +193,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     features.tokenNotices.send().catch((error) => log.warn({ err: error }, 'expiring tokens were not looked up'));
     verification.advance().catch((error) => log.warn({ err: error }, 'the audit log was not verified'));
     identity.sessions.sweep().catch((error) => log.warn({ err: error }, 'expired sessions were not swept'));
+    features.sweepIssuedTokens().catch((error) => log.warn({ err: error }, 'issued tokens were not swept'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
@@ -303,6 +307,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     await admin?.close();
     await bus.close();
     await openFga?.close();
+    await features.background.close();
     await denials.close(new Date());
     await flushUsage();
     await spans?.close();

@@ -44,6 +44,8 @@ export interface ErrorDetail {
   readonly retryAfter?: number;
   /** What is wrong, in the closed set of words that SCIM has for it (RFC 7644, table 9). */
   readonly scimType?: ScimType;
+  /** What is wrong with a token request, in the words of RFC 6749 and RFC 8693. */
+  readonly oauthError?: OAuthError;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
   /** The caller could ask for what is missing, in an access request. */
@@ -54,6 +56,18 @@ export interface ErrorDetail {
   readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;
 }
+
+export type OAuthError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'slow_down'
+  | 'server_error'
+  | 'temporarily_unavailable';
 
 export type ScimType =
   | 'invalidFilter'

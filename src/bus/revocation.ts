@@ -40,6 +40,7 @@ const BATCH = 200;
 /** Changes that cannot take away what bus credentials allow. Any other kind is checked, also one that is added later. */
 const HARMLESS: ReadonlySet<Change['kind']> = new Set([
   'guardrail',
+  'invitation',
   'request',
   ...Object.values(OBJECT_KINDS).flatMap(({ source, affectsClusters }) => (affectsClusters ? [] : [source])),
 ]);

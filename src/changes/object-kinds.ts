@@ -278,10 +278,10 @@ type TypesWhere<Condition> = {
 /** A type of the authorization model. */
 export type ModelType = keyof Kinds;
 /**
- * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail or an access
- * request: such a change is for the guard of writes, and for those who follow events.
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail, an invitation or
+ * an access request: such a change is for the guard of writes, and for those who follow events.
  */
-export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail' | 'request';
+export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail' | 'invitation' | 'request';
 /** The types that roles can be assigned to. */
 export type PrincipalType = TypesWhere<{ isPrincipal: true }>;
 /** The types that roles can be assigned on. */
@@ -305,7 +305,7 @@ const BY_TYPE: ReadonlyMap<string, ObjectKind> = new Map(ENTRIES);
 
 export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<
   ChangeKind,
-  'guardrail' | 'request'
+  'guardrail' | 'invitation' | 'request'
 >[];
 export const OBJECT_TYPES = typesWhere(({ isAsked }) => isAsked) as ObjectType[];
 export const PRINCIPAL_TYPES = typesWhere(({ isPrincipal }) => isPrincipal) as PrincipalType[];

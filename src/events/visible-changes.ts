@@ -16,10 +16,11 @@ export interface RecordedChange extends Moment {
 }
 
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'request' | 'account';
+export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'invitation' | 'request' | 'account';
 export const EVENT_KINDS: readonly EventKind[] = [
   ...SEEN_TYPES.map((type) => OBJECT_KINDS[type].word),
   'guardrail',
+  'invitation',
   'request',
   'account',
 ];
@@ -68,6 +69,8 @@ const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibilit
     return [source, { type, all: viewAll, area }] as const;
   }),
   ['guardrail', { all: OBJECT_KINDS.role.viewAll, area: OBJECT_KINDS.role.area }],
+  // Whoever can add members sees all invitations.
+  ['invitation', { all: 'can_add_member', area: 'organization' }],
 ]);
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
 const SEEN_SINGLY = SEEN_OBJECTS.filter((type) => OBJECT_KINDS[type].isSeenSingly);
@@ -158,7 +161,7 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind === 'platform' || kind === 'guardrail' || kind === 'request' ? undefined : { kind, id };
+    return kind === 'platform' || kind === 'guardrail' || kind === 'invitation' || kind === 'request' ? undefined : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
 }

@@ -1,4 +1,5 @@
-import type { Mailer } from '../base/mail.ts';
+import type { EmailMessage } from '../base/mail/email-message.ts';
+import type { Mailer } from '../base/mail/mailer.ts';
 import { type AccessRequest, requestName } from './access-request.ts';
 
 export interface RequestMailStore {
@@ -19,8 +20,8 @@ export interface RequestMails {
 const MAX_RECIPIENTS = 200;
 
 /**
- * Emails about access requests, after what they are about has been committed. Nobody waits for them. They are plain, with
- * one line for each field, and no link in them decides anything.
+ * Emails about access requests, after what they are about has been committed. Nobody waits for them. They have one
+ * line for each field, and no link in them decides anything.
  */
 export function createRequestMails(
   store: RequestMailStore,
@@ -39,7 +40,7 @@ export function createRequestMails(
         subject,
         'You can decide about an access request:',
         request,
-        'You get this because you could make the change yourself.',
+        'This email was sent because you could make the change yourself.',
       );
     });
   }
@@ -55,7 +56,7 @@ export function createRequestMails(
           subject,
           first,
           request,
-          'You get this because you asked for it.',
+          'This email was sent because you asked for it.',
         ),
     );
   }
@@ -64,13 +65,13 @@ export function createRequestMails(
     const subject = `${request.by.name} broke the glass for ${oneLine(request.object.name)}`;
     later(async () => {
       const owners = (await store.owners(request.organizationId)).slice(0, MAX_RECIPIENTS);
-      const first = 'Somebody took access at once, without an approval. An owner must acknowledge it:';
+      const first = 'A user took access immediately, without an approval. An owner must acknowledge it:';
       await send(
         await store.addresses(owners),
         subject,
         first,
         request,
-        'You get this because you own the organization.',
+        'This email was sent because you own the organization.',
       );
     });
   }
@@ -80,25 +81,26 @@ export function createRequestMails(
     subject: string,
     first: string,
     request: AccessRequest,
-    why: string,
+    reason: string,
   ): Promise<void> {
-    const text = textOf(first, request, why);
-    for (const address of to)
-      await mailer.send({ to: address, subject: `[${request.organizationName}] ${subject}`, text });
+    const body = bodyOf(first, request);
+    for (const address of to) {
+      await mailer.send({ to: address, subject: `[${request.organizationName}] ${subject}`, body, reason });
+    }
   }
 
-  function textOf(first: string, request: AccessRequest, why: string): string {
+  function bodyOf(first: string, request: AccessRequest): EmailMessage['body'] {
     const { by, relation, object, namespaces, reason, until, organizationName, id } = request;
-    return [
-      ...[first, ''],
+    const items = [
       `Organization: ${organizationName}`,
       `Who: ${oneLine(by.name)}`,
       `What: ${relation} on ${object.type} ${oneLine(object.name)}`,
       ...(namespaces ? [`Namespaces: ${namespaces.join(', ')}`] : []),
       `Until: ${until?.toISOString() ?? 'no end'}`,
       `Why: ${oneLine(reason)}`,
-      ...['', `${baseUrl()}/orgs/${encodeURIComponent(organizationName)}/requests/${requestName(id)}`, '', why, ''],
-    ].join('\n');
+    ];
+    const link = `${baseUrl()}/orgs/${encodeURIComponent(organizationName)}/requests/${requestName(id)}`;
+    return [first, { items }, { label: 'Show the request', link }];
   }
 
   function later(work: () => Promise<void>): void {

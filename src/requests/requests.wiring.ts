@@ -3,7 +3,7 @@ import type { Authz } from '../authz/authz.wiring.ts';
 import { createEscalationGuard } from '../authz/escalation.ts';
 import type { Remedies, RemedyQuestion } from '../authz/explain/remedy.ts';
 import { createTokenReach } from '../authz/token-reach.ts';
-import { createMailer } from '../base/mail.ts';
+import { createMailer } from '../base/mail/mailer.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { createMemberStore } from '../organizations/members.store.ts';

@@ -15,6 +15,7 @@ import { ACCESS_REQUESTS } from './example-requests-access.ts';
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -48,6 +49,8 @@ export const STORY: readonly NamedRequest[] = [
   ...FACTOR_REQUESTS,
   ...USER_REQUESTS.slice(at),
   ...ADMIN_REQUESTS,
+  // They change who is in the organization.
+  ...INVITATION_REQUESTS,
 ];
 
 export type Story = Awaited<ReturnType<typeof prepareStory>>;

@@ -87,7 +87,7 @@ const REVISION = sql('openfga.revision', 'select value, pruned from revision whe
 const CHANGED = sql(
   'openfga.changed',
   `select distinct organization_id as account_id, kind, id from change
-    where revision > $1 and organization_id is not null and kind not in ('guardrail', 'request') limit ${MAX_CHANGED + 1}`,
+    where revision > $1 and organization_id is not null and kind not in ('guardrail', 'invitation', 'request') limit ${MAX_CHANGED + 1}`,
 );
 const ACCOUNTS = sql(
   'openfga.accounts',

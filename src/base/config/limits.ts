@@ -84,6 +84,11 @@ export const LIMITS = {
     'members',
     'remove one first',
   ]),
+  invitationsPerOrganization: limit('LIMIT_INVITATIONS_PER_ORGANIZATION', 500, 'open invitations to an organization.', [
+    ORGANIZATION,
+    'open invitations',
+    'revoke one first',
+  ]),
   membersPerTeam: limit('LIMIT_MEMBERS_PER_TEAM', 50_000, 'members of a team.', [
     'this team',
     'members',
@@ -97,6 +102,11 @@ export const LIMITS = {
   robotsPerOrganization: limit('LIMIT_ROBOTS_PER_ORGANIZATION', 1000, 'robots of an organization.', [
     ORGANIZATION,
     'robots',
+    DELETE,
+  ]),
+  trustRulesPerRobot: limit('LIMIT_TRUST_RULES_PER_ROBOT', 20, 'trust rules of a robot.', [
+    'this robot',
+    'trust rules',
     DELETE,
   ]),
   tokensPerRobot: limit('LIMIT_TOKENS_PER_ROBOT', 200, 'tokens of a robot.', ['this robot', 'tokens', DELETE]),
