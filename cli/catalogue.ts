@@ -102,6 +102,11 @@ const COMMANDS = {
     'manage organizations and their members',
     async () => (await import('./commands/org.ts')).org,
   ),
+  invitation: entry(
+    'resources',
+    'invite people to an organization by their addresses',
+    async () => (await import('./commands/invitation.ts')).invitation,
+  ),
   team: entry(
     'resources',
     'manage teams, their members and roles',

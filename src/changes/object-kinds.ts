@@ -278,12 +278,12 @@ type TypesWhere<Condition> = {
 /** A type of the authorization model. */
 export type ModelType = keyof Kinds;
 /**
- * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change is
- * for the guard of writes, and for those who follow events.
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail, an invitation, an
+ * access request or an access review: such a change is for the guard of writes, and for those who follow events.
  */
 export type ChangeKind = Kinds[ModelType]['source'] | TuplelessKind;
 /** What is written like anything else, but no right comes from it. */
-export const TUPLELESS_KINDS = ['guardrail', 'review'] as const;
+export const TUPLELESS_KINDS = ['guardrail', 'invitation', 'request', 'review'] as const;
 export type TuplelessKind = (typeof TUPLELESS_KINDS)[number];
 /** The types that roles can be assigned to. */
 export type PrincipalType = TypesWhere<{ isPrincipal: true }>;

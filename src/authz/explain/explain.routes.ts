@@ -125,6 +125,19 @@ const Explanation = named(
     sentence: Type.String({
       description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
     }),
+    requestable: Type.Optional(
+      named(
+        'Requestable',
+        Type.Object(
+          {
+            longest: Type.String({ description: 'For how long at most, such as P7D.' }),
+            approvals: Type.Integer({ description: 'How many users must approve.' }),
+            approvers: Type.Integer({ description: 'How many users could approve it for that long.' }),
+          },
+          { description: 'How the caller could ask for it (POST /authz/requests). Absent if they cannot.' },
+        ),
+      ),
+    ),
     forbidden_by: Type.Optional(
       Type.Array(ForbiddingGuardrail, {
         description:
@@ -179,7 +192,7 @@ interface ExplainParts extends Advice {
 }
 
 export function explainRoutes(scope: Scope, parts: ExplainParts): void {
-  const { explainAt, timeMachine, remedies, forbidding, reachOf, noteUse, baseUrl } = parts;
+  const { explainAt, timeMachine, remedies, requestable, forbidding, reachOf, noteUse, baseUrl } = parts;
   const tags = ['authorization'];
 
   scope.get(
@@ -234,6 +247,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
       const searched = isNo && wantsRemedies ? await remedies(about) : undefined;
       const forbidden = isNo && standing === 'seen' ? await forbidding(about) : [];
       const isForbidden = forbidden.length > 0 && !searched?.sentence;
+      const couldAsk = isNo && personId === person.id ? await requestable(question) : undefined;
       return {
         ...shownObject(object),
         relation,
@@ -243,6 +257,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
         // The nearest link that is missing is often the membership that grants the most.
         sentence: [searched?.sentence ?? found.sentence, ...(isForbidden ? forbidden.map(forbiddenBy) : [])].join('; '),
         ...(forbidden.length > 0 && { forbidden_by: [...forbidden] }),
+        ...(couldAsk && { requestable: couldAsk }),
         steps: steps.map(presentStep),
         missing: [...missing],
         needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({

@@ -43,7 +43,7 @@ import {
   requireProven,
   type SignedAccess,
 } from './access.ts';
-import { type Credential, isBasic, readCredential } from './credential.ts';
+import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
 
 interface AdmissionOptions {
   readonly callers: Callers;
@@ -85,6 +85,7 @@ export function createAdmission(options: AdmissionOptions) {
     const needs: SignedAccess = access;
     const isPlain = !needs.basic && needs.robots !== 'only' && needs.who !== 'holds' && needs.about !== 'path';
     return function admit(request, done) {
+      if (needs.orAnonymous && isAnonymous(request)) return done();
       const name = isPlain ? tokenShown(request, needs) : undefined;
       if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
       callers.whenCurrent((error) => {
@@ -142,9 +143,9 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { person, robot, scopes, tokenId, expiresAt: until } = grant;
+    const { person, robot, scopes, tokenId, expiresAt: until, outside } = grant;
     const known = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until } as const;
-    const caller: Caller = robot === null ? known : { ...known, robot };
+    const caller: Caller = robot === null ? known : { ...known, robot, ...(outside && { outside }) };
     callersOf.set(grant, caller);
     return caller;
   }
@@ -262,9 +263,13 @@ export function createAdmission(options: AdmissionOptions) {
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
+        const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
         const person = limits ? ownerWithin(grant) : grant.person;
-        const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
+        const more = {
+          ...(robot !== null && { robot }),
+          ...(outside && { outside }),
+          ...(limits && { limits, owner: grant.person }),
+        };
         const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
         if (robot !== null && access.robots === 'never') {
           request.identified = caller;
