@@ -232,6 +232,7 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     installers: '1',
     providers: 'company',
     credentials: 'none',
+    invitations: 'none',
   };
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];

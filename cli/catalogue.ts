@@ -75,6 +75,16 @@ const COMMANDS = {
     'manage statements about access that must stay true',
     async () => (await import('./commands/guardrail.ts')).guardrail,
   ),
+  review: entry(
+    'access',
+    'review access: keep it or end it, with a record',
+    async () => (await import('./commands/review.ts')).review,
+  ),
+  unused: entry(
+    'access',
+    'list access that nobody has used for some time',
+    async () => (await import('./commands/unused.ts')).unused,
+  ),
   test: entry(
     'access',
     'check a file of assertions about who can do what',
@@ -91,6 +101,11 @@ const COMMANDS = {
     'resources',
     'manage organizations and their members',
     async () => (await import('./commands/org.ts')).org,
+  ),
+  invitation: entry(
+    'resources',
+    'invite people to an organization by their addresses',
+    async () => (await import('./commands/invitation.ts')).invitation,
   ),
   team: entry(
     'resources',

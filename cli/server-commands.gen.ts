@@ -45,7 +45,7 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "name": "doctor",
     "summary": "check this deployment for faults and print how to fix each; changes nothing",
     "usage": [
-      "doctor [--json] [--new]"
+      "doctor [--json] [--new] [--mail ADDRESS]"
     ],
     "options": [
       {
@@ -55,11 +55,16 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
       {
         "name": "--new",
         "help": "before the first start: that there is no deployment yet is no fault"
+      },
+      {
+        "name": "--mail ADDRESS",
+        "help": "also send a test email to this address"
       }
     ],
     "examples": [
       "atrium doctor",
-      "atrium doctor --json"
+      "atrium doctor --json",
+      "atrium doctor --mail ann@example.com"
     ]
   },
   {

@@ -107,6 +107,80 @@ export type AccessReason = {
   readonly name: string;
 };
 
+/** Somebody asks for a relation on an object until a time, and others decide. */
+export type AccessRequest = {
+  /** Such as req_123. */
+  readonly id: string;
+  /** Name of the organization. */
+  readonly organization: string;
+  /** What has become of it. */
+  readonly state: 'open' | 'approved' | 'denied' | 'cancelled' | 'expired' | 'failed' | 'ended';
+  readonly by: RequestPrincipal;
+  readonly asks: AccessRequestAsks;
+  /** What an approval does. */
+  readonly changes: readonly RequestedChange[];
+  readonly impact: AccessRequestImpact;
+  /** Stands for the changes and their impact. An approval names it. */
+  readonly digest: string;
+  /** Why it is asked for. */
+  readonly reason: string;
+  /** When the access ends. Null: never, if an administrator took the end away. */
+  readonly until: string | null;
+  /** The request rule that allowed it. Null: the default. */
+  readonly rule: string | null;
+  /** How many users must approve. */
+  readonly approvals_needed: number;
+  /** Who can. Empty if the caller may not see the members. */
+  readonly approvers: readonly RequestPrincipal[];
+  /** How many can. */
+  readonly approvers_count: number;
+  /** What was decided, the oldest first. */
+  readonly decisions: readonly RequestDecision[];
+  readonly break_glass?: AccessRequestBreakGlass;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Until when it can be decided. */
+  readonly closes_at: string;
+  /** When it was decided, or closed otherwise. Null while it is open. */
+  readonly closed_at: string | null;
+  /** Why it failed. */
+  readonly because: string | null;
+  /** The assignments that it made. */
+  readonly assignment_ids: readonly bigint[];
+};
+
+/** What is asked for. */
+export type AccessRequestAsks = {
+  /** The relation, such as can_connect. */
+  readonly relation: string;
+  readonly object: RequestObject;
+  /** Of a cluster. Null: all of it. */
+  readonly namespaces: readonly string[] | null;
+};
+
+/** Only of a request that was granted without an approval, in an emergency. */
+export type AccessRequestBreakGlass = {
+  /** When an owner acknowledged it. */
+  readonly acknowledged_at: string | null;
+  /** The owner who did. */
+  readonly acknowledged_by: {
+    /** user or robot_ac. */
+    readonly type: string;
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Empty if it is gone. */
+    readonly name: string;
+  } | null;
+};
+
+/** What follows from the changes. In lists, as of when the request was last looked at. */
+export type AccessRequestImpact = {
+  /** The requester, with what they gain and lose. */
+  readonly users: readonly RequestImpactOn[];
+  /** How many users and robots are affected. */
+  readonly total: number;
+};
+
 /** A custom role that a user has, and through which teams. */
 export type AccessRole = {
   /** Assigned by the server, never reused. */
@@ -308,6 +382,7 @@ export type AuditEntry = {
   readonly organization_id: bigint;
   readonly actor: AuditEntryActor;
   readonly on_behalf_of?: AuditEntryOnBehalfOf;
+  readonly via?: AuditEntryVia;
   /** What was done, such as role.create. */
   readonly action: string;
   readonly object: AuditEntryObject;
@@ -321,7 +396,7 @@ export type AuditEntry = {
   readonly request_id: string;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
-  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
@@ -351,6 +426,18 @@ export type AuditEntryOnBehalfOf = {
   readonly id: bigint;
   /** Login name of that user at that time. */
   readonly name: string;
+};
+
+/** The token of another issuer that the robot was given its own for. Absent for every other credential. */
+export type AuditEntryVia = {
+  /** Its iss. */
+  readonly issuer: string;
+  /** Its sub. Null if it has none. */
+  readonly subject: string | null;
+  /** ID of the trust rule that accepted it. */
+  readonly rule: bigint;
+  /** Its jti. Null if it has none. */
+  readonly jti: string | null;
 };
 
 /** A part of an audit log, newest entry first. */
@@ -922,6 +1009,18 @@ export type Confirmation = {
   readonly message: string;
 };
 
+/** A new account, and the code that allows to create it. */
+export type ConfirmedSignUpInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** A name that no user and no organization has. */
+  readonly username: string;
+  /** 8 to 255 characters. */
+  readonly password: string;
+  /** Name for people. */
+  readonly full_name?: string | undefined;
+};
+
 /** What an organization may use, and until when. */
 export type Contract = {
   /** Assigned by the server, never reused. */
@@ -1416,6 +1515,7 @@ export type Explanation = {
   readonly token_limit?: boolean;
   /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
+  readonly requestable?: Requestable;
   /** On a no: enforced guardrails that say that this user can never do this. Absent if there are none, or if the caller may not view roles. */
   readonly forbidden_by?: readonly ForbiddingGuardrail[];
   /** From the object to the user. Each step rests on the deeper ones after it. */
@@ -1511,6 +1611,12 @@ export type ForbiddingGuardrail = {
   readonly name: string;
   /** What it says, as far as the caller may see what it names. */
   readonly sentence: string;
+};
+
+/** Whose password was forgotten. */
+export type ForgottenPasswordInput = {
+  /** An address of the account. */
+  readonly email: string;
 };
 
 /** An installer that a search found. */
@@ -1954,6 +2060,88 @@ export type InstallerPage = {
   readonly next_cursor: string | null;
 };
 
+/** An address that is invited to teams of an organization. */
+export type Invitation = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  readonly organization: InvitedOrganization;
+  /** The address that is invited. */
+  readonly email: string;
+  /** Only an open invitation can be accepted. */
+  readonly state: 'open' | 'accepted' | 'expired';
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
+  /** When it was accepted. Absent if it was not. */
+  readonly accepted_at?: string;
+  readonly accepted_by?: InvitationAcceptedBy;
+  /** Where the invitation is accepted. Shown once, and only if no mail server is configured or with show_link. It does not prove the address. */
+  readonly link?: string;
+};
+
+/** How an invitation is accepted. With a credential, the user joins; without one, an account is created. */
+export type InvitationAcceptanceInput = {
+  /** Join although the invitation is for an address that is not one of the account. */
+  readonly other_address?: boolean | undefined;
+  /** Name of the new account. Only without a credential. */
+  readonly username?: string | undefined;
+  /** 8 to 255 characters. Only without a credential. */
+  readonly password?: string | undefined;
+  /** Full name of the new account. */
+  readonly full_name?: string | undefined;
+};
+
+/** Who accepted it. Absent if it was not accepted, or the account is gone. */
+export type InvitationAcceptedBy = {
+  /** What it is. */
+  readonly type: 'user';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name. */
+  readonly name: string;
+};
+
+/** The organization that the invitation is to. */
+export type InvitedOrganization = {
+  /** What it is. */
+  readonly type: 'organization';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A team that the user joins. */
+export type InvitedTeam = {
+  /** What it is. */
+  readonly type: 'team';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The organization and the teams that the user has joined. */
+export type JoinedOrganization = {
+  readonly organization: InvitedOrganization;
+  /** The teams that the user joins, without those that were deleted since. */
+  readonly teams: readonly InvitedTeam[];
+};
+
 /** Public keys in the format of RFC 7517. */
 export type JsonWebKeySet = {
   /** The keys, the present one included. */
@@ -2382,6 +2570,25 @@ export type NeededRelationship = {
   readonly object_name: string;
 };
 
+/** What is asked for, for how long, and why. */
+export type NewAccessRequestInput = {
+  /** The relation that is asked for, such as can_connect. */
+  readonly relation: string;
+  readonly object: RequestedObjectInput;
+  /** Of a cluster: only in these namespaces, at most 50. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** For how long, such as PT4H. Either this or until. */
+  readonly for?: string | undefined;
+  /** Until when. Either this or for. */
+  readonly until?: string | undefined;
+  /** Why. At most 1000 characters. */
+  readonly reason: string;
+  /** One of the remedies that explain offers: its position, from 0, or {"changes": […]}. */
+  readonly remedy?: unknown | undefined;
+  /** Take it at once, without an approval, for at most an hour. All owners are told. */
+  readonly break_glass?: boolean | undefined;
+};
+
 /** A role to assign, to whom and on what. */
 export type NewAssignmentInput = {
   readonly role: AssignedRoleInputInput;
@@ -2510,6 +2717,18 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** Whom to invite, and to which teams. */
+export type NewInvitationInput = {
+  /** The address to invite. */
+  readonly email: string;
+  /** IDs of the teams to join: 1 to 50. */
+  readonly team_ids: readonly (bigint | number)[];
+  /** Plain text for the email, at most 500 characters. */
+  readonly message?: string | undefined;
+  /** At most 30 days from now. By default, in seven days. */
+  readonly expires_at?: string | undefined;
+};
+
 /** The provider at which to sign in. */
 export type NewLinkedAccountInput = {
   /** Name of the provider. */
@@ -2625,6 +2844,90 @@ export type NewRecoveryCodes = {
   readonly recovery_codes: readonly string[];
 };
 
+/** A rule for access requests. */
+export type NewRequestRuleInput = {
+  /** Required and unique: the audit log names it. */
+  readonly name?: string | undefined;
+  readonly match?: NewRequestRuleMatchInput | undefined;
+  /** The longest time, such as PT8H: P7D by default, at most P90D. */
+  readonly longest?: string | undefined;
+  /** How many users must approve, 0 to 3. 0 approves by itself. By default 1. */
+  readonly approvals?: number | undefined;
+  /** False forbids what matches. By default true. */
+  readonly allow?: boolean | undefined;
+  /** Whether access can be taken without an approval, for at most an hour. By default false. */
+  readonly break_glass?: boolean | undefined;
+  /** An object with the name of a team that approvers must be in: {"team": "leads"}. */
+  readonly approvers?: unknown | undefined;
+};
+
+/** All parts that are given must hold. Empty: everything. */
+export type NewRequestRuleMatchInput = {
+  /** Relations, such as can_connect. */
+  readonly relations?: readonly string[] | undefined;
+  /** Objects. A request matches if it is about one of them, or about a cluster in one of the sets. */
+  readonly objects?: readonly NewRequestRuleMatchObjectInput[] | undefined;
+  /** Names of sets of clusters. */
+  readonly cluster_sets?: readonly string[] | undefined;
+  /** Names of roles. */
+  readonly roles?: readonly unknown[] | undefined;
+  /** The name of the team that requesters are in. */
+  readonly requesters?: unknown | undefined;
+};
+
+/** An object. */
+export type NewRequestRuleMatchObjectInput = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** What to review, who decides, and by when. */
+export type NewReviewInput = {
+  /** At most 100 characters. By default, the question. */
+  readonly name?: string | undefined;
+  readonly question: NewReviewQuestionInput;
+  /** Login names of members, at most 20. By default, the owners decide. */
+  readonly reviewers?: readonly string[] | undefined;
+  /** When it is closed by itself, within 366 days. By default, in 14 days. */
+  readonly due_at?: string | undefined;
+  /** What happens to undecided items: keep, by default, or end. */
+  readonly undecided?: "keep" | "end" | undefined;
+};
+
+/** What to review. */
+export type NewReviewQuestionInput = {
+  /** access, team, robot_tokens or unused. */
+  readonly kind: "access" | "team" | "robot_tokens" | "unused";
+  /** Of access: such as connect or can_connect. */
+  readonly relation?: string | undefined;
+  readonly object?: NewReviewQuestionObjectInput | undefined;
+  readonly team?: NewReviewQuestionTeamInput | undefined;
+  /** Of robot_tokens and unused: for how many days, 1 to 365. */
+  readonly days?: number | undefined;
+};
+
+/** Of access: the object, by ID or name. By default, the organization. */
+export type NewReviewQuestionObjectInput = {
+  /** Its type. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
+/** Of team: the team, by ID or name. */
+export type NewReviewQuestionTeamInput = {
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
 /** A robot account to create. */
 export type NewRobotInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
@@ -2684,6 +2987,36 @@ export type NewTokenLimitsObjectInput = {
   readonly type: "team" | "cluster" | "contract" | "robot_ac";
   /** Assigned by the server, never reused. */
   readonly id: bigint | number;
+};
+
+/** A trust rule to be created, or in place of another one. */
+export type NewTrustRuleInput = {
+  /** Its name, which no other rule of the robot has. */
+  readonly name: string;
+  /** The iss of the tokens, such as https://token.actions.githubusercontent.com. */
+  readonly issuer: string;
+  /** Their aud. By default, the address of this server. */
+  readonly audience?: string | undefined;
+  readonly jwks?: NewTrustRuleJwksInput | undefined;
+  /** What the token must say, by the name of a claim, or by a JSON pointer such as /kubernetes.io/namespace. A value is exact, or ends in * after one of / : - _ . @ At least one besides iss, aud, exp, nbf, iat and jti; at most 20. */
+  readonly claims: {
+    readonly [key: string]: unknown;
+  };
+  /** Scopes of the issued tokens. */
+  readonly scopes?: readonly ('all' | 'public-only' | 'scim' | 'kube' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
+  readonly limits?: NewTokenLimitsInput | undefined;
+  /** From PT1M to PT1H, which is the default. */
+  readonly lifetime?: string | undefined;
+  /** True by default. If false, a token is accepted as often as it is sent, for at most an hour, and what is issued for it ends with it. */
+  readonly single_use?: boolean | undefined;
+};
+
+/** The public keys of an issuer that cannot be reached. */
+export type NewTrustRuleJwksInput = {
+  /** The keys, each as a JSON Web Key. */
+  readonly keys: readonly {
+    readonly [key: string]: unknown;
+  }[];
 };
 
 /** A user to create. */
@@ -2758,6 +3091,26 @@ export type OpenIdConfiguration = {
   readonly id_token_signing_alg_values_supported: readonly string[];
 };
 
+/** An invitation, as everybody who has its link sees it. */
+export type OpenInvitation = {
+  readonly organization: InvitedOrganization;
+  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  readonly invited_by: {
+    /** What it is. */
+    readonly type: 'user' | 'robot_ac';
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Login name, or name of the robot. */
+    readonly name: string;
+  } | null;
+  /** The address that is invited. */
+  readonly email: string;
+  /** What the inviter wrote; empty if nothing. */
+  readonly message: string;
+  /** From then on, it cannot be accepted. */
+  readonly expires_at: string;
+};
+
 /** An order to deploy charts, without the charts. */
 export type Order = {
   /** Version of the format. */
@@ -2801,6 +3154,12 @@ export type Organization = {
   readonly orgType: string;
 };
 
+/** A token to be tried. */
+export type OutsideTokenInput = {
+  /** A token of another issuer. It is neither stored nor spent. */
+  readonly token: string;
+};
+
 /** What an organization has, in numbers. */
 export type Overview = {
   /** Number of members. Absent if the caller may not see them. */
@@ -2815,6 +3174,7 @@ export type Overview = {
   readonly clusters?: OverviewClusters;
   readonly contracts?: OverviewContracts;
   readonly expiring?: OverviewExpiring;
+  readonly unused_access?: OverviewUnusedAccess;
   readonly last_change?: OverviewLastChange;
 };
 
@@ -2895,6 +3255,22 @@ export type OverviewTokens = {
   readonly expiring: number;
   /** Valid tokens that were not used for 90 days, or were never used since then. */
   readonly unused: number;
+};
+
+/** Access that nobody has used for some time; at most ten minutes old. Absent if the caller may not see them. */
+export type OverviewUnusedAccess = {
+  /** For how many days they were not used. */
+  readonly days: number;
+  /** Uses before this time are not known. */
+  readonly tracked_since: string;
+  /** False if uses are not known for so many days yet. Then all are 0. */
+  readonly complete: boolean;
+  /** Memberships of teams that made no difference. */
+  readonly memberships: number;
+  /** Assignments of roles that made no difference. */
+  readonly assignments: number;
+  /** Permissions of custom roles that made no difference. */
+  readonly permissions: number;
 };
 
 /** The rules for new access tokens of the caller. */
@@ -3021,6 +3397,22 @@ export type PasskeySignInInput = {
   readonly passkey: PasskeyAssertionInput;
   /** If true, the session outlives the browser. */
   readonly remember?: boolean | null | undefined;
+};
+
+/** A link that sets a new password, which only its reader may know. */
+export type PasswordLink = {
+  /** Where the user sets a new password. It works once, and is not shown again. */
+  readonly link: string;
+  /** When the link expires. */
+  readonly expires_at: string;
+};
+
+/** A new password, and the code that allows to set it. */
+export type PasswordResetInput = {
+  /** What the link has after `code=`. */
+  readonly code: string;
+  /** The new password: 8 to 255 characters. */
+  readonly password: string;
 };
 
 /** One step of a JSON Patch (RFC 6902). */
@@ -3380,6 +3772,183 @@ export type RenamePasskeyInput = {
   readonly name: string;
 };
 
+/** What an approver decided. */
+export type RequestDecision = {
+  /** Null if the caller may not see the members. */
+  readonly by: {
+    /** user or robot_ac. */
+    readonly type: string;
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Empty if it is gone. */
+    readonly name: string;
+  } | null;
+  /** What was decided. */
+  readonly decision: 'approved' | 'denied';
+  /** What the approver said. */
+  readonly comment: string;
+  /** What was approved. */
+  readonly digest: string | null;
+  /** When. */
+  readonly at: string;
+};
+
+/** Something that can be done on an object. */
+export type RequestEffect = {
+  readonly object: RequestObject;
+  /** What can be done on the object, such as can_edit. */
+  readonly relation: string;
+  /** The permission that a role can contain, if it is one. */
+  readonly permission: Permission | null;
+  /** The only namespaces in which it is held. */
+  readonly namespaces?: readonly string[];
+  /** When it ends. */
+  readonly expires_at?: string;
+};
+
+/** What the requester gains and loses. */
+export type RequestImpactOn = {
+  readonly user: RequestImpactOnUser;
+  /** What they could do besides. */
+  readonly gains: readonly RequestEffect[];
+  /** What they could do no longer. */
+  readonly loses: readonly RequestEffect[];
+  /** Always empty. */
+  readonly keeps: readonly RequestEffect[];
+  /** How many effects are left out, also because the caller may not see the objects. */
+  readonly more: number;
+};
+
+/** A user, or a robot. */
+export type RequestImpactOnUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+  /** Only of a robot. */
+  readonly type?: string;
+};
+
+/** An object. */
+export type RequestObject = {
+  /** What it is. */
+  readonly type: string;
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+};
+
+/** A user or a robot. */
+export type RequestPrincipal = {
+  /** user or robot_ac. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Empty if it is gone. */
+  readonly name: string;
+};
+
+/** What can be asked for, for how long, and who approves it. The first rule that matches decides. */
+export type RequestRule = {
+  /** Its name. */
+  readonly name: string;
+  readonly match: RequestRuleMatch;
+  /** The longest time. */
+  readonly longest: string;
+  /** How many users must approve. */
+  readonly approvals: number;
+  readonly approvers?: RequestRuleApprovers;
+  /** Whether it can be asked for. */
+  readonly allow: boolean;
+  /** Whether access can be taken without an approval. */
+  readonly break_glass?: boolean;
+};
+
+/** Who may approve at all. */
+export type RequestRuleApprovers = {
+  /** Its name. */
+  readonly team: string;
+};
+
+/** All parts that are given must hold. */
+export type RequestRuleMatch = {
+  /** Relations, such as can_connect. */
+  readonly relations?: readonly string[];
+  /** Objects. A request matches if it is about one of them, or about a cluster in one of the sets. */
+  readonly objects?: readonly RequestRuleMatchObject[];
+  /** Names of sets of clusters. */
+  readonly cluster_sets?: readonly string[];
+  /** Names of roles. */
+  readonly roles?: readonly string[];
+  /** The team that requesters are in. */
+  readonly requesters?: string;
+};
+
+/** An object. */
+export type RequestRuleMatchObject = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** How the caller could ask for it (POST /authz/requests). Absent if they cannot. */
+export type Requestable = {
+  /** For how long at most, such as P7D. */
+  readonly longest: string;
+  /** How many users must approve. */
+  readonly approvals: number;
+  /** How many users could approve it for that long. */
+  readonly approvers: number;
+};
+
+/** A change. */
+export type RequestedChange = {
+  /** What an approval does. */
+  readonly action: 'assignment.create' | 'team.add_member';
+  readonly role?: RequestedChangeRole;
+  readonly to?: RequestPrincipal;
+  readonly on?: RequestObject;
+  /** The only namespaces in which it counts. */
+  readonly namespaces?: readonly string[];
+  /** Null if hidden. */
+  readonly id?: number;
+  readonly team?: RequestedChangeTeam;
+  /** The user who joins the team. */
+  readonly username?: string;
+  /** When it ends. Null: never. */
+  readonly expires_at: string | null;
+};
+
+/** The role. */
+export type RequestedChangeRole = {
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The team. */
+export type RequestedChangeTeam = {
+  /** Null if hidden. */
+  readonly id: number;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The object, by ID or name. */
+export type RequestedObjectInput = {
+  /** organization, cluster, contract, robot_ac or team. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Its name. */
+  readonly name?: string | undefined;
+};
+
 /** A relation that a caller must hold. */
 export type RequiredRelation = {
   /** Type of the object, as the authorization model names it. */
@@ -3453,6 +4022,46 @@ export type RetriedDelivery = {
   readonly reason: string;
 };
 
+/** An access review: which access is kept, and which is ended. */
+export type Review = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. By default, its question. */
+  readonly name: string;
+  /** The question as a sentence. */
+  readonly about: string;
+  readonly question: ReviewQuestion;
+  /** closed: everything is decided, and there is a record. */
+  readonly state: 'open' | 'closed';
+  /** What happens to items that nobody decided about. */
+  readonly undecided: 'keep' | 'end';
+  /** When it is closed by itself. */
+  readonly due_at: string;
+  /** Who decides. Empty: the owners. */
+  readonly reviewers: readonly ReviewReviewer[];
+  /** The moment that the items are of. */
+  readonly started_at: string;
+  readonly started_by: ReviewStartedBy;
+  /** When it was closed. Null: it is open. */
+  readonly closed_at: string | null;
+  /** The user who closed it. Null: it is open, or was closed when it was due. */
+  readonly closed_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  readonly counts: ReviewCounts;
+  /** Users who have what the question asks for, but not through anything that a review can end: site administrators. */
+  readonly left_out: number;
+};
+
+/** Why a reviewer decides like that. */
+export type ReviewCommentInput = {
+  /** Why, in at most 1000 characters. */
+  readonly comment?: string | undefined;
+};
+
 /** The requests of one user or robot. */
 export type ReviewCount = {
   readonly user: ReviewedUser;
@@ -3462,6 +4071,299 @@ export type ReviewCount = {
   readonly refused: number;
   /** When the last one came. */
   readonly last_at: string;
+};
+
+/** How many items there are, by state. */
+export type ReviewCounts = {
+  /** How many items are in this state. */
+  readonly open: number;
+  /** How many items are in this state. */
+  readonly kept: number;
+  /** How many items are in this state. */
+  readonly ended: number;
+  /** How many items are in this state. */
+  readonly gone: number;
+  /** How many items are in this state. */
+  readonly rejected: number;
+};
+
+/** A membership, an assignment or a token of a robot, and what was decided about it. */
+export type ReviewItem = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** What can be kept or ended. */
+  readonly kind: 'membership' | 'assignment' | 'token';
+  readonly principal: ReviewItemPrincipal;
+  readonly team?: ReviewItemTeam;
+  /** Of an assignment: its ID. */
+  readonly assignment_id?: bigint;
+  readonly role?: ReviewItemRole;
+  readonly on?: ReviewItemOn;
+  readonly token?: ReviewItemToken;
+  /** Why they had it when the review was started. */
+  readonly sentence: string;
+  /** gone: it had ended otherwise. rejected: the review could not end it, so it is still there. */
+  readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
+  /** Whether the access is still there now. */
+  readonly present: boolean;
+  /** Who decided. Null: nobody, or the review itself. */
+  readonly decided_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  /** When it was decided. Null: it is open. */
+  readonly decided_at: string | null;
+  /** What the reviewer wrote. */
+  readonly comment: string;
+  /** Why it could not be ended. */
+  readonly rejection: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+};
+
+/** Of an assignment: on what the role is assigned. */
+export type ReviewItemOn = {
+  /** What it is. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Who has it. */
+export type ReviewItemPrincipal = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of an assignment: the role. */
+export type ReviewItemRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a membership: the team. */
+export type ReviewItemTeam = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a token: the token of the robot. */
+export type ReviewItemToken = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** An item of a review, and what would change if the caller ended it now. */
+export type ReviewItemWithImpact = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** What can be kept or ended. */
+  readonly kind: 'membership' | 'assignment' | 'token';
+  readonly principal: ReviewItemPrincipal;
+  readonly team?: ReviewItemTeam;
+  /** Of an assignment: its ID. */
+  readonly assignment_id?: bigint;
+  readonly role?: ReviewItemRole;
+  readonly on?: ReviewItemOn;
+  readonly token?: ReviewItemToken;
+  /** Why they had it when the review was started. */
+  readonly sentence: string;
+  /** gone: it had ended otherwise. rejected: the review could not end it, so it is still there. */
+  readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
+  /** Whether the access is still there now. */
+  readonly present: boolean;
+  /** Who decided. Null: nobody, or the review itself. */
+  readonly decided_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  /** When it was decided. Null: it is open. */
+  readonly decided_at: string | null;
+  /** What the reviewer wrote. */
+  readonly comment: string;
+  /** Why it could not be ended. */
+  readonly rejection: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+  /** What would change if the caller ended it now. Null: nothing, or the caller cannot. */
+  readonly impact: {
+    /** Who would lose something; at most 50. */
+    readonly users: readonly ({
+      /** A user or robot. */
+      readonly user: {
+        /** What it is. */
+        readonly type: 'user' | 'robot_ac';
+        /** Assigned by the server, never reused. */
+        readonly id: bigint;
+        /** Its name. */
+        readonly name: string;
+      };
+      /** What they could not do any more; at most 100 on single objects. */
+      readonly loses: readonly {
+        /** The object. */
+        readonly object: {
+          /** What it is. */
+          readonly type: string;
+          /** Assigned by the server, never reused. */
+          readonly id: bigint;
+          /** Its name. */
+          readonly name: string;
+        };
+        /** What can be done on it. */
+        readonly relation: string;
+      }[];
+      /** How many more are left out. */
+      readonly more: number;
+    })[];
+    /** How many users and robots it concerns. */
+    readonly total: number;
+    /** What nobody could do any more. */
+    readonly unattended: readonly {
+      /** The object. */
+      readonly object: {
+        /** What it is. */
+        readonly type: string;
+        /** Assigned by the server, never reused. */
+        readonly id: bigint;
+        /** Its name. */
+        readonly name: string;
+      };
+      /** What can be done on it. */
+      readonly relation: string;
+    }[];
+  } | null;
+  /** Why the caller cannot end it. */
+  readonly cannot_end: {
+    /** The reason code. */
+    readonly reason: string;
+    /** The same in words. */
+    readonly message: string;
+  } | null;
+};
+
+/** What the review is about. */
+export type ReviewQuestion = {
+  /** access: who holds a relation on an object. team: its members and its assignments. robot_tokens: tokens of robots that are older than so many days. unused: access that was not used in so many days. */
+  readonly kind: 'access' | 'team' | 'robot_tokens' | 'unused';
+  /** Of access: such as can_connect. */
+  readonly relation?: string;
+  readonly object?: ReviewQuestionObject;
+  readonly team?: ReviewQuestionTeam;
+  /** Of robot_tokens and unused. */
+  readonly days?: number;
+};
+
+/** Of access: the object. */
+export type ReviewQuestionObject = {
+  /** What it is. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of team: the team. */
+export type ReviewQuestionTeam = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** A reviewer, with their login name. */
+export type ReviewReviewer = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** The user who started it. */
+export type ReviewStartedBy = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** An access review with a page of its items. */
+export type ReviewWithItems = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. By default, its question. */
+  readonly name: string;
+  /** The question as a sentence. */
+  readonly about: string;
+  readonly question: ReviewQuestion;
+  /** closed: everything is decided, and there is a record. */
+  readonly state: 'open' | 'closed';
+  /** What happens to items that nobody decided about. */
+  readonly undecided: 'keep' | 'end';
+  /** When it is closed by itself. */
+  readonly due_at: string;
+  /** Who decides. Empty: the owners. */
+  readonly reviewers: readonly ReviewReviewer[];
+  /** The moment that the items are of. */
+  readonly started_at: string;
+  readonly started_by: ReviewStartedBy;
+  /** When it was closed. Null: it is open. */
+  readonly closed_at: string | null;
+  /** The user who closed it. Null: it is open, or was closed when it was due. */
+  readonly closed_by: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  readonly counts: ReviewCounts;
+  /** Users who have what the question asks for, but not through anything that a review can end: site administrators. */
+  readonly left_out: number;
+  /** How the record is found in the audit log. Null: the review is open. */
+  readonly record: {
+    /** SHA-256 of the record, byte for byte, in hexadecimal digits. */
+    readonly sha256: string;
+    /** The entry of the audit log that started the review. */
+    readonly start: {
+      /** Assigned by the server, never reused. */
+      readonly id: bigint;
+      /** The hash of the entry, in hexadecimal digits. */
+      readonly hash: string;
+    };
+    /** The entry that closed it. It has the hash of the record. */
+    readonly close: {
+      /** Assigned by the server, never reused. */
+      readonly id: bigint;
+      /** The hash of the entry, in hexadecimal digits. */
+      readonly hash: string;
+    };
+    /** Whether the record still has the hash that the audit log names. */
+    readonly verified: boolean;
+  } | null;
+  /** One page of the items. */
+  readonly items: readonly ReviewItem[];
 };
 
 /** A user or a robot. */
@@ -3722,6 +4624,12 @@ export type SignInProvider = {
   readonly url: string;
   /** Whether "Keep me signed in" counts. */
   readonly remember: boolean;
+};
+
+/** Who wants an account. */
+export type SignUpInput = {
+  /** An address of one of the allowed domains. */
+  readonly email: string;
 };
 
 /** Where to go after signing out here. */
@@ -4074,6 +4982,78 @@ export type TokenReviewStatusUser = {
   };
 };
 
+/** One thing that a rule asks of a token. */
+export type TrustCheck = {
+  /** What is compared. */
+  readonly what: 'signature' | 'issuer' | 'audience' | 'expiry' | 'used' | 'claim';
+  /** The name of the claim, or a JSON pointer to it. */
+  readonly claim?: string;
+  /** What the rule asks for. */
+  readonly wanted: string;
+  /** What the token says, or what is wrong. Null: it does not say it. */
+  readonly got: string | null;
+  /** Whether it is what the rule asks for. */
+  readonly holds: boolean;
+};
+
+/** Which trust rule would accept a token, and why the others would not. */
+export type TrustExplanation = {
+  /** Whether a rule would accept the token. */
+  readonly accepted: boolean;
+  /** ID of the first rule that would. Null: none. */
+  readonly rule: bigint | null;
+  /** All rules of the robot account, in the order in which they are tried. */
+  readonly rules: readonly TrustVerdict[];
+};
+
+/** Which tokens of another issuer a robot account accepts in place of a stored token. */
+export type TrustRule = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name, which no other rule of the robot has. */
+  readonly name: string;
+  /** The iss of the tokens that it accepts, character by character. */
+  readonly issuer: string;
+  /** The aud of these tokens, or one of several. */
+  readonly audience: string;
+  /** The public keys of the issuer. Null: they are fetched from it. */
+  readonly jwks: {
+    /** The keys, each as a JSON Web Key. */
+    readonly keys: readonly {
+      readonly [key: string]: unknown;
+    }[];
+  } | null;
+  /** What the token must say, by the name of a claim, or by a JSON pointer such as /kubernetes.io/namespace. A value is exact, or ends in * after one of / : - _ . @ */
+  readonly claims: {
+    readonly [key: string]: string;
+  };
+  /** Scopes of the issued tokens. */
+  readonly scopes: readonly ('all' | 'public-only' | 'scim' | 'kube' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
+  readonly limits?: TokenLimits;
+  /** How long issued tokens work, such as PT1H. */
+  readonly lifetime: string;
+  /** Whether each token of the issuer is accepted once. */
+  readonly single_use: boolean;
+  /** How many issued tokens have not expired. */
+  readonly live_tokens: number;
+  /** When it last issued one. Null: never. */
+  readonly last_used_at: string | null;
+  /** When it was created. */
+  readonly created_at: string;
+};
+
+/** What one rule says about the token. */
+export type TrustVerdict = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the rule. */
+  readonly name: string;
+  /** Whether every check holds. */
+  readonly accepted: boolean;
+  /** Everything that the rule asks for. */
+  readonly checks: readonly TrustCheck[];
+};
+
 /** Rejected requests of one address on one day. */
 export type UnknownCaller = {
   /** A day of UTC. */
@@ -4096,6 +5076,53 @@ export type UnknownCallerPage = {
   readonly items: readonly UnknownCaller[];
   /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
+};
+
+/** A membership, an assignment, or a permission of a role, and when it last made a difference. */
+export type UnusedAccess = {
+  /** What was not used. */
+  readonly kind: 'membership' | 'assignment' | 'permission';
+  /** Of an assignment: its ID, to remove it. */
+  readonly assignment_id?: bigint;
+  readonly team?: ReviewItemTeam;
+  readonly role?: UnusedAccessRole;
+  readonly to?: UnusedAccessTo;
+  readonly on?: AssignmentPlace;
+  readonly permission?: Permission;
+  /** Since when it exists. Of a permission: when its role last changed. */
+  readonly since: string;
+  /** The last day on which it made a difference, in UTC. Null: on none that is known. */
+  readonly last_used_on: string | null;
+};
+
+/** Of an assignment or a permission: the role. */
+export type UnusedAccessRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name. */
+  readonly name: string;
+};
+
+/** Of a membership or an assignment: who has it. */
+export type UnusedAccessTo = {
+  /** What it is. */
+  readonly type: 'user' | 'team' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user, or name of the team or robot. */
+  readonly name: string;
+};
+
+/** Access that nobody has used for some time. */
+export type UnusedReport = {
+  /** How many days the report covers. */
+  readonly days: number;
+  /** Uses before this time are not known. */
+  readonly tracked_since: string;
+  /** False if uses are not known for so many days yet. Then nothing is called unused, and items is empty. */
+  readonly complete: boolean;
+  /** One page. All of them can be ended together: every use would still be allowed. */
+  readonly items: readonly UnusedAccess[];
 };
 
 /** A user. A field that the caller may not see is empty, false or 1970-01-01T00:00:00Z. */
@@ -4768,6 +5795,16 @@ export interface Operations {
     };
     answer: Organization;
   };
+  /** Create a link with which a user sets a new password; it works once, within 30 minutes */
+  'POST /admin/users/{username}/password_link': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: PasswordLink;
+  };
   /** List the browser sessions of a user */
   'GET /admin/users/{username}/sessions': {
     input: {
@@ -5124,6 +6161,274 @@ export interface Operations {
     };
     answer: Impact;
   };
+  /** List access requests: those of the caller, and those that the caller can decide or may read */
+  'GET /authz/requests': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** One or several states, separated by commas: open, approved, denied, cancelled, expired, failed, ended. */
+        state?: Text | undefined;
+        /** Who asked: a login name, user:5, or a robot such as robot:deploy. */
+        by?: Text | undefined;
+        /** Only what the caller can decide. */
+        for_me?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly AccessRequest[];
+  };
+  /** Ask for a relation on an object, for a while */
+  'POST /authz/requests': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: NewAccessRequestInput | RawBody;
+    };
+    answer: AccessRequest;
+  };
+  /** Get an access request, with what it would change now */
+  'GET /authz/requests/{id}': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Acknowledge that somebody took access without an approval; for owners */
+  'POST /authz/requests/{id}/acknowledge': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Approve exactly what the digest stands for */
+  'POST /authz/requests/{id}/approve': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: {
+        /** The digest of the request, as the caller has seen it. */
+        readonly digest?: string | undefined;
+        /** At most 1000 characters. */
+        readonly comment?: string | undefined;
+      } | RawBody | undefined;
+    };
+    answer: AccessRequest;
+  };
+  /** Cancel an access request of the caller */
+  'POST /authz/requests/{id}/cancel': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** Deny an access request */
+  'POST /authz/requests/{id}/deny': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: {
+        /** At most 1000 characters. */
+        readonly comment?: string | undefined;
+      } | RawBody | undefined;
+    };
+    answer: AccessRequest;
+  };
+  /** End the access that was requested */
+  'POST /authz/requests/{id}/end': {
+    input: {
+      path: {
+        /** ID of the access request, such as req_123. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: AccessRequest;
+  };
+  /** List access reviews, the newest first: all for owners, and otherwise those that the caller decides in */
+  'GET /authz/reviews': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Only reviews in this state. */
+        state?: 'open' | 'closed' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly Review[];
+  };
+  /** Start an access review of a question, as of now */
+  'POST /authz/reviews': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: NewReviewInput | RawBody;
+    };
+    answer: Review;
+  };
+  /** Get an access review with a page of its items, and how its record is found in the audit log */
+  'GET /authz/reviews/{id}': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Only items in this state. */
+        state?: 'open' | 'kept' | 'ended' | 'gone' | 'rejected' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: ReviewWithItems;
+  };
+  /** Close an access review before it is due: undecided items are kept or ended, as it says */
+  'POST /authz/reviews/{id}/close': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: ReviewWithItems;
+  };
+  /** Download all items of an access review as CSV */
+  'GET /authz/reviews/{id}/csv': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: string;
+  };
+  /** Get an item of an access review, and what would change if the caller ended it */
+  'GET /authz/reviews/{id}/items/{item}': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: ReviewItemWithImpact;
+  };
+  /** End the access of an item, which is the real change; only reviewers can, with their own rights */
+  'POST /authz/reviews/{id}/items/{item}/end': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: ReviewCommentInput | RawBody | undefined;
+    };
+    answer: ReviewItem;
+  };
+  /** Keep the access of an item; only reviewers can */
+  'POST /authz/reviews/{id}/items/{item}/keep': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+        /** ID of the item of the review. */
+        item: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body?: ReviewCommentInput | RawBody | undefined;
+    };
+    answer: ReviewItem;
+  };
+  /** Download the record of a closed access review; its SHA-256 is in the audit log, byte for byte */
+  'GET /authz/reviews/{id}/record': {
+    input: {
+      path: {
+        /** ID of an access review. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: string;
+  };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
     input: {
@@ -5255,6 +6560,24 @@ export interface Operations {
       };
     };
     answer: readonly RolePrincipal[];
+  };
+  /** List memberships, assignments and permissions of roles that nobody has used for some time */
+  'GET /authz/unused': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** For how many days. By default 90. 0 lists everything, with the day of the last use. */
+        days?: Text | undefined;
+        /** Only these. */
+        kind?: 'membership' | 'assignment' | 'permission' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: UnusedReport;
   };
   /** Show everything that a user, or a robot such as robot:deploy, holds in an organization, and why, as far as the caller may see it */
   'GET /authz/users/{username}/access': {
@@ -5492,6 +6815,27 @@ export interface Operations {
     };
     answer: string;
   };
+  /** Get the invitation behind a link: the organization, whoever invited, and the address */
+  'GET /invitations/{code}': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+    };
+    answer: OpenInvitation;
+  };
+  /** Accept an invitation: as the signed-in user, or without a credential by creating an account */
+  'POST /invitations/{code}/accept': {
+    input: {
+      path: {
+        /** The code from the link. */
+        code: Id;
+      };
+      body?: InvitationAcceptanceInput | RawBody | undefined;
+    };
+    answer: JoinedOrganization;
+  };
   /** List the organizations of the caller, or all for site administrators */
   'GET /orgs': {
     input: {
@@ -5684,6 +7028,67 @@ export interface Operations {
     };
     answer: Contract;
   };
+  /** List invitations: all for callers who can add members, and otherwise those that the caller has made */
+  'GET /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only invitations in this state. */
+        state?: 'open' | 'accepted' | 'expired' | undefined;
+      };
+    };
+    answer: readonly Invitation[];
+  };
+  /** Invite an address to teams of an organization; requires what adding a user to each of them requires */
+  'POST /orgs/{org}/invitations': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+      body: NewInvitationInput | RawBody;
+    };
+    answer: Invitation;
+  };
+  /** Revoke an invitation */
+  'DELETE /orgs/{org}/invitations/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Send an invitation again, with a new code and a new end; the caller becomes the inviter */
+  'POST /orgs/{org}/invitations/{id}/resend': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of an invitation. */
+        id: Id;
+      };
+      query?: {
+        /** Also answer with a link that accepts the invitation. It does not prove the address. */
+        show_link?: Text | undefined;
+      };
+    };
+    answer: Invitation;
+  };
   /** List the members of an organization, with their teams */
   'GET /orgs/{org}/members': {
     input: {
@@ -5786,6 +7191,27 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** List the rules for access requests, in the order in which they are tried */
+  'GET /orgs/{org}/request_rules': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+    };
+    answer: readonly RequestRule[];
+  };
+  /** Replace the rules for access requests; for owners */
+  'PUT /orgs/{org}/request_rules': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: readonly NewRequestRuleInput[] | RawBody;
+    };
+    answer: readonly RequestRule[];
   };
   /** List the robot accounts of an organization */
   'GET /orgs/{org}/robots': {
@@ -6003,6 +7429,81 @@ export interface Operations {
       body?: RotateTokenInput | RawBody | undefined;
     };
     answer: Token;
+  };
+  /** List the trust rules of a robot account: which tokens of other issuers it accepts */
+  'GET /robots/{id}/trust_rules': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly TrustRule[];
+  };
+  /** Create a trust rule for a robot account */
+  'POST /robots/{id}/trust_rules': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      body: NewTrustRuleInput | RawBody;
+    };
+    answer: TrustRule;
+  };
+  /** Explain claim by claim which trust rule of a robot account would accept a token, or why none does */
+  'POST /robots/{id}/trust_rules/explain': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+      };
+      body: OutsideTokenInput | RawBody;
+    };
+    answer: TrustExplanation;
+  };
+  /** Get a trust rule of a robot account, by ID or name */
+  'GET /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+    };
+    answer: TrustRule;
+  };
+  /** Replace a trust rule of a robot account; unless only its name changes, its tokens end immediately */
+  'PUT /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+      body: NewTrustRuleInput | RawBody;
+    };
+    answer: TrustRule;
+  };
+  /** Delete a trust rule of a robot account; its tokens end immediately */
+  'DELETE /robots/{id}/trust_rules/{rule}': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID or name of a trust rule. */
+        rule: Id;
+      };
+    };
+    answer: undefined;
   };
   /** Find by name what the caller may see, at most 8 of each kind */
   'GET /search': {
@@ -6686,6 +8187,20 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Ask for an email with a link that sets a new password; the answer is always the same */
+  'POST /user/password/forgot': {
+    input: {
+      body: ForgottenPasswordInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Set a new password with the code of a link; ends all sessions, and opens none */
+  'POST /user/password/reset': {
+    input: {
+      body: PasswordResetInput | RawBody;
+    };
+    answer: undefined;
+  };
   /** List the OpenID Connect providers that people can sign in with */
   'GET /user/providers': {
     input: {
@@ -6704,6 +8219,22 @@ export interface Operations {
     input: {
     };
     answer: PasskeyOptions;
+  };
+  /** List the access requests of the caller in all organizations, or those that they can decide */
+  'GET /user/requests': {
+    input: {
+      query?: {
+        /** One or several states, separated by commas: open, approved, denied, cancelled, expired, failed, ended. */
+        state?: Text | undefined;
+        /** Only what the caller can decide. */
+        for_me?: Text | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly AccessRequest[];
   };
   /** List the browser sessions of the caller */
   'GET /user/sessions': {
@@ -6778,6 +8309,20 @@ export interface Operations {
     input: {
     };
     answer: SignedOut;
+  };
+  /** Ask for an email with a link that creates an account */
+  'POST /user/signup': {
+    input: {
+      body: SignUpInput | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Create an account with the code of a link; its address is confirmed then */
+  'POST /user/signup/confirm': {
+    input: {
+      body: ConfirmedSignUpInput | RawBody;
+    };
+    answer: User;
   };
   /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {

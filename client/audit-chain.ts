@@ -77,6 +77,7 @@ function readEntry(line: string): Entry {
   const other = entry.get('on_behalf_of');
   const behalf = other === undefined ? undefined : membersOf(other);
   const type = actor.get('type');
+  const via = entry.get('via');
   const previousHash = textIn(raw('previous_hash'));
   const hashed = [
     textIn(raw('at')),
@@ -92,6 +93,7 @@ function readEntry(line: string): Entry {
     previousHash,
     ...(behalf ? [required(behalf, 'id'), textIn(required(behalf, 'name'))] : []),
     ...(type === undefined ? [] : [textIn(type)]),
+    ...(via === undefined ? [] : [via]),
   ];
   return { id: raw('id'), previousHash, hash: textIn(raw('hash')), content: JSON.stringify(hashed) };
 }

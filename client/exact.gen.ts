@@ -16,7 +16,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/reauthenticate/options',
     'POST /user/signin/passkey/options',
   ],
-  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.object.id ?': [
+  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.via.rule items.*.object.id ?': [
     'GET /admin/audit',
     'GET /orgs/{org}/audit',
     'GET /user/audit',
@@ -100,6 +100,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/signin',
     'POST /user/signin/factor',
     'POST /user/signin/passkey',
+    'POST /user/signup/confirm',
   ],
   'passkeys.*.id': [
     'GET /admin/users/{username}/factors',
@@ -147,6 +148,36 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
+  '*.by.id *.changes.*.to.id *.impact.users.*.user.id *.approvers.*.id *.decisions.*.by.id *.break_glass.acknowledged_by.id *.assignment_ids.*': [
+    'GET /authz/requests',
+    'GET /user/requests',
+  ],
+  'by.id changes.*.to.id impact.users.*.user.id approvers.*.id decisions.*.by.id break_glass.acknowledged_by.id assignment_ids.*': [
+    'POST /authz/requests',
+    'GET /authz/requests/{id}',
+    'POST /authz/requests/{id}/acknowledge',
+    'POST /authz/requests/{id}/approve',
+    'POST /authz/requests/{id}/cancel',
+    'POST /authz/requests/{id}/deny',
+    'POST /authz/requests/{id}/end',
+  ],
+  '*.id *.question.object.id *.question.team.id *.reviewers.*.id *.started_by.id *.closed_by.id': [
+    'GET /authz/reviews',
+  ],
+  'id question.object.id question.team.id reviewers.*.id started_by.id closed_by.id': [
+    'POST /authz/reviews',
+  ],
+  'id question.object.id question.team.id reviewers.*.id started_by.id closed_by.id record.start.id record.close.id items.*.id items.*.principal.id items.*.team.id items.*.assignment_id items.*.role.id items.*.on.id items.*.token.id items.*.decided_by.id': [
+    'GET /authz/reviews/{id}',
+    'POST /authz/reviews/{id}/close',
+  ],
+  'id principal.id team.id assignment_id role.id on.id token.id decided_by.id impact.users.*.user.id impact.users.*.loses.*.object.id impact.unattended.*.object.id': [
+    'GET /authz/reviews/{id}/items/{item}',
+  ],
+  'id principal.id team.id assignment_id role.id on.id token.id decided_by.id': [
+    'POST /authz/reviews/{id}/items/{item}/end',
+    'POST /authz/reviews/{id}/items/{item}/keep',
+  ],
   '*.id *.owner_id *.team_ids.* *.team_expiries.*.team_id': [
     'GET /authz/roles',
     'GET /teams/{id}/roles',
@@ -161,6 +192,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   ],
   '*.id *.on.id': [
     'GET /authz/roles/{id}/principals',
+  ],
+  'items.*.assignment_id items.*.team.id items.*.role.id items.*.to.id items.*.on.id': [
+    'GET /authz/unused',
   ],
   'user.id changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id teams.*.id roles.*.id roles.*.via.*.id permissions.*.via.*.id types.*.groups.*.via.*.id types.*.groups.*.objects.*.id': [
     'GET /authz/users/{username}/access',
@@ -193,6 +227,12 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /robots/{id}',
     'PATCH /robots/{id}',
   ],
+  'organization.id invited_by.id': [
+    'GET /invitations/{code}',
+  ],
+  'organization.id teams.*.id': [
+    'POST /invitations/{code}/accept',
+  ],
   '*.id *.ownerID *.managerID': [
     'GET /orgs/{org}/clusters',
     'GET /user/clusters',
@@ -201,11 +241,22 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /orgs/{org}/contracts',
     'GET /orgs/{org}/robots',
   ],
+  '*.id *.organization.id *.teams.*.id *.invited_by.id *.accepted_by.id': [
+    'GET /orgs/{org}/invitations',
+  ],
+  'id organization.id teams.*.id invited_by.id accepted_by.id': [
+    'POST /orgs/{org}/invitations',
+    'POST /orgs/{org}/invitations/{id}/resend',
+  ],
   '*.id *.teams.*.id': [
     'GET /orgs/{org}/members',
   ],
   'last_change.actor.id last_change.object.id': [
     'GET /orgs/{org}/overview',
+  ],
+  '*.match.objects.*.id': [
+    'GET /orgs/{org}/request_rules',
+    'PUT /orgs/{org}/request_rules',
   ],
   'id organization.id role_ids.*': [
     'POST /orgs/{org}/teams',
@@ -227,6 +278,17 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/token/rotate',
     'POST /users/{username}/tokens',
     'POST /users/{username}/tokens/{token}/rotate',
+  ],
+  '*.id *.limits.organizations.*.id *.limits.objects.*.id ?': [
+    'GET /robots/{id}/trust_rules',
+  ],
+  'id limits.organizations.*.id limits.objects.*.id ?': [
+    'POST /robots/{id}/trust_rules',
+    'GET /robots/{id}/trust_rules/{rule}',
+    'PUT /robots/{id}/trust_rules/{rule}',
+  ],
+  'rule rules.*.id': [
+    'POST /robots/{id}/trust_rules/explain',
   ],
   'people.*.id teams.*.id roles.*.id clusters.*.id contracts.*.id robots.*.id organizations.*.id': [
     'GET /search',

@@ -110,4 +110,4 @@ union all
 union all
   select a.id, 'token', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
          a.kind || ':' || a.id, 'token', c.id
-    from token c join account a on a.id = c.account_id;
+    from token c join account a on a.id = c.account_id where c.trust_rule_id is null;

@@ -4,6 +4,7 @@ import type { Config } from './base/config/config.ts';
 import { AppError } from './base/errors.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Outages } from './base/outages.ts';
+import { OAUTH_PREFIX, oauthFormat } from './federation/oauth-error.view.ts';
 import type { Relations } from './http/admission/access.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createGate, rejectUnknownPaths } from './http/admission/gate.ts';
@@ -51,6 +52,7 @@ export interface AppParts {
     | 'EMAIL_CONFIRMATION'
     | 'TOKEN_NOTICE_DAYS'
     | 'PASSWORDS'
+    | 'REGISTRATION'
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -71,7 +73,7 @@ export interface AppParts {
   readonly version: string;
   readonly baseUrl: () => string;
   /** The routes of the features, by where they are mounted. */
-  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener' | 'scim', readonly Mount[]>>;
+  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener' | 'scim' | 'oauth', readonly Mount[]>>;
 }
 
 /** Puts routes under prefixes and gives each part its error format. It has no logic of its own. */
@@ -83,6 +85,7 @@ export function createApp(parts: AppParts) {
   const formatOf = (url: string = LISTENER_PREFIX) => {
     const path = originFormTarget(url);
     if (path.startsWith(SCIM_PREFIX)) return scimFormat;
+    if (path.startsWith(`${OAUTH_PREFIX}/`)) return oauthFormat;
     return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   };
   const isHttps = () => baseUrl().startsWith('https:');
@@ -117,6 +120,7 @@ export function createApp(parts: AppParts) {
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });
+  app.register(oauthScope, { prefix: OAUTH_PREFIX });
   if (hasListener) {
     // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
     const isElsewhere = config.MARKETPLACE_PORT !== undefined;
@@ -135,6 +139,7 @@ export function createApp(parts: AppParts) {
         features: {
           bus: true,
           passwords: config.PASSWORDS === 'on',
+          signUp: config.REGISTRATION === 'domains' && config.PASSWORDS === 'on',
           remember: config.SESSION_REMEMBERED_DAYS > 0,
           mail: config.SMTP_URL !== undefined,
           emailConfirmation: config.EMAIL_CONFIRMATION,
@@ -150,6 +155,12 @@ export function createApp(parts: AppParts) {
   async function scimScope(scope: Scope): Promise<void> {
     setErrorFormat(scope, scimFormat, book, parts.noteRejection);
     for (const mount of mounts.scim) mount(scope);
+    scope.register(async (last) => book.rejectCovered(last));
+  }
+
+  async function oauthScope(scope: Scope): Promise<void> {
+    setErrorFormat(scope, oauthFormat, book);
+    for (const mount of mounts.oauth) mount(scope);
     scope.register(async (last) => book.rejectCovered(last));
   }
 

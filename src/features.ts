@@ -9,12 +9,14 @@ import { wireCredentials } from './credentials/credentials.wiring.ts';
 import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
+import { wireFederation } from './federation/federation.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/limits/brake.ts';
 import type { Scope } from './http/server.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { wireInvitations } from './invitations/invitations.wiring.ts';
 import { wireKubernetes } from './kubernetes/kubernetes.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
@@ -22,12 +24,15 @@ import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireProviders } from './providers/providers.wiring.ts';
 import { wireRemedies } from './remedies/remedies.wiring.ts';
+import { wireRequests } from './requests/requests.wiring.ts';
+import { wireReviews } from './reviews/reviews.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
 import { wireScim } from './scim/scim.wiring.ts';
 import { wireSearch } from './search/search.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
+import { wireUnused } from './unused/unused.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
 
 export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
@@ -39,9 +44,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const remedies = wireRemedies(infrastructure, authz, CATALOG, guardrails.guardrailChecks);
   const roles = wireRoles(infrastructure, authz, guardrails);
   const assignments = wireAssignments(infrastructure, authz);
+  const requests = wireRequests(infrastructure, authz, remedies, assignments.assignments);
+  authz.relations.tellRequestable(requests.mayBeAsked);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
-  const providers = wireProviders(infrastructure, identity, users);
+  const invitations = wireInvitations(infrastructure, authz, users);
+  const admitsInvited = invitations.acceptance.admitsAccount;
+  const providers = wireProviders(infrastructure, identity, { ...users, admitsInvited });
   const { isOpen: isProviderOpen } = providers.providers;
   const factors = wireFactors(infrastructure, identity, { ...users, isProviderOpen }, brake);
   const tokens = wireTokens(infrastructure, identity, authz);
@@ -52,22 +61,29 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const kubernetes = wireKubernetes(infrastructure, identity, authz, clusters.clusters, isRequestable);
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
+  const federation = wireFederation(infrastructure, identity, authz, tokens, brake);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
-  const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
+  const unused = wireUnused(infrastructure, authz);
+  const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });
   const impact = wireImpact(infrastructure, identity, authz, guardrails);
+  const reviews = wireReviews(infrastructure, identity, authz, { unused: unused.unused, impact: impact.impact });
   const marketplace = wireMarketplace(infrastructure);
-  const events = wireEvents(infrastructure, identity, authz.judge);
-  const search = wireSearch(infrastructure, identity, authz.judge);
+  const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
+  const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const wired = [
-    { mount: (scope: Scope) => authz.mount(scope, { remedies, forbidding: guardrails.forbidding }) },
+    {
+      mount: (scope: Scope) =>
+        authz.mount(scope, { remedies, forbidding: guardrails.forbidding, requestable: requests.requestable }),
+    },
     roles,
     assignments,
+    requests,
     users,
     factors,
     tokens,
@@ -76,6 +92,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     bus,
     orders,
     organizations,
+    invitations,
     clusters,
     kubernetes,
     contracts,
@@ -85,12 +102,14 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     features: {
       users: users.users,
       addUpCounts: users.addUp,
+      background: users.background,
       emails: users.emails,
       follows: users.follows,
       factors: factors.factors,
       organizations: organizations.organizations,
       teams: organizations.teams,
       members: organizations.members,
+      invitations: invitations.invitations,
       roles: roles.roles,
       assignments: assignments.assignments,
       clusters: clusters.clusters,
@@ -99,12 +118,16 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       providers: providers.providers,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
+      trustRules: federation.trustRules,
+      sweepIssuedTokens: federation.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,
       marketplace,
       openFga: authz.openFga,
       events: events.events,
+      reviews: reviews.reviews,
+      flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */
     warmUp: authz.warmUp,
@@ -115,17 +138,31 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, providers, devices, robots, audit, overview, impact, guardrails, events, search].map(
-          ({ mount }) => mount,
-        ),
+        ...[
+          ...wired,
+          providers,
+          devices,
+          robots,
+          federation,
+          audit,
+          overview,
+          impact,
+          guardrails,
+          events,
+          search,
+          unused,
+          reviews,
+        ].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
       root: [
         users.mountRoot,
         (scope: Scope) => tokens.mountRoot(scope, kubernetes.tokens.keySet),
         kubernetes.mountRoot,
+        federation.mountRoot,
         marketplace.mountRoot,
       ],
+      oauth: [federation.mountOAuth],
       listener: [marketplace.mount],
       scim: [scim.mount],
     },

@@ -17,6 +17,7 @@ import { createRevisions } from './changes/revision.ts';
 import type { WriteGuard } from './changes/write.ts';
 import { isDatabaseLost } from './db/database-errors.ts';
 import { type DbOptions, loadDriver, ping } from './db/db.ts';
+import { lastBackupAge } from './db/last-backup.store.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { createTracedDb } from './db/traced-db.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
@@ -28,6 +29,7 @@ import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { endRequests } from './requests/ended-requests.store.ts';
 import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
@@ -107,7 +109,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   // The disk of the built-in database is not an outage that ends by itself.
   if (!db.capabilities.isBuiltIn) outages = createOutages({ log, isLost: isDatabaseLost, answers: pingSoon });
   const writeGuards: WriteGuard[] = [];
-  const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers]));
+  const revisions = createRevisions(createRevisionStore(db, writeGuards, [endAssignmentsOfLeavers, endRequests]));
   const { keys } = ring;
   const quotas = createQuotas(limitsOf(config));
   const identity = wireIdentity(db, revisions, quotas, keys, {
@@ -126,6 +128,8 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   metrics.gauge('atrium_writes_under_way', 'Changes that have begun; they wait for each other.', () => writes.underWay);
   metrics.counter('atrium_writes_total', 'Changes that have ended, committed or not.', () => writes.ended);
   metrics.counter('atrium_write_seconds_total', 'How long these changes took together.', () => writes.seconds);
+  const backup = 'Seconds since atrium backup last wrote a file; -1: never.';
+  metrics.stored('atrium_backup_age_seconds', backup, () => lastBackupAge(db.query));
   metrics.gauge('atrium_ready', 'Whether /readyz is green: 1 or 0.', async () =>
     isLeaving ? 0 : await countReady(ready),
   );
@@ -189,7 +193,9 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     features.tokenNotices.send().catch((error) => log.warn({ err: error }, 'expiring tokens were not looked up'));
     verification.advance().catch((error) => log.warn({ err: error }, 'the audit log was not verified'));
     identity.sessions.sweep().catch((error) => log.warn({ err: error }, 'expired sessions were not swept'));
+    features.sweepIssuedTokens().catch((error) => log.warn({ err: error }, 'issued tokens were not swept'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
+    features.reviews.settleDue().catch((error) => log.warn({ err: error }, 'reviews that are due were not closed'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 
@@ -302,6 +308,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     await admin?.close();
     await bus.close();
     await openFga?.close();
+    await features.background.close();
     await denials.close(new Date());
     await flushUsage();
     await spans?.close();
@@ -312,5 +319,6 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     const { tokenUsage, sessionUsage } = identity;
     await tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
     await sessionUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of sessions was not written'));
+    await features.flushAccessUses().catch((error) => log.warn({ err: error }, 'uses of access were not written'));
   }
 }

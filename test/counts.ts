@@ -131,6 +131,10 @@ const ALL_COUNTS = {
   removalRounds: [2, 8, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
+  /** Decisions about one access request, all at once. */
+  requestDecisions: [24, 200, 1000],
+  /** Access requests in a random world: each is asked, approved by each approver, and ended. */
+  randomRequests: [4, 20, 200],
   /** Requests that make one list longer, all at once, although it has room for three only. */
   requestsAtOnce: [8, 100, 200],
   /** Requests to change, create or delete one role, all at once. */

@@ -73,6 +73,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       TOKEN_NOTICE_DAYS: [0],
       EMAIL_CONFIRMATION: false,
       PASSWORDS: 'on',
+      REGISTRATION: 'invited',
     },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => 0),
@@ -85,8 +86,19 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     tokenUsage: { note: () => undefined },
     sessionUsage: { note: () => undefined },
     secondFactors: { isMissing: async () => false },
-    relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
-    mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [], scim: [] },
+    relations: {
+      require: async () => undefined,
+      requireOn: async () => 0n,
+      noteMember: () => undefined,
+      ownerOf: async () => undefined,
+    },
+    mounts: {
+      platform: [(scope) => credentialRoutes(scope, credentials)],
+      root: [],
+      listener: [],
+      scim: [],
+      oauth: [],
+    },
   };
   const { app } = createApp(parts);
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), token };

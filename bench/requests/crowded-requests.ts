@@ -103,7 +103,17 @@ export const CROWDED_REQUESTS: readonly CrowdedRequest[] = [
       `/authz/objects/organization/${acme}/principals?org=acme&relation=can_edit_clusters&limit=50` +
       '&also=can_view,can_edit,can_view_members,can_add_member,can_view_teams,can_create_team,can_view_roles',
   ),
-  get('/authz/users/:username/access', 'a user in 990 teams', () => '/authz/users/mass1/access?org=acme&limit=50'),
+  get(
+    '/authz/users/:username/access',
+    'a user in 990 teams, with roles on 1,000 clusters',
+    () => '/authz/users/mass1/access?org=acme&limit=50',
+  ),
+  get('/authz/assignments', 'the last page of all', () => '/authz/assignments?org=acme&limit=50&page=400'),
+  get(
+    '/authz/assignments',
+    'a page of the 1,000 of a user',
+    () => '/authz/assignments?org=acme&limit=50&page=20&to=user:mass1',
+  ),
   post('/authz/matrix', 'users in 990 and 41 teams, and 1,000 teams', () => ({
     type: 'team',
     users: Array.from({ length: 20 }, (_, at) => `mass${1 + at}`),

@@ -28,6 +28,23 @@ export async function fillCrowd(db: Db, id: bigint, bob: bigint): Promise<void> 
 }
 
 /**
+ * Roles on single clusters, as many as there may be: `mass1` to `mass20` have one on each of a thousand clusters. Needs the
+ * clusters, too.
+ */
+export async function fillSingleAssignments(db: Db, id: bigint): Promise<void> {
+  const { assignmentsPerOrganization: most, assignmentsPerPrincipal: each } = DEFAULT_LIMITS;
+  await db.query(
+    statement(`insert into assignment (organization_id, role_id, user_id, on_cluster_id)
+     select $1, r.id, a.id, c.id
+       from generate_series(1, $2::integer) n
+       join account a on a.name = 'mass' || n
+       cross join lateral (select id from role where organization_id = $1 order by id offset n limit 1) r
+       cross join lateral (select id from cluster where owner_id = $1 order by id desc offset n * 37 limit $3) c`),
+    [id, most / each, each],
+  );
+}
+
+/**
  * Guardrails about any cluster or team, written past the API. None is enforced, so none rejects a write. What the server
  * remembers must be void afterwards.
  */

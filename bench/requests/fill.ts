@@ -6,7 +6,7 @@ import { type Db, only } from '../../src/db/db.ts';
 import { statement } from '../../test/support/server/statement.ts';
 import type { TestMarketplace } from '../../test/support/world/marketplace.ts';
 import { largestOrder } from './bodies.ts';
-import { fillCrowd, fillGuardrails } from './fill-crowd.ts';
+import { fillCrowd, fillGuardrails, fillSingleAssignments } from './fill-crowd.ts';
 import { fillRoles } from './fill-roles.ts';
 
 /** A server whose organization acme, and whose users ann and dan, have as much of everything as they may. */
@@ -43,6 +43,7 @@ export async function fillWorld(atrium: TestMarketplace): Promise<FullWorld> {
   await fillRoles(db, acme, DEFAULT_LIMITS.membersPerOrganization - 30);
   await fillCrowd(db, acme, atrium.world.users.bob?.id ?? 0n);
   await fillResources(db, acme, ann);
+  await fillSingleAssignments(db, acme);
   await fillPeople(db, ann, dan);
   await fillAudit(db, acme, ann);
   await fillCredentials(atrium);

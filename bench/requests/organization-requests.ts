@@ -210,6 +210,15 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/contracts/:id': oneRow,
   'PATCH /api/v1/contracts/:id': { as: 'POST /api/v1/orgs/:org/contracts', because: 'reads the same body' },
   'DELETE /api/v1/contracts/:id': oneWrite,
+  'GET /api/v1/orgs/:org/invitations': {
+    as: 'GET /api/v1/orgs/:org/robots',
+    because: 'lists at most fifty rows',
+  },
+  'POST /api/v1/orgs/:org/invitations': oneWrite,
+  'DELETE /api/v1/orgs/:org/invitations/:id': oneWrite,
+  'POST /api/v1/orgs/:org/invitations/:id/resend': oneWrite,
+  'GET /api/v1/invitations/:code': oneRow,
+  'POST /api/v1/invitations/:code/accept': oneWrite,
   'GET /api/v1/orgs/:org/robots': get('the last page', '/orgs/acme/robots?limit=50&page=19'),
   'POST /api/v1/orgs/:org/robots': oneWrite,
   'GET /api/v1/robots/:id': oneRow,
@@ -234,6 +243,19 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'POST /api/v1/robots/:id/tokens': oneWrite,
   'DELETE /api/v1/robots/:id/tokens/:token': oneWrite,
   'POST /api/v1/robots/:id/tokens/:token/rotate': oneWrite,
+  'GET /api/v1/robots/:id/trust_rules': get('a page', ({ robot }) => `/robots/${robot}/trust_rules`),
+  'POST /api/v1/robots/:id/trust_rules': oneWrite,
+  'GET /api/v1/robots/:id/trust_rules/:rule': oneRow,
+  'PUT /api/v1/robots/:id/trust_rules/:rule': oneWrite,
+  'DELETE /api/v1/robots/:id/trust_rules/:rule': oneWrite,
+  'POST /api/v1/robots/:id/trust_rules/explain': {
+    what: 'a token of 16 KiB that no rule accepts',
+    shot: ({ robot }) => ({
+      as: 'ann',
+      path: `/robots/${robot}/trust_rules/explain`,
+      body: { token: 'x'.repeat(16_000) },
+    }),
+  },
 
   'GET /api/v1/authz/model': get('the whole model', '/authz/model'),
   'GET /api/v1/authz/objects/:objectType': get(

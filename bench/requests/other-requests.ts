@@ -15,7 +15,7 @@ const NOTIFICATION = notified('CloudB');
 const CLOSED = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT'].flatMap((method) =>
   ['/marketplace/api/v1', '/marketplace/api/v1/*'].map((path) => [`${method} ${path}`, nothing] as const),
 );
-const PAGES = ['/admin', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMap((page) =>
+const PAGES = ['/admin', '/invitations', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMap((page) =>
   [page, `${page}/*`].map((path) => [`GET ${path}`, file] as const),
 );
 
@@ -46,6 +46,11 @@ export const OTHER_REQUESTS: Requests = {
   'GET /.well-known/change-password': nothing,
   'GET /.well-known/jwks.json': file,
   'GET /.well-known/openid-configuration': nothing,
+  'GET /.well-known/oauth-authorization-server': file,
+  'POST /oauth/token': {
+    as: 'POST /api/v1/robots/:id/trust_rules/explain',
+    because: 'reads a token and compares it with the rules of one robot',
+  },
   'GET /api/v1/openapi.json': get('the whole document', '/openapi.json'),
   'GET /api/v1/openapi.yaml': { as: 'GET /api/v1/openapi.json', because: 'sends a file of about the same size' },
   'GET /api/v1/version': get('a constant', '/version'),

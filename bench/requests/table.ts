@@ -1,6 +1,7 @@
 import type { Requests } from './entry.ts';
 import { ORGANIZATION_REQUESTS } from './organization-requests.ts';
 import { OTHER_REQUESTS } from './other-requests.ts';
+import { REVIEW_REQUESTS } from './review-requests.ts';
 import { ROLE_REQUESTS } from './role-requests.ts';
 import { SCIM_REQUESTS } from './scim-requests.ts';
 import { USER_REQUESTS } from './user-requests.ts';
@@ -9,6 +10,7 @@ import { USER_REQUESTS } from './user-requests.ts';
 export const TABLE: Requests = {
   ...ORGANIZATION_REQUESTS,
   ...ROLE_REQUESTS,
+  ...REVIEW_REQUESTS,
   ...USER_REQUESTS,
   ...SCIM_REQUESTS,
   ...OTHER_REQUESTS,

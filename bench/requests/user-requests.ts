@@ -252,6 +252,11 @@ export const USER_REQUESTS: Requests = {
       body: mostKeys({ username: `made${round}`, email: `made${round}@example.com`, password: password(round) }),
     }),
   },
+  'POST /api/v1/admin/users/:username/password_link': oneWrite,
+  'POST /api/v1/user/password/forgot': { as: 'POST /api/v1/user/device', because: 'answers before it does anything' },
+  'POST /api/v1/user/password/reset': { as: 'POST /api/v1/user/signin', because: 'hashes one password' },
+  'POST /api/v1/user/signup': { as: 'POST /api/v1/user/device', because: 'answers before it does anything' },
+  'POST /api/v1/user/signup/confirm': { as: 'POST /api/v1/user/signin', because: 'hashes one password' },
   'POST /api/v1/admin/users/:username/view-as': {
     as: 'POST /api/v1/admin/users',
     because: 'reads one user and writes one audit entry',

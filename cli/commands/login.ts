@@ -10,6 +10,7 @@ import { said } from '../output.ts';
 import { ownOrganizations } from '../own-organizations.ts';
 import { checkedUrl, type Session } from '../session.ts';
 import { ask, askSecret, readInput } from '../terminal.ts';
+import { signInFederated } from './federated-login.ts';
 import { asScopes, USUAL_LIFE } from './token.ts';
 
 const USUAL_URL = 'http://127.0.0.1:3000';
@@ -30,6 +31,9 @@ export const login = command({
   args: { url: { about: 'address of the server', optional: true } },
   options: {
     name: { about: 'name of the new context; the host name by default', value: 'NAME' },
+    federated: { about: 'sign in as a robot with the token of GitHub Actions, GitLab CI or Kubernetes' },
+    robot: { about: 'robot to sign in as with --federated, such as acme/deploy', value: 'ROBOT' },
+    audience: { about: 'audience of its trust rule; by default the address of the server', value: 'TEXT' },
     device: { about: 'sign in with a browser, on this machine or another one, with a code' },
     'token-stdin': { about: 'read an access token from standard input' },
     user: { about: 'sign in with a password as this user', value: 'USER', short: 'u' },
@@ -42,6 +46,7 @@ export const login = command({
   examples: [
     'atrium login https://atrium.example.com',
     'atrium login https://atrium.example.com --device',
+    'atrium login https://atrium.example.com --federated --robot acme/deploy',
     'atrium login http://127.0.0.1:3000 --name demo --token-stdin < token.txt',
     'atrium login http://127.0.0.1:3000 --user ann --password-stdin < password.txt',
     'atrium login https://atrium.example.com --user ann --expires 7d --token-name laptop',
@@ -55,6 +60,10 @@ export const login = command({
       session.screen.note(`warning: ${url} is not encrypted; others on the network can read the token`);
     }
     const name = options.name ?? new URL(url).host.replace(/:/g, '-');
+    if (options.federated) return await asRobot(session, url, name, options);
+    if (options.robot !== undefined || options.audience !== undefined) {
+      throw misuse('--robot and --audience are for --federated');
+    }
     const signed = await signIn(session, url, { ...options, name });
     const client = session.connect({ url, token: signed.token });
     const user = await client.call('GET /user').catch((error: unknown) => {
@@ -74,6 +83,34 @@ export const login = command({
     }
   },
 });
+
+/** Nothing is asked with the new token: its scopes may not allow it. */
+async function asRobot(session: Session, url: string, name: string, options: Federated) {
+  const { robot, audience = url } = options;
+  const [org = '', robotName = '', ...rest] = (robot ?? '').split('/');
+  if (org === '' || robotName === '' || rest.length > 0) throw misuse('--federated needs --robot ORGANIZATION/ROBOT');
+  if (options.device || options.user !== undefined || options['token-stdin'] || options['password-stdin']) {
+    throw misuse('--federated cannot be combined with --device, --user, --token-stdin or --password-stdin');
+  }
+  const user = `${org}/${robotName}`;
+  const { token, expiresIn } = await signInFederated(url, session.env, { robot: user, audience });
+  const { contexts } = session.config();
+  const context = { url, user, token, org: session.orgOption ?? org };
+  session.saveConfig({ current: name, contexts: { ...contexts, [name]: context } });
+  const minutes = Math.max(1, Math.floor(expiresIn / 60));
+  return said(
+    `signed in to ${url} as ${user} for ${minutes} minutes; saved as context ${name}, organization ${context.org}`,
+  );
+}
+
+interface Federated {
+  readonly robot: string | undefined;
+  readonly audience: string | undefined;
+  readonly device: boolean;
+  readonly user: string | undefined;
+  readonly 'token-stdin': boolean;
+  readonly 'password-stdin': boolean;
+}
 
 interface Ways {
   readonly device: boolean;

@@ -47,8 +47,13 @@ function bodyOf(options: Details) {
 
 type Overview = Answer<'GET /orgs/{org}/overview'>;
 
+function unusedText({ memberships, assignments, days }: NonNullable<Overview['unused_access']>): string {
+  return `${memberships} memberships, ${assignments} assignments, in ${days} days`;
+}
+
 /** Only what the answer contains: the rest is not for this caller. */
-function overviewOf({ tokens, clusters, contracts, expiring, last_change, ...counts }: Overview): Columns<Overview> {
+function overviewOf(overview: Overview): Columns<Overview> {
+  const { tokens, clusters, contracts, expiring, unused_access: unused, last_change, ...counts } = overview;
   const phases = Object.entries(clusters?.by_phase ?? {}).filter(([, count]) => count > 0);
   const lines: Readonly<Record<string, string | undefined>> = {
     ...Object.fromEntries(Object.entries(counts).map(([title, count]) => [title, String(count)])),
@@ -56,6 +61,8 @@ function overviewOf({ tokens, clusters, contracts, expiring, last_change, ...cou
     clusters: clusters && [clusters.all, ...phases.map(([phase, count]) => `${count} ${phase}`)].join(', '),
     contracts: contracts && `${contracts.all} (${contracts.ending} end soon)`,
     'expire soon': expiring && `${expiring.memberships} memberships, ${expiring.assignments} roles of teams`,
+    // As long as uses are not known for so many days, there is nothing to say.
+    'unused access': unused?.complete ? unusedText(unused) : undefined,
     'last change': last_change && `${shortTime(last_change.at)} ${last_change.action} by ${last_change.actor.name}`,
   };
   const shown = Object.entries(lines).filter(([, text]) => text !== undefined);

@@ -4,6 +4,7 @@ import { command, type Group } from '../command.ts';
 import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
+import { trust } from './robot-trust.ts';
 import {
   createToken,
   newTokenOptions,
@@ -135,5 +136,6 @@ export const robot: Group = {
       },
     }),
     token,
+    trust,
   },
 };

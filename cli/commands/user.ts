@@ -142,6 +142,19 @@ export const user: Group = {
         return one(await session.client().call('PATCH /admin/users/{username}', { path, body }), fields);
       },
     }),
+    'password-link': command({
+      summary: 'create a link with which a user sets a new password; it works once, within 30 minutes',
+      args: { user: user_ },
+      examples: ['atrium user password-link fay'],
+      async run(session, { args }) {
+        const path = { username: args.user };
+        const made = await session.client().call('POST /admin/users/{username}/password_link', { path });
+        session.screen.note(
+          `Give this link to ${args.user} only: whoever opens it can set the password. It is not shown again.`,
+        );
+        return one(made, { link: (row) => row.link, expires: (row) => row.expires_at });
+      },
+    }),
     links: command({
       summary: 'list the accounts at providers that are linked to a user',
       args: { user: user_ },

@@ -144,7 +144,10 @@ function whoMayCall(access: Access, method: string): string {
   const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
   const dry = neededScope(access, { method, query: { dry_run: 'true' } });
   const dryRun = dry === needed ? [] : [`With \`dry_run=true\`, \`${dry}\` is enough.`];
-  return [who, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...dryRun, robotsInWords(access)].join(' ');
+  const orNobody = access.orAnonymous ? ['May also be called without any credential.'] : [];
+  return [who, ...orNobody, `${scope}${PROOFS[proofNeeded(access, method)]}`, ...dryRun, robotsInWords(access)].join(
+    ' ',
+  );
 }
 
 function robotsOf(access: Access): boolean | 'only' {
@@ -181,6 +184,7 @@ function securityOf(access: Access): object[] {
   if (access.who === 'anyone' || access.who === 'webhook') return [];
   if (access.basic) return [{ basic: [] }];
   const ways = [{ token: [] }, { bearer: [] }, { basic: [] }, { session: [] }];
+  if (access.orAnonymous) return [{}, ...ways];
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }
 

@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   credentials: 'Cloud credentials, and the buckets that they open.',
   events: 'What changes, as it changes.',
   kubernetes: 'What API servers and agents of clusters ask, and how kubectl gets in.',
+  invitations: 'Invitations to organizations, by email or by link.',
   marketplace: 'Notifications of cloud marketplaces, installers and claims, and what became of them.',
   members: 'Members of organizations, and how they came to be.',
   organizations: 'Organizations, their names, and what they have, in numbers.',

@@ -1,11 +1,13 @@
 import { ASSIGNMENT, type AssignmentRow, assignmentState } from '../authz/places/assignment-row.rows.ts';
 import { about, awaitAssignmentsOf, touchAssignment } from '../authz/places/end-assignments.store.ts';
 import { limitReached } from '../base/config/limits.ts';
+import { SERVER } from '../changes/audit-entry.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
 import { isPrincipal, principalOf } from '../changes/principal.ts';
 import { countTaken, type Quotas } from '../changes/quotas.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, type Statement, sql, type TransactionQuery } from '../db/db.ts';
+import type { Transaction } from '../users/users.store.ts';
 import type { Assignment, AssignmentFilter } from './assignment.ts';
 import {
   createReferences,
@@ -65,6 +67,8 @@ const ADD_SET = sql(
 );
 const JOIN = sql('assignments.join', 'select id from account where id = $1 for key share');
 const LOCK_ROLE = sql('assignments.lockRole', 'select id from role where id = $1 for key share');
+// What an approver has seen must be what the role gives.
+const KEEP_ROLE = sql('assignments.keepRole', 'select id from role where id = $1 for share');
 const LOCK_TEAM = sql('assignments.lockTeam', 'select id from team where id = $1 for key share');
 const IS_MEMBER = sql(
   'assignments.isMember',
@@ -75,9 +79,9 @@ const INSERT = sql(
   'assignments.insert',
   `insert into assignment (organization_id, role_id, team_id, to_team_id, user_id, robot_id, on_cluster_id, on_set_id,
                            on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id,
-                           namespaces, namespaces_key)
+                           namespaces, namespaces_key, request_id)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::text[],
-           coalesce((select md5(string_agg(n.name, ',' order by n.name)) from unnest($16::text[]) as n (name)), ''))
+           coalesce((select md5(string_agg(n.name, ',' order by n.name)) from unnest($16::text[]) as n (name)), ''), $17)
    returning id`,
 );
 const UPDATE = sql(
@@ -146,46 +150,14 @@ export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): Ass
   async function create(setting: Setting, made: NewAssignment, once?: Once<Assignment>) {
     try {
       return await write<Assignment | 'not a member', Assignment>(async (query, touch, record, keep) => {
-        const { organizationId, actor } = setting;
-        query.later(JOIN, [organizationId]);
-        query.later(LOCK_ROLE, [made.role.id]);
-        if (made.on.type === 'team') query.later(LOCK_TEAM, [made.on.id]);
-        if (made.to.type === 'user' && !(await isStillMember(query, organizationId, made.to.id))) return 'not a member';
-        const onId = made.on.type === 'cluster_set' ? await setId(query, organizationId, made.on.name) : made.on.id;
-        const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
-        // Locked before there is a turn to wait for.
-        if (isOfRole) await query(RENEW_ROLE, [made.role.id]);
-        await requireWithinLimits(query, organizationId, made, isOfRole);
-        const values = valuesOf(setting, made, onId, isOfRole);
-        const { id } = only(await query<{ id: bigint }>(INSERT, values));
-        const row = known(await rowOf(query, organizationId, id));
-        touchAssignment(touch, row);
-        record(about(row, 'assignment.create', actor, { after: assignmentState(row) }));
-        const assignment = toAssignment(row);
-        keep(assignment);
+        const assignment = await insertAssignment({ query, touch, record }, quotas, setting, made);
+        if (assignment !== 'not a member') keep(assignment);
         return assignment;
       }, once);
     } catch (error) {
-      const isTwice =
-        isUniqueViolation(error, 'assignment_place_key') || isUniqueViolation(error, 'assignment_role_team');
-      if (isTwice) return 'already assigned';
+      if (isAssignedTwice(error)) return 'already assigned';
       throw error;
     }
-  }
-
-  async function requireWithinLimits(
-    query: TransactionQuery,
-    organizationId: bigint,
-    made: NewAssignment,
-    isOfRole: boolean,
-  ) {
-    const { id, type } = made.to;
-    await quotas.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: TAKEN_BY[type] });
-    await quotas.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: TAKEN });
-    if (!isOfRole) return;
-    const { teamsPerRole } = quotas.limits;
-    const { taken } = only(await query<{ taken: number }>(TEAMS_OF_ROLE, [made.role.id, teamsPerRole]));
-    if (taken >= teamsPerRole) throw limitReached('teamsPerRole', teamsPerRole, taken);
   }
 
   async function update(
@@ -223,6 +195,53 @@ export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): Ass
   }
 }
 
+/** Makes an assignment as a part of a transaction. With a request, its role stays as it is until the transaction ends. */
+export async function insertAssignment(
+  { query, touch, record }: Transaction,
+  quotas: Quotas,
+  setting: Setting,
+  made: NewAssignment,
+  requestId: string | null = null,
+): Promise<Assignment | 'not a member'> {
+  const { organizationId, actor } = setting;
+  query.later(JOIN, [organizationId]);
+  query.later(requestId === null ? LOCK_ROLE : KEEP_ROLE, [made.role.id]);
+  if (made.on.type === 'team') query.later(LOCK_TEAM, [made.on.id]);
+  if (made.to.type === 'user' && !(await isStillMember(query, organizationId, made.to.id))) return 'not a member';
+  const onId = made.on.type === 'cluster_set' ? await setId(query, organizationId, made.on.name) : made.on.id;
+  const isOfRole = made.to.type === 'team' && made.on.type === 'organization';
+  // Locked before there is a turn to wait for.
+  if (isOfRole) await query(RENEW_ROLE, [made.role.id]);
+  await requireWithinLimits(query, quotas, organizationId, made, isOfRole);
+  const values = valuesOf(setting, made, onId, isOfRole, requestId);
+  const { id } = only(await query<{ id: bigint }>(INSERT, values));
+  const row = known(await rowOf(query, organizationId, id));
+  touchAssignment(touch, row);
+  record(about(row, 'assignment.create', actor, { after: assignmentState(row) }));
+  return toAssignment(row);
+}
+
+/** Whether the same was assigned already. */
+export function isAssignedTwice(error: unknown): boolean {
+  return isUniqueViolation(error, 'assignment_place_key') || isUniqueViolation(error, 'assignment_role_team');
+}
+
+async function requireWithinLimits(
+  query: TransactionQuery,
+  quotas: Quotas,
+  organizationId: bigint,
+  made: NewAssignment,
+  isOfRole: boolean,
+): Promise<void> {
+  const { id, type } = made.to;
+  await quotas.require(query, { limit: 'assignmentsPerPrincipal', ownerId: id, count: TAKEN_BY[type] });
+  await quotas.require(query, { limit: 'assignmentsPerOrganization', ownerId: organizationId, count: TAKEN });
+  if (!isOfRole) return;
+  const { teamsPerRole } = quotas.limits;
+  const { taken } = only(await query<{ taken: number }>(TEAMS_OF_ROLE, [made.role.id, teamsPerRole]));
+  if (taken >= teamsPerRole) throw limitReached('teamsPerRole', teamsPerRole, taken);
+}
+
 async function locked(query: TransactionQuery, organizationId: bigint, id: bigint): Promise<FullRow | undefined> {
   query.later(LOCK_ITS_ROLE, [organizationId, id]);
   query.later(LOCK, [organizationId, id]);
@@ -244,6 +263,7 @@ function valuesOf(
   { role, to, on, reason, expiresAt }: NewAssignment,
   onId: bigint | undefined,
   isOfRole: boolean,
+  requestId: string | null,
 ): unknown[] {
   const whom = (type: PrincipalType) => (to.type === type ? to.id : null);
   const where = (type: PlaceType) => (on.type === type ? onId : null);
@@ -258,7 +278,8 @@ function valuesOf(
       whom('robot_ac'),
     ],
     ...[where('cluster'), where('cluster_set'), where('contract'), where('robot_ac'), where('team')],
-    ...[reason, expiresAt, creator.type, creator.id, on.namespaces ?? null],
+    ...[reason, expiresAt, ...(actor.id === SERVER.id ? [null, null] : [creator.type, creator.id])],
+    ...[on.namespaces ?? null, requestId],
   ];
 }
 

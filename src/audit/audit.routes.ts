@@ -54,6 +54,23 @@ const Entry = named(
         { description: 'The user for whom the actor, a site administrator, acted. Absent if there is none.' },
       ),
     ),
+    via: Type.Optional(
+      Type.Object(
+        {
+          issuer: Type.String({ description: 'Its iss.' }),
+          subject: Type.Unsafe<string | null>({
+            type: ['string', 'null'],
+            description: 'Its sub. Null if it has none.',
+          }),
+          rule: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the trust rule that accepted it.' }),
+          jti: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Its jti. Null if it has none.' }),
+        },
+        {
+          description:
+            'The token of another issuer that the robot was given its own for. Absent for every other credential.',
+        },
+      ),
+    ),
     action: Type.String(),
     object: Type.Object({
       type: Type.String(),
@@ -78,7 +95,7 @@ const Entry = named(
       description: [
         'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
         'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
-        'request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type.',
+        'request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response.',
         'All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
       ].join(' '),
     }),
@@ -295,6 +312,7 @@ function line(row: AuditRow, nameOf: NameOf): string {
     `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
     `"actor":${writeJson(showActor(actor))}`,
     ...(behalf === null ? [] : [behalf]),
+    ...(row.via === null ? [] : [`"via":${state(row.via)}`]),
     `"action":${JSON.stringify(row.action)}`,
     `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,
     `"summary":${JSON.stringify(auditSentence(row, nameOf))},"before":${state(row.before)}`,

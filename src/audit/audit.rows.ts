@@ -17,13 +17,14 @@ export interface EntryRow {
   previous_hash: Buffer;
   on_behalf_id: bigint | null;
   on_behalf_name: string | null;
+  via: string | null;
   hash: Buffer;
 }
 
 // `before` and `after` are selected as text: read as JSON, a 64-bit number would lose digits.
 export const AUDIT_COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as moment, organization_id, actor_id,
   actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash,
-  on_behalf_id, on_behalf_name, hash`;
+  on_behalf_id, on_behalf_name, via::text as via, hash`;
 
 export function toAuditRow(row: EntryRow): AuditRow {
   return {
@@ -32,6 +33,7 @@ export function toAuditRow(row: EntryRow): AuditRow {
     organizationId: row.organization_id,
     actor: { id: row.actor_id, name: row.actor_name },
     onBehalfOf: row.on_behalf_id === null ? null : { id: row.on_behalf_id, name: row.on_behalf_name ?? '' },
+    via: row.via,
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     before: row.before,

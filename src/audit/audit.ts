@@ -13,6 +13,8 @@ export interface AuditRow {
   readonly actor: { readonly id: bigint; readonly name: string };
   /** The user for whom the actor, a site administrator, acted. */
   readonly onBehalfOf: { readonly id: bigint; readonly name: string } | null;
+  /** JSON as it was hashed: the outside token that a robot acted with. */
+  readonly via: string | null;
   readonly action: string;
   readonly object: { readonly type: string; readonly id: bigint };
   readonly before: string | null;

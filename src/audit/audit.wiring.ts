@@ -6,6 +6,7 @@ import type { Infrastructure } from '../infrastructure.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
+import { auditSize } from './audit-size.store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
 import { denialOf } from './denials/denials.routes.ts';
 import { createDenialStore } from './denials/denials.store.ts';
@@ -16,7 +17,8 @@ import { verificationRoutes } from './verification.routes.ts';
 import { createVerificationStore } from './verification.store.ts';
 import { createVerification } from './verification.ts';
 
-export function wireAudit({ db, keys, log, revisions }: Infrastructure, judge: Judge) {
+export function wireAudit({ db, keys, log, metrics, revisions }: Infrastructure, judge: Judge) {
+  metrics.stored('atrium_audit_bytes', 'Size of the audit log, with its indexes.', () => auditSize(db.query));
   const denials = createDenials({
     store: createDenialStore(revisions.write),
     onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),

@@ -32,6 +32,9 @@ import { createRelations } from './relations.ts';
 import { createShownObjects } from './shown-objects.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createTokenReach } from './token-reach.ts';
+import { createAccessUseStore } from './uses/access-uses.store.ts';
+import { createAccessUses } from './uses/access-uses.ts';
+import { createNotingJudge } from './uses/noting-judge.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -58,7 +61,9 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
   metrics.counter('atrium_graphs_dropped_total', drops, () => graphs.counts.drops);
   const { OPENFGA_URL: url } = config;
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
-  const judge = openFga?.judge ?? createJudge(graphs);
+  const quietJudge = openFga?.judge ?? createJudge(graphs);
+  const uses = createAccessUses(createAccessUseStore(db));
+  const judge = createNotingJudge(quietJudge, uses.note);
   const names = createExplainStore(db);
   const owners = createRelationStore(db);
   const past = createPast({ store: createPastStore(db), present: graphs, model, relationOf, maxBytes: PAST_BYTES });
@@ -70,20 +75,23 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     graphs,
     judge,
     explain,
+    /** The same, for what no request of a user needs. Nothing that it is asked counts as used. */
+    quietJudge,
+    uses,
     openFga,
     names,
     past,
     timeMachine,
     warmUp: () => warmUp(() => graphStore.load(PLATFORM), model, catalog),
     owners,
-    relations: createRelations(judge, owners, readId),
+    relations: createRelations(judge, owners, readId, uses.note),
     visibleClusters: createVisibleClusters(judge),
     shownObjects: createShownObjects(judge),
     heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db), model),
     mount(scope: Scope, advice: Advice): void {
-      objectRoutes(scope, createObjects(judge));
+      objectRoutes(scope, createObjects(judge), uses.note);
       const reachOf = createTokenReach(owners);
-      explainRoutes(scope, { explainAt, timeMachine, ...advice, reachOf, baseUrl });
+      explainRoutes(scope, { explainAt, timeMachine, ...advice, reachOf, noteUse: uses.note, baseUrl });
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);

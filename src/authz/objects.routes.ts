@@ -8,6 +8,7 @@ import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';
 import { NamespaceQuery } from './places/namespace.view.ts';
 import { readNamespace } from './places/namespaces.ts';
+import { ANY_RELATION, type NoteUse } from './uses/access-uses.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const MAX_OBJECTS = 1000;
@@ -26,7 +27,7 @@ const ObjectReference = named(
   Type.Object({ objectType: Type.String(), objectID: Int64Input, ...NamespaceQuery }),
 );
 
-export function objectRoutes(scope: Scope, objects: Objects): void {
+export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): void {
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
     {
@@ -44,7 +45,11 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const asked = readNamespace(object, request.query.namespace);
       const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, [asked]);
-      return whenKnown(found, ([relations = []]) => sendText(reply, write(object, relations)));
+      return whenKnown(found, ([relations = []]) => {
+        // Programs ask this before they let the caller do something.
+        if (relations.length > 0) noteUse(person.id, organization.id, ANY_RELATION, object.type, object.id);
+        sendText(reply, write(object, relations));
+      });
     },
   );
 

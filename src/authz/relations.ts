@@ -4,6 +4,7 @@ import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
+import type { NoteUse } from './uses/access-uses.ts';
 
 interface RelationOf {
   readonly type: 'organization' | 'role' | OwnedType;
@@ -35,6 +36,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view:org': organization('can_view'),
   'edit:org': organization('can_edit'),
   'delete:org': organization('can_delete'),
+  'owner:org': { ...organization('owner'), says: 'owner' },
   'view_members:org': organization('can_view_members'),
   'add_member:org': organization('can_add_member'),
   'remove_member:org': organization('can_remove_member'),
@@ -83,11 +85,42 @@ export interface OwnerStore {
   ownerOf(type: OwnedType, id: bigint): Promise<bigint | undefined>;
 }
 
+/** Whether the caller could ask for a relation on an object that they may see, from what costs little to know. */
+export type MayBeAsked = (question: {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly relation: string;
+  readonly object: Pick<KeptFrom, 'type' | 'id'>;
+}) => Promise<boolean>;
+
 type ReadId = (text: string, what: string) => bigint;
 
 /** The check comes before the load: callers who do not hold the relation do not learn whether the object exists. */
-export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: OwnerStore, readId: ReadId) {
-  return { require, requireOn, ownerOf };
+export function createRelations(
+  judge: Pick<Judge, 'holds' | 'objects'>,
+  store: OwnerStore,
+  readId: ReadId,
+  noteUse: NoteUse = () => undefined,
+) {
+  let mayBeAsked: MayBeAsked = async () => false;
+  return { require, requireOn, ownerOf, tellRequestable, noteMember };
+
+  function noteMember(personId: bigint, organizationId: bigint): void {
+    noteUse(personId, organizationId, 'can_view', 'organization', organizationId);
+  }
+
+  /** Who may ask for what is known further up. It is asked only after a rejection. */
+  function tellRequestable(ask: MayBeAsked): void {
+    mayBeAsked = ask;
+  }
+
+  async function lacking(person: Person, wanted: RelationOf, says: string, object: KeptFrom): Promise<AppError> {
+    const error = missingRelation(says, '', object);
+    const { ownerId: organizationId, type, id } = object;
+    const question = { organizationId, callerId: person.id, relation: wanted.relation, object: { type, id } };
+    if (!(await mayBeAsked(question))) return error;
+    return new AppError(error.kind, error.message, { ...error.detail, requestable: true });
+  }
 
   async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
     const wanted = relationNamed(named);
@@ -99,7 +132,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });
-    throw missingRelation(says, '', { ownerId: organizationId, ...object });
+    throw await lacking(person, wanted, says, { ownerId: organizationId, ...object });
   }
 
   async function requireOn(
@@ -108,7 +141,8 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     id: string,
     isReached: (object: KeptFrom) => boolean = () => true,
   ): Promise<bigint> {
-    const { type, relation, whileKept } = relationNamed(named);
+    const wanted = relationNamed(named);
+    const { type, relation, whileKept } = wanted;
     const ownerId = await ownerOf(named, id);
     if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
@@ -121,7 +155,7 @@ export function createRelations(judge: Pick<Judge, 'holds' | 'objects'>, store: 
     if (whileKept && (await judge.holds(person.id, ownerId, whileKept.relation, object))) {
       throw new AppError('conflict', whileKept.say, { reason: whileKept.reason });
     }
-    throw missingRelation(named, '', keptFrom);
+    throw await lacking(person, wanted, named, keptFrom);
   }
 
   async function ownerOf(named: string, id: string): Promise<bigint | undefined> {

@@ -44,12 +44,30 @@ export interface ErrorDetail {
   readonly retryAfter?: number;
   /** What is wrong, in the closed set of words that SCIM has for it (RFC 7644, table 9). */
   readonly scimType?: ScimType;
+  /** What is wrong with a token request, in the words of RFC 6749 and RFC 8693. */
+  readonly oauthError?: OAuthError;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
+  /** The caller could ask for what is missing, in an access request. */
+  readonly requestable?: boolean;
+  /** Further members of the body, in the words of the API. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** The object that the caller was kept from, for the audit log only: it is never sent. */
   readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;
 }
+
+export type OAuthError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'slow_down'
+  | 'server_error'
+  | 'temporarily_unavailable';
 
 export type ScimType =
   | 'invalidFilter'

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { API_VERSION, RELEASE_VERSION } from './release.ts';
+import { within } from './within.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -10,6 +11,9 @@ export interface Connections {
   readonly max: number;
   readonly waiting: number;
 }
+
+/** A page that takes longer than the patience of Prometheus would not even say that the server is not ready. */
+const ANSWER_WITHIN_MS = 2000;
 
 /** What /metrics shows. Names follow OpenTelemetry's semantic conventions. */
 export function createMetrics(reads: () => number) {
@@ -29,7 +33,7 @@ export function createMetrics(reads: () => number) {
     help: 'Sealed values that could not be opened: damaged, moved, or without their key.',
     registers: [registry],
   });
-  return { registry, requests, vaultFaults, gauge, counter, connections };
+  return { registry, requests, vaultFaults, gauge, stored, counter, connections };
 
   /** A number that is read whenever /metrics is. */
   function gauge(name: string, help: string, read: () => number | Promise<number>): void {
@@ -39,6 +43,19 @@ export function createMetrics(reads: () => number) {
       registers: [registry],
       async collect() {
         this.set(await read());
+      },
+    });
+  }
+
+  /** A number in the database, the same for all workers; -1 if there is none, or if the database does not answer. */
+  function stored(name: string, help: string, read: () => Promise<number | undefined>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      aggregator: 'max',
+      async collect() {
+        this.set((await within(ANSWER_WITHIN_MS, read(), 'no answer').catch(() => undefined)) ?? -1);
       },
     });
   }

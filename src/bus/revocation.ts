@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+import { OBJECT_KINDS, TUPLELESS_KINDS } from '../changes/object-kinds.ts';
 import type { Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
@@ -39,7 +39,7 @@ const AGAIN_AFTER_MS = 10_000;
 const BATCH = 200;
 /** Changes that cannot take away what bus credentials allow. Any other kind is checked, also one that is added later. */
 const HARMLESS: ReadonlySet<Change['kind']> = new Set([
-  'guardrail',
+  ...TUPLELESS_KINDS,
   ...Object.values(OBJECT_KINDS).flatMap(({ source, affectsClusters }) => (affectsClusters ? [] : [source])),
 ]);
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Statement, sql, type TransactionQuery } from '../db/db.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import { type AuditEntry, outsideTokenText } from './audit-entry.ts';
 import { isRobotPrincipal, principalOf } from './principal.ts';
 
 const MAX_ID = 2n ** 63n - 1n;
@@ -35,6 +35,7 @@ const COLUMNS = [
   ['hash', 'bytea'],
   ['on_behalf_id', 'bigint'],
   ['on_behalf_name', 'text'],
+  ['via', 'text'],
 ] as const;
 const PLAIN_COLUMNS = 12;
 /** All of these except the two hashes. */
@@ -46,8 +47,11 @@ const INSERT = insertOf('audit.insert', PLAIN_COLUMNS);
  * `chainHash` does, so that the writer holds the lock of a chain only while it commits.
  */
 const APPEND = appendOf('audit.append');
-/** Only few entries are made on behalf of another user, and schemas of older backups do not know of them. */
-const INSERT_ON_BEHALF = insertOf('audit.insertOnBehalf', COLUMNS.length);
+/**
+ * Only few entries are made on behalf of another user, or with a token that was issued for an outside one, and schemas of
+ * older backups do not know of them.
+ */
+const INSERT_WHOLE = insertOf('audit.insertWhole', COLUMNS.length);
 /** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
 const MAX_ROWS = 100;
 /** In one statement: a user may leave thousands of organizations at once. */
@@ -66,7 +70,7 @@ export async function appendAudit(query: TransactionQuery, entries: readonly Aud
   const chains = [...Map.groupBy(entries, ({ organizationId }) => organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const continued = chains.filter(([, [first]]) => !first?.startsChain).map(([chain]) => chain);
   const isOneEach = entries.length === chains.length && entries.length <= MAX_ROWS;
-  if (isOneEach && continued.length > 0 && entries.every(({ actor }) => actor.sudoBy === undefined)) {
+  if (isOneEach && continued.length > 0 && !entries.some(needsAllColumns)) {
     query.later(LOCK, [continued]);
     const rows = chains.flatMap(([, links]) => links).map(givenOf);
     query.later(APPEND, columnsOf(rows, GIVEN_COLUMNS + 1));
@@ -81,11 +85,15 @@ export async function appendAudit(query: TransactionQuery, entries: readonly Aud
       ends.set(chain, end);
       return row;
     });
-    const isOnBehalf = part.some(({ entry }) => entry.actor.sudoBy !== undefined);
-    const columns = columnsOf(rows, isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS);
+    const isWhole = part.some(({ entry }) => needsAllColumns(entry));
+    const columns = columnsOf(rows, isWhole ? COLUMNS.length : PLAIN_COLUMNS);
     const isLast = first + MAX_ROWS >= turns.length;
-    await (isLast ? query.later : query)(isOnBehalf ? INSERT_ON_BEHALF : INSERT, columns);
+    await (isLast ? query.later : query)(isWhole ? INSERT_WHOLE : INSERT, columns);
   }
+}
+
+function needsAllColumns({ actor: { sudoBy, via } }: AuditEntry): boolean {
+  return sudoBy !== undefined || via !== undefined;
 }
 
 /** IDs are assigned in the order of the arrays, so that they follow the chain. */
@@ -124,7 +132,7 @@ function appendOf(name: string): Statement {
 }
 
 function selected([column]: (typeof COLUMNS)[number]): string {
-  return column === 'before' || column === 'after' ? `e.${column}::json` : `e.${column}`;
+  return column === 'before' || column === 'after' || column === 'via' ? `e.${column}::json` : `e.${column}`;
 }
 
 async function endsOf(query: TransactionQuery, chains: readonly bigint[]): Promise<Map<bigint, End>> {
@@ -147,7 +155,7 @@ function follow(last: End | undefined, entry: AuditEntry): { row: unknown[]; end
   const at = new Date(Math.max(Date.now(), last?.at.getTime() ?? 0));
   const link = linkOf(entry, at, last?.hash ?? START);
   const hash = chainHash(link);
-  return { row: [...plainFields(link), hash, link.on_behalf_id, link.on_behalf_name], end: { hash, at } };
+  return { row: [...plainFields(link), hash, link.on_behalf_id, link.on_behalf_name, link.via], end: { hash, at } };
 }
 
 /** What APPEND needs of an entry. */
@@ -158,7 +166,7 @@ function givenOf(entry: AuditEntry): unknown[] {
 }
 
 function linkOf(entry: AuditEntry, at: Date, previous: Buffer): HashedEntry {
-  const { sudoBy, ...user } = entry.actor;
+  const { sudoBy, via, ...user } = entry.actor;
   const actor = sudoBy ?? user;
   return {
     at,
@@ -174,6 +182,7 @@ function linkOf(entry: AuditEntry, at: Date, previous: Buffer): HashedEntry {
     previous_hash: previous,
     on_behalf_id: sudoBy ? user.id : null,
     on_behalf_name: sudoBy ? user.name : null,
+    via: via ? outsideTokenText(via) : null,
   };
 }
 
@@ -196,6 +205,7 @@ export interface HashedEntry {
   readonly previous_hash: Buffer;
   readonly on_behalf_id: bigint | null;
   readonly on_behalf_name: string | null;
+  readonly via: string | null;
 }
 
 /** In the order in which they are hashed, which is also that of the columns. */
@@ -222,7 +232,8 @@ export function chainHash(entry: HashedEntry): Buffer {
   const behalf = isOnBehalf ? [entry.on_behalf_id, entry.on_behalf_name] : [];
   // Robots have IDs of their own, so what a robot did is hashed with the type of its actor.
   const type = isRobotPrincipal(entry.actor_id) ? [principalOf(entry.actor_id).type] : [];
-  const fields = [...plainFields(asHashed(entry)), ...behalf, ...type].map(hashed);
+  const via = entry.via === null ? [] : [entry.via];
+  const fields = [...plainFields(asHashed(entry)), ...behalf, ...type, ...via].map(hashed);
   return createHash('sha256').update(entry.previous_hash).update(JSON.stringify(fields)).digest();
 }
 

@@ -8,6 +8,22 @@ export interface Actor {
   readonly requestId: string;
   /** The administrator who acts for that user, if one does. The audit log finds the change under the administrator. */
   readonly sudoBy?: { readonly id: bigint; readonly name: string };
+  /** The outside token that a robot acts with, if it does not have a stored one. */
+  readonly via?: OutsideToken;
+}
+
+/** A token of another issuer that a robot was given its own for. */
+export interface OutsideToken {
+  readonly issuer: string;
+  readonly subject: string | null;
+  /** ID of the trust rule that accepted it. */
+  readonly rule: bigint;
+  readonly jti: string | null;
+}
+
+/** As it is stored, hashed and shown. */
+export function outsideTokenText({ issuer, subject, rule, jti }: OutsideToken): string {
+  return JSON.stringify({ issuer, subject, rule: Number(rule), jti });
 }
 
 /** Whoever acts if nobody does. */

@@ -278,10 +278,13 @@ type TypesWhere<Condition> = {
 /** A type of the authorization model. */
 export type ModelType = keyof Kinds;
 /**
- * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change is
- * for the guard of writes, and for those who follow events.
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail, an invitation, an
+ * access request or an access review: such a change is for the guard of writes, and for those who follow events.
  */
-export type ChangeKind = Kinds[ModelType]['source'] | 'guardrail';
+export type ChangeKind = Kinds[ModelType]['source'] | TuplelessKind;
+/** What is written like anything else, but no right comes from it. */
+export const TUPLELESS_KINDS = ['guardrail', 'invitation', 'request', 'review'] as const;
+export type TuplelessKind = (typeof TUPLELESS_KINDS)[number];
 /** The types that roles can be assigned to. */
 export type PrincipalType = TypesWhere<{ isPrincipal: true }>;
 /** The types that roles can be assigned on. */
@@ -303,7 +306,10 @@ export type PluralOf<Type extends ModelType> = Kinds[Type]['plural'];
 const ENTRIES = Object.entries(OBJECT_KINDS) as [ModelType, ObjectKind][];
 const BY_TYPE: ReadonlyMap<string, ObjectKind> = new Map(ENTRIES);
 
-export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<ChangeKind, 'guardrail'>[];
+export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<
+  ChangeKind,
+  TuplelessKind
+>[];
 export const OBJECT_TYPES = typesWhere(({ isAsked }) => isAsked) as ObjectType[];
 export const PRINCIPAL_TYPES = typesWhere(({ isPrincipal }) => isPrincipal) as PrincipalType[];
 export const PLACE_TYPES = typesWhere(({ isPlace }) => isPlace) as PlaceType[];

@@ -18,7 +18,7 @@ export type Quotas = ReturnType<typeof createQuotas>;
  * Throws if the list of an owner has no room for more.
  *
  * 1. Those who make one list longer take turns from the count to the commit, so that two of them never count the same
- *    room. The revision would also make them take turns, but it is taken last in every write of the deployment, and
+ *    place. The revision would also make them take turns, but it is taken last in every write of the deployment, and
  *    must be held as briefly as possible.
  * 2. The turn is taken after every row that the transaction locks, and nothing is locked after it but the new row's own
  *    references, its audit chain and the revision. Nobody who holds those waits for a turn, so there is no deadlock.

@@ -77,7 +77,8 @@ const NEXT_EXPIRY = sql(
   'revision.nextExpiry',
   `update revision set next_expiry = least((select min(expires_at) from team_member where expires_at is not null),
                                            (select min(expires_at) from assignment where expires_at is not null),
-                                           (select min(expires_at) from token where superseded_by is not null))
+                                           (select min(expires_at) from token where superseded_by is not null),
+                                           (select min(expires_at) from access_request where expires_at is not null))
     where id = 1`,
 );
 

@@ -8,12 +8,13 @@ import { createListenerFactory } from './event-listener.ts';
 import { eventRoutes } from './events.routes.ts';
 import { createEventStore } from './events.store.ts';
 import { createEvents } from './events.ts';
-import { createVisibleChanges } from './visible-changes.ts';
+import { createVisibleChanges, type VisibleRequests } from './visible-changes.ts';
 
 export function wireEvents(
   { db, revisions, keys, config, metrics, log }: Infrastructure,
   identity: Identity,
   judge: Judge,
+  visibleRequests: VisibleRequests,
 ) {
   const registers = [metrics.registry];
   const slow = new Counter({
@@ -25,7 +26,7 @@ export function wireEvents(
   const onError = (error: unknown) => log.warn({ err: error }, 'events cannot be sent; streams are ended');
   const createListener = createListenerFactory({
     ...{ store, revisions, onError },
-    visible: createVisibleChanges(judge),
+    visible: createVisibleChanges(judge, visibleRequests),
     cursors: createEventCursors(keys.derive('events')),
     onSlow: () => slow.inc(),
   });

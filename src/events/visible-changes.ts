@@ -1,7 +1,14 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { createYielder } from '../base/slices.ts';
-import { type ChangeKind, OBJECT_KINDS, SEEN_TYPES, type SeenType } from '../changes/object-kinds.ts';
+import {
+  type ChangeKind,
+  OBJECT_KINDS,
+  SEEN_TYPES,
+  type SeenType,
+  TUPLELESS_KINDS,
+  type TuplelessKind,
+} from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import type { ScopeArea } from '../identity/scopes.ts';
 
@@ -16,10 +23,10 @@ export interface RecordedChange extends Moment {
 }
 
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | 'guardrail' | 'account';
+export type EventKind = (typeof OBJECT_KINDS)[SeenType]['word'] | TuplelessKind | 'account';
 export const EVENT_KINDS: readonly EventKind[] = [
   ...SEEN_TYPES.map((type) => OBJECT_KINDS[type].word),
-  'guardrail',
+  ...TUPLELESS_KINDS,
   'account',
 ];
 
@@ -42,6 +49,13 @@ export interface Follower {
   readonly mayRead: (area: ScopeArea) => boolean;
 }
 
+/** Those of these access requests that the caller may see. */
+export type VisibleRequests = (
+  organizationId: bigint,
+  callerId: bigint,
+  ids: readonly bigint[],
+) => Promise<ReadonlySet<bigint>>;
+
 interface Visibility {
   /** Absent if no single object of the kind can be seen without all of them. */
   readonly type?: ObjectRef['type'];
@@ -60,6 +74,10 @@ const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibilit
     return [source, { type, all: viewAll, area }] as const;
   }),
   ['guardrail', { all: OBJECT_KINDS.role.viewAll, area: OBJECT_KINDS.role.area }],
+  // Only owners see every review.
+  ['review', { all: 'can_delete', area: OBJECT_KINDS.role.area }],
+  // Whoever can add members sees all invitations.
+  ['invitation', { all: 'can_add_member', area: 'organization' }],
 ]);
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
 const SEEN_SINGLY = SEEN_OBJECTS.filter((type) => OBJECT_KINDS[type].isSeenSingly);
@@ -75,7 +93,7 @@ const OBJECTS_AT_ONCE = 500;
  * 2. Rights are a text that differs whenever the caller may see other objects than before. It covers the objects that
  *    they see singly: a caller who loses sight of one hears of that as a change of their rights.
  */
-export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) {
+export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>, visibleRequests: VisibleRequests) {
   return { rightsIn, seenIn, seenOutside };
 
   /** Empty if the caller is not in the organization. */
@@ -112,14 +130,36 @@ export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) 
       const refs = part.map((change) => refOf(change) ?? organization);
       const [holds = [], ...each] = await judge.allowed(follower.id, organizationId, [organization, ...refs]);
       held = holds;
+      const requests = await requestsIn(follower, organizationId, part);
       for (const [place, change] of part.entries()) {
-        const one = seenAs(follower, change, held, each[place] ?? []);
+        const one =
+          change.kind === 'request'
+            ? seenRequest(follower, change, held, requests)
+            : seenAs(follower, change, held, each[place] ?? []);
         if (one) seen.set(change, one);
       }
       await yieldIfDue();
     }
     return { rights: await rightsOf(follower.id, organizationId, held), seen };
   }
+
+  async function requestsIn(follower: Follower, organizationId: bigint, part: readonly RecordedChange[]) {
+    const ids = part.flatMap(({ kind, id }) => (kind === 'request' ? [id] : []));
+    return ids.length === 0 ? new Set<bigint>() : await visibleRequests(organizationId, follower.id, ids);
+  }
+}
+
+/** A change that names the organization instead of a request is about its request rules. */
+function seenRequest(
+  follower: Follower,
+  { id, organizationId, organizationName }: RecordedChange,
+  held: readonly string[],
+  requests: ReadonlySet<bigint>,
+): SeenChange | undefined {
+  if (!held.includes(VIEW) || !follower.mayRead('authz')) return undefined;
+  const isRules = id === organizationId && held.includes(OBJECT_KINDS.role.viewAll);
+  if (!isRules && !requests.has(id)) return undefined;
+  return { kind: 'request', id, ...(organizationName === null ? {} : { organization: organizationName }) };
 }
 
 /** What is in no organization: the caller's own account, what they own themselves, and accounts for administrators. */
@@ -128,9 +168,13 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind === 'platform' || kind === 'guardrail' ? undefined : { kind, id };
+    return kind === 'platform' || isTupleless(kind) ? undefined : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
+}
+
+function isTupleless(kind: ChangeKind): kind is TuplelessKind {
+  return TUPLELESS_KINDS.some((one) => one === kind);
 }
 
 function refOf({ kind, id }: RecordedChange): ObjectRef | undefined {

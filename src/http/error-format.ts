@@ -49,6 +49,8 @@ export function platformFormat(documentationUrl: () => string): ErrorFormat {
       url: documentationUrl(),
       reason: reasonOf(error),
       ...(error.detail.relation !== undefined && { relation: error.detail.relation }),
+      ...(error.detail.requestable && { requestable: true }),
+      ...error.detail.members,
       ...(error.detail.secondFactor && { second_factor: { methods: error.detail.secondFactor } }),
       ...(error.detail.guardrail && { guardrail: presentGuardrail(error.detail.guardrail) }),
       ...(error.kind === 'malformed' && { errors: error.detail.errors ?? [{ field: 'body', message: error.message }] }),

@@ -1,3 +1,4 @@
+import type { OutsideToken } from '../changes/audit-entry.ts';
 import type { Loaded } from '../changes/exact-cache.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
@@ -14,6 +15,8 @@ interface TokenRow extends PersonRow {
   scopes: string[];
   limits: StoredLimits | null;
   expires_at: Date | null;
+  trust_rule_id: bigint | null;
+  via: Omit<OutsideToken, 'rule'> | null;
 }
 
 interface SessionRow extends PersonRow {
@@ -34,7 +37,7 @@ interface SessionRow extends PersonRow {
 const BY_TOKEN = sql(
   'callers.byToken',
   `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
-          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via
      from revision r left join token k on k.hash = $1 left join robot b on b.id = k.robot_id
           left join account a on a.id = k.account_id ${DETAILS}`,
 );
@@ -53,7 +56,7 @@ const BY_SESSION = sql('callers.bySession', SESSION_WHERE('s.hash = $1'));
 const BY_TOKEN_ID = sql(
   'callers.byTokenId',
   `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
-          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via
      from revision r left join token k on k.id = $1 left join robot b on b.id = k.robot_id
           left join account a on a.id = k.account_id ${DETAILS}`,
 );
@@ -115,6 +118,7 @@ function toTokenGrant(found: TokenRow & { id: bigint }): TokenGrant {
     scopes: found.scopes,
     limits: toLimits(found.limits),
     expiresAt: found.expires_at,
+    ...outsideOf(found),
   };
 }
 
@@ -142,6 +146,12 @@ function bearerOf(row: TokenRow & { id: bigint }): Pick<TokenGrant, 'person' | '
   const organization = { id: account.id, name: account.login };
   const robot = { id: row.robot_id, name: row.robot_name ?? '', organization };
   return { person: personOfRobot(robot, account, row.robot_created_at ?? account.createdAt), robot };
+}
+
+function outsideOf({ trust_rule_id: rule, via }: TokenRow): Pick<TokenGrant, 'outside'> {
+  if (rule === null || via === null) return {};
+  const { issuer, subject, jti } = via;
+  return { outside: { issuer, subject, rule, jti } };
 }
 
 function loaded<Row extends Moment & { id: bigint | null }, V>(

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import type { OutsideToken } from '../changes/audit-entry.ts';
 import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords/passwords.ts';
@@ -44,6 +45,8 @@ export interface TokenGrant {
   readonly scopes: readonly string[];
   readonly limits: MaybeLimits;
   readonly expiresAt: Date | null;
+  /** The outside token that it was issued for, if it was. */
+  readonly outside?: OutsideToken;
 }
 
 /** A robot, and the organization that it works for. */

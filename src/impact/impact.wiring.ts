@@ -41,6 +41,7 @@ export function wireImpact(
     checks,
   });
   return {
+    impact,
     mount(scope: Scope): void {
       impactRoutes(scope, impact);
       rolePreviewRoutes(scope, createRolePreview(openUnnamed, names));

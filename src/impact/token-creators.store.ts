@@ -8,7 +8,7 @@ const CREATORS = sql(
      from token t left join lateral (
        select a.actor_id from audit a
         where a.object_type = 'token' and a.object_id = t.id and a.action = 'token.create' order by a.at desc, a.id desc limit 1) c on true
-    where t.robot_id = any ($1::bigint[]) and (t.expires_at is null or t.expires_at > now()) group by t.robot_id`,
+    where t.robot_id = any ($1::bigint[]) and t.trust_rule_id is null and (t.expires_at is null or t.expires_at > now()) group by t.robot_id`,
 );
 
 /** How many tokens of robots are accepted now, and who created them. */

@@ -48,12 +48,13 @@ export const SERVER_COMMANDS = {
   doctor: {
     help: {
       summary: 'check this deployment for faults and print how to fix each; changes nothing',
-      usage: ['doctor [--json] [--new]'],
+      usage: ['doctor [--json] [--new] [--mail ADDRESS]'],
       options: [
         { name: '--json', help: 'print one JSON document, for programs' },
         { name: '--new', help: 'before the first start: that there is no deployment yet is no fault' },
+        { name: '--mail ADDRESS', help: 'also send a test email to this address' },
       ],
-      examples: ['atrium doctor', 'atrium doctor --json'],
+      examples: ['atrium doctor', 'atrium doctor --json', 'atrium doctor --mail ann@example.com'],
     },
     here: async (args, terminal) =>
       (await import('./commands/doctor-command.ts')).runDoctor(args, environment(), terminal),
@@ -68,7 +69,7 @@ export const SERVER_COMMANDS = {
     },
     here: async (args, terminal) =>
       (await import('./commands/backup-command.ts')).runBackup(args, settings(), terminal),
-    inServer: async () => (await import('./commands/backup-command.ts')).copyIn(),
+    inServer: async (args) => (await import('./commands/backup-command.ts')).backUpIn(args),
   },
   restore: {
     help: {

@@ -149,7 +149,7 @@ export function createMemberStore(db: Db, write: Write, quotas: Quotas): MemberS
       for (const { id } of locked) teams.push(...(await query<TeamRow>(TEAM, [id, accountId])));
       const left = teams.filter((team) => team.is_member);
       if (left.length === 0) return 'not a member';
-      for (const team of left) condition(await grantOf(query, team), presentIn(team));
+      for (const team of left) condition(await grantOfTeam(query, team), presentIn(team));
       if (left.some(isLastOwner) && !orphans) return 'last owner';
       for (const team of left) {
         leave(query, touch, team, accountId);
@@ -182,7 +182,7 @@ export async function joinTeam(
   query.later(LOCK_TEAM, [teamId]);
   const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
   if (!team || !person) return undefined;
-  condition(await grantOf(query, team), presentIn(team));
+  condition(await grantOfTeam(query, team), presentIn(team));
   const { is_member: isMember, expires_at: expiresAt } = team;
   const end = term === undefined ? expiresAt : term;
   if (isMember && end?.getTime() === expiresAt?.getTime()) return 'was a member';
@@ -206,7 +206,7 @@ export async function leaveTeam(
   query.later(LOCK_TEAM, [teamId]);
   const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
   if (!team?.is_member) return 'not a member';
-  condition(await grantOf(query, team), presentIn(team));
+  condition(await grantOfTeam(query, team), presentIn(team));
   if (isLastOwner(team)) return 'last owner';
   leave(query, touch, team, accountId);
   record(await departure(query, actor, team, accountId));
@@ -229,7 +229,8 @@ async function requireWithinLimits(
   await quotas.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_TAKEN });
 }
 
-async function grantOf(query: Query, team: TeamRow): Promise<TeamGrant> {
+/** What a user gets with a team, as it is now. */
+export async function grantOfTeam(query: Query, team: Pick<TeamRow, 'id' | 'permission'>): Promise<TeamGrant> {
   const roles = await query<RoleGrant & Record<string, unknown>>(ROLES, [team.id]);
   const assigned = await query<{ id: bigint }>(ASSIGNED, [team.id]);
   return { permission: team.permission, roles, assignmentIds: assigned.map(({ id }) => id) };

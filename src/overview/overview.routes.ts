@@ -16,7 +16,7 @@ import {
 
 const count = (description: string) => Type.Integer({ description });
 
-type WirePart = Exclude<Part, 'lastChange'> | 'last_change';
+type WirePart = Exclude<Part, 'lastChange' | 'unusedAccess'> | 'last_change' | 'unused_access';
 
 const Overview = named(
   'Overview',
@@ -49,6 +49,16 @@ const Overview = named(
       Type.Object({
         memberships: count(`Memberships of teams that expire within ${SOON_DAYS} days.`),
         assignments: count(`Assignments of roles to teams that expire within ${SOON_DAYS} days.`),
+      }),
+    ),
+    unused_access: Type.Optional(
+      Type.Object({
+        days: count('For how many days they were not used.'),
+        tracked_since: Type.Unsafe<string>({ ...Timestamp, description: 'Uses before this time are not known.' }),
+        complete: Type.Boolean({ description: 'False if uses are not known for so many days yet. Then all are 0.' }),
+        memberships: count('Memberships of teams that made no difference.'),
+        assignments: count('Assignments of roles that made no difference.'),
+        permissions: count('Permissions of custom roles that made no difference.'),
       }),
     ),
     last_change: Type.Optional(
@@ -85,12 +95,17 @@ export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {
   );
 }
 
-function present({ clusters, lastChange, ...same }: OverviewValue) {
+function present({ clusters, unusedAccess, lastChange, ...same }: OverviewValue) {
   return {
     ...same,
     ...(clusters && { clusters: { all: clusters.all, by_phase: { ...clusters.byPhase } } }),
+    ...(unusedAccess && { unused_access: presentUnused(unusedAccess) }),
     ...(lastChange && {
       last_change: { ...lastChange, at: timestamp(lastChange.at), actor: showActor(lastChange.actor) },
     }),
   };
+}
+
+function presentUnused({ trackedSince, isComplete, ...counts }: NonNullable<OverviewValue['unusedAccess']>) {
+  return { ...counts, tracked_since: timestamp(trackedSince), complete: isComplete };
 }

@@ -14,7 +14,7 @@ import {
 // Where the values of `amongIds` are.
 const [CLUSTERS, CONTRACTS, ROBOTS] = [6, 7, 8] as const;
 /** Each is a value of its own, and the database computes only those that are wanted. */
-const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
+const COUNTS: Readonly<Record<Exclude<Part, 'lastChange' | 'unusedAccess'>, string>> = {
   members: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
              where t.organization_id = $1`,
   ...(Object.fromEntries(
@@ -53,7 +53,7 @@ const LAST_CHANGE = sql(
     where organization_id = $1 and action <> 'access.denied' order by (at at time zone 'UTC') desc, id desc limit 1`,
 );
 
-type CountRow = { [Each in Exclude<Part, 'clusters' | 'lastChange'>]: Counts[Each] | null } & {
+type CountRow = { [Each in Exclude<Part, 'clusters' | 'lastChange' | 'unusedAccess'>]: Counts[Each] | null } & {
   clusters: Partial<Record<Phase, number>> | null;
 };
 

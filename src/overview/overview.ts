@@ -7,6 +7,7 @@ import {
   RESOURCE_TYPES,
 } from '../changes/object-kinds.ts';
 import type { Phase } from '../clusters/cluster.ts';
+import type { Unused, UnusedCounts } from '../unused/unused.ts';
 
 /** What an organization has, in numbers. A part is absent if the caller may not see the list that it counts. */
 export type Overview = Partial<Counts>;
@@ -14,6 +15,7 @@ export type Overview = Partial<Counts>;
 export interface Counts extends Readonly<Record<PlainList, number>>, DetailedCounts {
   readonly members: number;
   readonly expiring: ExpiringCounts;
+  readonly unusedAccess: UnusedCounts;
   /** Absent if nothing was changed yet. */
   readonly lastChange: LastChange;
 }
@@ -80,6 +82,7 @@ export const PARTS = {
   ...(Object.fromEntries(PLAIN_LISTS.map(({ list, viewAll }) => [list, [viewAll]])) as Record<PlainList, string[]>),
   ...DETAILED,
   expiring: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
+  unusedAccess: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
   lastChange: ['can_view_audit_log'],
 } satisfies Readonly<Record<Part, readonly string[]>>;
 
@@ -95,7 +98,7 @@ export interface OverviewSpan {
 export type Among = ReadonlyMap<Part, readonly bigint[]>;
 
 export interface OverviewStore {
-  /** Only the wanted parts are counted. */
+  /** Only the wanted parts are counted. What is unused is not for the database to say. */
   count(organizationId: bigint, parts: readonly Part[], span: OverviewSpan, among: Among): Promise<Overview>;
 }
 
@@ -109,6 +112,7 @@ export const UNUSED_DAYS = 90;
 export function createOverview(
   store: OverviewStore,
   judge: Pick<Judge, 'allowed' | 'objects'>,
+  countUnused: Unused['counts'],
   flushUsage: () => Promise<void>,
 ) {
   return async (organizationId: bigint, callerId: bigint, now: Date): Promise<Overview> => {
@@ -125,6 +129,8 @@ export function createOverview(
     if (parts.includes('tokens')) await flushUsage();
     const after = (days: number) => new Date(now.getTime() + days * DAY_MS);
     const span = { now, soon: after(SOON_DAYS), longAgo: after(-UNUSED_DAYS) };
-    return await store.count(organizationId, parts, span, among);
+    const counts = await store.count(organizationId, parts, span, among);
+    if (!parts.includes('unusedAccess')) return counts;
+    return { ...counts, unusedAccess: await countUnused(organizationId, UNUSED_DAYS, now) };
   };
 }

@@ -3,6 +3,7 @@ import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { Organizations } from '../organizations/organizations.ts';
+import type { Unused } from '../unused/unused.ts';
 import type { Users } from '../users/users.ts';
 import { deploymentRoutes } from './deployment.routes.ts';
 import { overviewRoutes } from './overview.routes.ts';
@@ -15,15 +16,16 @@ import { createPageContext } from './page-context.ts';
 interface Nouns {
   readonly organizations: Organizations;
   readonly users: Users;
+  readonly unused: Unused;
 }
 
 export function wireOverview(
   { db, baseUrl, revisions }: Infrastructure,
   { tokenUsage, callers }: Identity,
   judge: Judge,
-  { organizations, users }: Nouns,
+  { organizations, users, unused }: Nouns,
 ) {
-  const getOverview = createOverview(createOverviewStore(db), judge, tokenUsage.flush);
+  const getOverview = createOverview(createOverviewStore(db), judge, unused.counts, tokenUsage.flush);
   const getPageContext = createPageContext(createPageContextStore(db), judge, callers, organizations);
   return {
     mount(scope: Scope): void {

@@ -81,10 +81,20 @@ const MAX_TRIES = 3;
  * Which account belongs to a user whom a provider has proven. They are known by issuer and subject alone: addresses change
  * their owners. An address matters once, at the first sign-in, and only if both sides have verified it.
  */
-export function createProviderAccounts(store: ProviderAccountStore, isDomainAllowed: (address: string) => boolean) {
+export function createProviderAccounts(
+  store: ProviderAccountStore,
+  isDomainAllowed: (address: string) => boolean,
+  admitsInvited: (code: string, address: string) => Promise<boolean> = async () => false,
+) {
   return { find, link };
 
-  async function find(provider: Provider, identity: ProviderIdentity, by: ProviderActor): Promise<Found> {
+  /** With the code of an invitation, a user with its address gets an account although the provider creates none. */
+  async function find(
+    provider: Provider,
+    identity: ProviderIdentity,
+    by: ProviderActor,
+    invitation?: string,
+  ): Promise<Found> {
     const { issuer, subject } = identity;
     const known = await knownAs(identity);
     if (known) return known;
@@ -93,7 +103,7 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
       const owner = await store.addressOwner(draft.email);
       // Another first sign-in of the same person may have created the owner since we looked.
       if (owner) return (await knownAs(identity)) ?? (await findOwner(provider, draft, owner, by));
-      const created = await create(provider, draft, identity, by);
+      const created = await create(provider, draft, identity, by, invitation);
       if (created !== undefined) return { kind: 'account', accountId: created, isByAddress: false };
     }
     throw new AppError('unavailable', 'the account could not be created', { retryAfter: 1 });
@@ -131,9 +141,16 @@ export function createProviderAccounts(store: ProviderAccountStore, isDomainAllo
   }
 
   /** Undefined if another request took the address or a name at the same moment. */
-  async function create(provider: Provider, link: LinkDraft, identity: ProviderIdentity, by: ProviderActor) {
+  async function create(
+    provider: Provider,
+    link: LinkDraft,
+    identity: ProviderIdentity,
+    by: ProviderActor,
+    invitation: string | undefined,
+  ) {
     const { email } = link;
-    if (!provider.createAccounts) {
+    const isInvited = !provider.createAccounts && invitation !== undefined && (await admitsInvited(invitation, email));
+    if (!provider.createAccounts && !isInvited) {
       throw signInFault(
         'account_not_found',
         `there is no account for ${email}: ask a site administrator to create one`,

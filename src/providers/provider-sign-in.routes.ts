@@ -86,7 +86,9 @@ export function providerSignInRoutes(scope: Scope, parts: ProviderSignInRoutesOp
       const { provider } = request.params;
       const [asking, returnTo] = [askingIn(request.query), returnIn(request.query)];
       try {
-        const started = await signIn.begin({ provider, returnTo, remember: remember === 'true', asking }, new Date());
+        const invitation = invitationIn(request.query);
+        const wanted = { provider, returnTo, remember: remember === 'true', asking, invitation };
+        const started = await signIn.begin(wanted, new Date());
         const { url, cookie } = started;
         browserCookies.give(reply, cookie.name, cookie.value, cookie.seconds);
         return reply.redirect(url, 302);
@@ -232,6 +234,11 @@ function askingIn(query: ProviderPath['Querystring']): Asking | undefined {
 
 function returnIn({ return_to: returnTo }: ProviderPath['Querystring']): string | undefined {
   return typeof returnTo === 'string' ? returnTo : undefined;
+}
+
+/** Kept in a cookie, so it must be no longer than codes are. */
+function invitationIn({ invitation }: ProviderPath['Querystring']): string | undefined {
+  return typeof invitation === 'string' && /^[\w-]{1,64}$/.test(invitation) ? invitation : undefined;
 }
 
 /** The console does not try again by itself. */

@@ -27,6 +27,8 @@ export interface Begin {
   readonly asking?: Asking | undefined;
   /** The account that a signed-in user links, instead of signing in. */
   readonly linkTo?: bigint;
+  /** The code of the invitation whose page the user came from. */
+  readonly invitation?: string | undefined;
 }
 
 export interface Finish {
@@ -57,6 +59,7 @@ interface Pending {
   /** The provider was asked to authenticate the user again. */
   readonly again?: boolean;
   readonly isSilent: boolean;
+  readonly invitation?: string | undefined;
 }
 
 interface ProviderSignInOptions {
@@ -118,6 +121,7 @@ export function createProviderSignIn(parts: ProviderSignInOptions) {
       linkTo: linkTo === undefined ? null : String(linkTo),
       ...(request.asking === 'again' && { again: true }),
       isSilent: request.asking === 'silent',
+      ...(request.invitation !== undefined && { invitation: request.invitation }),
     };
     const value = sealed.make(JSON.stringify(pending), new Date(now.getTime() + PENDING_MS));
     return { url, cookie: { name: cookieName(checks.state), value, seconds: PENDING_MS / 1000 } };
@@ -147,7 +151,7 @@ export function createProviderSignIn(parts: ProviderSignInOptions) {
       await accounts.link(known.provider, identity, accountId, actor);
       return { kind: 'linked', returnTo: pending.returnTo };
     }
-    const found = await accounts.find(known.provider, identity, actor);
+    const found = await accounts.find(known.provider, identity, actor, pending.invitation);
     if (found.kind === 'ask') {
       const ticket = { ...found.ticket, returnTo: pending.returnTo };
       const expiresAt = new Date(now.getTime() + PENDING_MS);

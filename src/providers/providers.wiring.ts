@@ -53,12 +53,14 @@ interface Neighbors {
   readonly signIn: Pick<SignIn, 'openWithProvider' | 'close' | 'closeReplaced'>;
   readonly cookies: Cookies;
   readonly isDomainAllowed: (address: string) => boolean;
+  /** Whether an invitation lets a new user with this address in. */
+  readonly admitsInvited: (code: string, address: string) => Promise<boolean>;
 }
 
 /** Signing in with OpenID Connect. */
 export function wireProviders(infrastructure: Infrastructure, { callers, liveness }: Identity, neighbors: Neighbors) {
   const { config, keys, vault, db, revisions, quotas, log, share, baseUrl } = infrastructure;
-  const { users, signIn: sessions, cookies, isDomainAllowed } = neighbors;
+  const { users, signIn: sessions, cookies, isDomainAllowed, admitsInvited } = neighbors;
   const { write } = revisions;
   const at = (name: string) => `${baseUrl()}/api/v1/user/signin/${name}`;
   const addresses = {
@@ -97,7 +99,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
   const signIn = createProviderSignIn({
     providers,
     client,
-    accounts: createProviderAccounts(accountStore, isDomainAllowed),
+    accounts: createProviderAccounts(accountStore, isDomainAllowed, admitsInvited),
     syncGroups: createGroupSync(groupStore),
     useOnce: (hash, expiresAt) => useOnce(db.query, { hash, expiresAt }),
     sealed,

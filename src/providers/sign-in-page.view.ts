@@ -1,4 +1,5 @@
 import { type AppError, reasonOf } from '../base/errors.ts';
+import { escapeHtml } from '../base/escape-html.ts';
 
 /** Shown by a browser that a provider has sent back, so there is no console to show it in. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
@@ -51,7 +52,7 @@ export function faultPage(error: AppError, requestId: string, another?: AnotherA
   const reason = reasonOf(error);
   const choice =
     another && BY_ACCOUNT.has(reason)
-      ? `\n  <p><a href="${escaped(another.url)}">Use another account of ${escaped(another.displayName)}</a></p>`
+      ? `\n  <p><a href="${escapeHtml(another.url)}">Use another account of ${escapeHtml(another.displayName)}</a></p>`
       : '';
   const title = TITLES[reason] ?? 'You are not signed in';
   const message =
@@ -61,17 +62,17 @@ export function faultPage(error: AppError, requestId: string, another?: AnotherA
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} – Atrium</title>
+<title>${escapeHtml(title)} – Atrium</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}
 </style>
 </head>
 <body>
 <main>
-  <h1>${escaped(title)}</h1>
-  <p>${escaped(message)}</p>${choice}
+  <h1>${escapeHtml(title)}</h1>
+  <p>${escapeHtml(message)}</p>${choice}
   <p><a href="/signin">Back to sign-in</a></p>
-  <p><small>Reason: <code>${escaped(reason)}</code>, request <code>${escaped(requestId)}</code></small></p>
+  <p><small>Reason: <code>${escapeHtml(reason)}</code>, request <code>${escapeHtml(requestId)}</code></small></p>
 </main>
 </body>
 </html>
@@ -80,16 +81,4 @@ export function faultPage(error: AppError, requestId: string, another?: AnotherA
 
 function sentence({ message }: AppError): string {
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, '.');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

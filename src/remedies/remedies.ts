@@ -65,14 +65,14 @@ type NameOf = (object: string) => string;
  */
 export function createRemedies({ graphs, store, catalog, limits, held, checks, model }: RemediesParts) {
   return async (question: RemedyQuestion): Promise<Remedies> => {
-    const { organizationId, callerId, userId, object, relation } = question;
+    const { organizationId, callerId, userId, object, relation, seesWhole = false, actions } = question;
     if (question.standing === 'hidden') return none('');
     if (object.type === 'user') return none('Only users themselves can do this with their account.');
     if (question.standing === 'own')
       return none('It belongs to a user, not to an organization: nobody else can get it.');
     const yieldIfDue = createYielder();
     const aim = { user: subjectOfPrincipal(userId), object: nameOfObject(object) };
-    const about = { organizationId, callerId, userId, object: aim.object };
+    const about = { organizationId, callerId, userId, object: aim.object, seesWhole };
     const visible = await readVisibleOrganization(graphs, model, about);
     const effects = createRemedyEffects(visible, organizationId, relation, yieldIfDue);
     await yieldIfDue();
@@ -81,11 +81,13 @@ export function createRemedies({ graphs, store, catalog, limits, held, checks, m
     const least = leastPermission(known)?.grant;
     const setting = { visible, effects, organizationId, callerId, object, catalog, limits, held };
     const here = least ? effects.givenHere(least) : new Set<string>();
-    const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, yieldIfDue);
+    const found = relation === 'can_leave' ? [] : await candidatesFor(setting, known, yieldIfDue);
+    const isWanted = ({ changes }: Candidate) => !actions || changes.every(({ action }) => actions.includes(action));
+    const candidates = found.filter(isWanted);
     candidates.sort(byEstimate);
     const judged: Judged[] = [];
     const guard = candidates.length === 0 ? undefined : await checks.open(organizationId, callerId);
-    const seesGuardrails = visible.caller.held.has('can_view_roles');
+    const seesGuardrails = seesWhole || visible.caller.held.has('can_view_roles');
     for (const [place, candidate] of candidates.entries()) {
       const isAccepted = judged.some(({ rejectedBy }) => !rejectedBy);
       if (place >= MAX_REJECTED || (place >= MAX_TRIED && (isAccepted || !guard))) break;

@@ -73,6 +73,8 @@ interface VisibleQuestion {
   readonly callerId: bigint;
   readonly userId: bigint;
   readonly object: string;
+  /** Whatever the caller may see. */
+  readonly seesWhole?: boolean;
 }
 
 const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
@@ -80,7 +82,7 @@ const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
 export async function readVisibleOrganization(
   graphs: Pick<Graphs, 'eachTuple'>,
   model: Model,
-  { organizationId, callerId, userId, object }: VisibleQuestion,
+  { organizationId, callerId, userId, object, seesWhole = false }: VisibleQuestion,
 ): Promise<VisibleOrganization> {
   const reader = await readOrganization(graphs, organizationId);
   const copy = await reader.copy(model);
@@ -89,29 +91,30 @@ export async function readVisibleOrganization(
   const [organization, user] = [`organization:${organizationId}`, subjectOfPrincipal(userId)];
   const yieldIfDue = createYielder();
   const holds = (relation: string, on: string) => copy.holds(subjectOfPrincipal(callerId), relation, on);
+  const sees = (on: string, relation = 'can_view') => seesWhole || holds(relation, on);
   const isHost = holds('can_add_member', organization);
   const [addsTo, hosts] = [new Set<bigint>(), new Set<bigint>()];
   const [teams, roles] = [new Map(state.teams), new Map(state.roles)];
   const assignments = assignmentsIn(reader);
-  const seesRoles = holds('can_view_roles', organization);
+  const seesRoles = sees(organization, 'can_view_roles');
   for (const { id } of state.teams.values()) {
-    if (!holds('can_view', `team:${id}`)) teams.delete(id);
+    if (!sees(`team:${id}`)) teams.delete(id);
     if (holds('can_add_member', `team:${id}`)) addsTo.add(id);
     if (isHost || holds('steward', `team:${id}`)) hosts.add(id);
     await yieldIfDue();
   }
   // A caller who may not view roles sees what is assigned to themselves, and to teams that they are in.
-  const hidden = [...assignments.keys()].filter((assignment) => !seesRoles && !holds('can_view', assignment));
+  const hidden = [...assignments.keys()].filter((assignment) => !seesRoles && !sees(assignment));
   for (const assignment of hidden) assignments.delete(assignment);
   const assigned = new Set(assignments.values().map(({ role }) => role));
   for (const { id, teamIds } of state.roles.values()) {
     // Whoever sees a team sees its roles.
     const isSeen = teamIds.some((team) => teams.has(team)) || assigned.has(`role:${id}`);
-    if (!isSeen && !holds('can_view', `role:${id}`)) roles.delete(id);
+    if (!isSeen && !sees(`role:${id}`)) roles.delete(id);
     await yieldIfDue();
   }
   const caller: CallerRights = {
-    seesAllTeams: holds('can_view_teams', organization),
+    seesAllTeams: sees(organization, 'can_view_teams'),
     held: new Set(answers.relationsOn(people.classOf(subjectOfPrincipal(callerId)), organization)),
     permissions: new Set(PERMISSIONS.filter((permission) => holds(RELATION_OF[permission], organization))),
     addsTo,
@@ -221,7 +224,7 @@ export async function readVisibleOrganization(
     return (await copy.objects.alike(type, yieldIfDue)).flatMap((alike) => {
       const peer = sampleOf(copy, alike[0] ?? '');
       const count = alike.length - Number(alike.includes(object));
-      return count > 0 && holds('can_view', peer) ? [{ object: peer, count }] : [];
+      return count > 0 && sees(peer) ? [{ object: peer, count }] : [];
     });
   }
 

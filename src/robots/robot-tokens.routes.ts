@@ -7,6 +7,7 @@ import { createOnce } from '../http/wire/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { NoBody, PathId, readId } from '../http/wire/schemas.ts';
 import type { IssuedToken } from '../identity/tokens/token-issuer.ts';
+import { rejectRenewal, rejectTokenCreation } from '../tokens/renewal.ts';
 import {
   AccessToken,
   NewAccessToken,
@@ -57,6 +58,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => 
       },
     },
     async (request, reply) => {
+      rejectTokenCreation(callerOf(request));
       const wanted = readNewToken(request.body);
       return await createOnce(
         request,
@@ -83,6 +85,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => 
       },
     },
     async (request, reply) => {
+      rejectRenewal(callerOf(request));
       const wanted = readRotation(request.body);
       return await createOnce(
         request,

@@ -29,7 +29,10 @@ const UPDATE = sql(
   'robots.update',
   'update robot set name = $2, description = $3, version = version + 1 where id = $1',
 );
-const DELETE_TOKENS = sql('robots.deleteTokens', 'delete from token where robot_id = $1 returning id, name');
+const DELETE_TOKENS = sql(
+  'robots.deleteTokens',
+  'delete from token where robot_id = $1 returning id, name, trust_rule_id is not null as is_issued',
+);
 const DELETE = sql('robots.delete', 'delete from robot where id = $1');
 
 export function createRobotStore(db: Db, write: Write, quotas: Quotas): RobotStore {
@@ -83,7 +86,7 @@ export function createRobotStore(db: Db, write: Write, quotas: Quotas): RobotSto
       const current = await one(query, LOCK, ownerId, id);
       if (!current) return false;
       decide(current);
-      const tokens = await query<{ id: bigint; name: string }>(DELETE_TOKENS, [id]);
+      const tokens = await query<{ id: bigint; name: string; is_issued: boolean }>(DELETE_TOKENS, [id]);
       await endAssignments({ query, touch, record }, 'robot', [id], actor);
       query.later(DELETE, [id]);
       touch({ kind: 'robot', id, organizationId: ownerId });
@@ -91,7 +94,8 @@ export function createRobotStore(db: Db, write: Write, quotas: Quotas): RobotSto
       // The caller behind a robot's token is remembered under the account that the robot belongs to.
       if (tokens.length > 0) touch({ kind: 'account', id: ownerId });
       const { name, description } = current;
-      const [names, tokenIds] = [tokens.map((token) => token.name), tokens.map((token) => token.id)];
+      const stored = tokens.filter((token) => !token.is_issued);
+      const [names, tokenIds] = [stored.map((token) => token.name), stored.map((token) => token.id)];
       const before = { name, description, tokens: names, tokenIds };
       record({ ...about(actor, ownerId, id), action: 'robot.delete', before });
       return true;

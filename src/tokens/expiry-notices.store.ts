@@ -21,6 +21,7 @@ const CLAIM = sql(
                             where k.expires_at <= now() + t.days * interval '1 day'
                               and k.created_at <= k.expires_at - t.days * interval '1 day') d
       where k.expires_at > now() and k.expires_at <= now() + $2::integer * interval '1 day' and k.superseded_by is null
+        and k.trust_rule_id is null
         and d.days is not null and (k.noticed_days is null or k.noticed_days > d.days)
       order by k.id limit $3 for update of k skip locked),
    claimed as (

@@ -1,4 +1,5 @@
-import type { Mailer } from '../base/mail.ts';
+import { type EmailMessage, oneLine } from '../base/mail/email-message.ts';
+import type { Mailer } from '../base/mail/mailer.ts';
 
 /** A token that expires soon, and who is to know. */
 export interface ExpiringToken {
@@ -57,24 +58,30 @@ export function createExpiryNotices(
     for (const token of tokens) {
       for (const address of token.addresses) byAddress.set(address, [...(byAddress.get(address) ?? []), token]);
     }
-    for (const [to, some] of byAddress) await mailer.send({ to, subject: subjectFor(some), text: textFor(some) });
+    for (const [to, some] of byAddress) await mailer.send(messageFor(to, some));
     return byAddress.size;
   }
 
-  function textFor(tokens: readonly ExpiringToken[]): string {
-    const hasOwn = tokens.some(({ robot }) => robot === undefined);
-    const lines = tokens.map((token) => `  ${titleOf(token)} expires at ${utc(token.expiresAt)}`);
-    return [
-      tokens.length === 1 ? 'An access token expires soon:' : 'Access tokens expire soon:',
-      '',
-      ...lines,
-      '',
-      'After that, requests with it are rejected. To replace it without an interruption, rotate it:',
-      '',
-      hasOwn ? '  atrium token rotate NAME' : '  atrium robot token rotate ROBOT NAME',
-      '',
-      ...(hasOwn ? [`or open ${baseUrl()}/me/tokens`, ''] : []),
-    ].join('\n');
+  function messageFor(to: string, tokens: readonly ExpiringToken[]): EmailMessage {
+    const own = tokens.filter(({ robot }) => robot === undefined);
+    const robots = new Set(tokens.flatMap(({ robot }) => (robot ? [robot.organization] : [])));
+    const page = { label: 'Open your tokens', link: `${baseUrl()}/me/tokens` };
+    const because = [
+      ...(own.length > 0 ? ['you own an access token'] : []),
+      ...[...robots].map((organization) => `you own the organization ${organization}, whose robot has one`),
+    ];
+    return {
+      to,
+      subject: subjectFor(tokens),
+      body: [
+        tokens.length === 1 ? 'An access token expires soon:' : 'Access tokens expire soon:',
+        { items: tokens.map((token) => `${titleOf(token)} expires at ${utc(token.expiresAt)}`) },
+        'After that, requests with it are rejected. To replace it without an interruption, rotate it:',
+        { commands: [own.length > 0 ? 'atrium token rotate NAME' : 'atrium robot token rotate ROBOT NAME'] },
+        ...(own.length > 0 ? [page] : []),
+      ],
+      reason: `This email was sent because ${because.join(', and because ')}, on ${baseUrl()}.`,
+    };
   }
 }
 
@@ -87,11 +94,6 @@ function subjectFor(tokens: readonly ExpiringToken[]): string {
 function titleOf({ name, lastEight, robot }: ExpiringToken): string {
   const whose = robot ? ` of the robot ${oneLine(robot.name)} of ${robot.organization}` : '';
   return `${oneLine(name)} (ends with ${lastEight})${whose}`;
-}
-
-/** A name is any text, but it must not look like another line of the email. */
-function oneLine(name: string): string {
-  return name.replaceAll(/\p{C}+/gu, ' ');
 }
 
 function utc(moment: Date): string {

@@ -5,6 +5,7 @@ import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import type { IssuedToken } from '../identity/tokens/token-issuer.ts';
+import { rejectRenewal } from './renewal.ts';
 import { AccessToken, presentToken, RotateOwnToken, readRotation } from './token.view.ts';
 import type { OwnToken, Tokens } from './tokens.ts';
 
@@ -46,6 +47,7 @@ export function ownTokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date): 
       },
     },
     async (request, reply) => {
+      rejectRenewal(callerOf(request));
       const { overlapMs } = readRotation(request.body);
       return await createOnce(
         request,

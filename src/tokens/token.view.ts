@@ -18,10 +18,10 @@ import { MAX_LIMITS, type WantedLimits } from './limit-request.ts';
 import { brokenRules, TOKEN_RULES, type TokenRules } from './token-policy.ts';
 
 /** The rules reject a scope that does not exist, in their own words. */
-const Scope = shownAs(Type.String(), { type: 'string', enum: SCOPES });
+export const Scope = shownAs(Type.String(), { type: 'string', enum: SCOPES });
 const LIMIT_TYPES = OWNED_TYPES.map(({ type }) => type);
 
-const Limits = named(
+export const TokenLimitsResponse = named(
   'TokenLimits',
   Type.Object({
     organizations: Type.Array(Type.Object({ id: Int64, name: Type.String() }), {
@@ -47,7 +47,7 @@ export const AccessToken = named(
     expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
     expires_soon: Type.Boolean({ description: 'Whether requests with the token get the X-Token-Expires-At header.' }),
     can_rotate: Type.Boolean({ description: 'Whether the token may rotate itself.' }),
-    limits: Type.Optional(Limits),
+    limits: Type.Optional(TokenLimitsResponse),
     replaces: Type.Optional(
       Type.Unsafe<number | bigint>({
         ...Int64,
@@ -66,7 +66,7 @@ export const AccessToken = named(
   }),
 );
 
-const NewLimits = named(
+export const NewLimits = named(
   'NewTokenLimits',
   Type.Object({
     organizations: Type.Optional(
@@ -117,17 +117,21 @@ export type WantedToken = Omit<TokenRequest, 'limits'> & { readonly limits: Want
 
 export function readNewToken(body: Static<typeof NewAccessToken>): WantedToken {
   const { name, scopes, expires_at, can_rotate, limits } = body;
-  const objects = limits?.objects?.map(({ type, id }) => ({
-    type: type as OwnedType,
-    id: readIdNumber(id, 'object ID'),
-  }));
   return {
     name,
     scopes,
     expiresAt: expires_at ? readMoment(expires_at, 'expires_at') : null,
     canRotate: can_rotate,
-    limits: limits && { organizations: limits.organizations ?? [], objects: objects ?? [] },
+    limits: readLimits(limits),
   };
+}
+
+export function readLimits(limits: Static<typeof NewLimits> | undefined): WantedLimits | undefined {
+  const objects = limits?.objects?.map(({ type, id }) => ({
+    type: type as OwnedType,
+    id: readIdNumber(id, 'object ID'),
+  }));
+  return limits && { organizations: limits.organizations ?? [], objects: objects ?? [] };
 }
 
 const HOUR_MS = 3_600_000;
@@ -167,7 +171,7 @@ export function presentToken(token: TokenDetails, { text = '', soon, rules }: Sh
   };
 }
 
-function presentLimits(limits: TokenLimits) {
+export function presentLimits(limits: TokenLimits) {
   return {
     organizations: limits.organizations.map(({ id, name }) => ({ id, name })),
     objects: limits.objects.map(({ type, id, name }) => ({ type, id, name })),

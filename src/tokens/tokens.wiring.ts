@@ -1,5 +1,5 @@
 import type { Authz } from '../authz/authz.wiring.ts';
-import { createMailer } from '../base/mail.ts';
+import { createMailer } from '../base/mail/mailer.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';

@@ -50,6 +50,10 @@ const SET_PRIMARY = sql(
   'users.setPrimary',
   `insert into email (account_id, address, verified, is_primary) values ($1, $2, true, true)`,
 );
+const CONFIRM_PRIMARY = sql(
+  'users.confirmPrimary',
+  'update email set verified = true where account_id = $1 and is_primary and not verified',
+);
 const DELETE_ADDRESS = sql('users.deleteAddress', 'delete from email where id = $1');
 const ORGANIZATIONS = sql(
   'users.organizations',
@@ -109,11 +113,12 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         const next = decide(current);
         if (isActiveAdmin(current) && !isActiveAdmin(next) && !(await hasOthers(query, id)))
           return 'last administrator';
-        const { passwordHash, ...said } = next;
+        const { passwordHash, confirmsEmail, ...said } = next;
         const texts = [said.fullName, said.description, said.website, said.location];
         const flags = [said.isAdmin, said.active, said.prohibitLogin];
         query.later(UPDATE, [id, ...texts, ...flags, passwordHash ?? null, said.language]);
         if (said.email !== current.email) await setPrimary(query, id, said.email);
+        else if (confirmsEmail) await query(CONFIRM_PRIMARY, [id]);
         // Someone else may have signed in with the old password.
         if (passwordHash !== undefined) await endSessions(query, id);
         else if (!said.active || said.prohibitLogin) await endApprovals(query, id);

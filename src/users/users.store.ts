@@ -88,7 +88,7 @@ const INSERT = sql(
 );
 const INSERT_EMAIL = sql(
   'users.insertEmail',
-  'insert into email (account_id, address, verified, is_primary) values ($1, $2, true, true)',
+  'insert into email (account_id, address, verified, is_primary) values ($1, $2, $3, true)',
 );
 const SET_LAST_LOGIN = sql('users.setLastLogin', 'update account set last_login_at = $2 where id = $1');
 const ANY = sql('users.any', 'select exists (select 1 from account) as any');
@@ -102,7 +102,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return row && toProfile(row);
     },
 
-    person: (name) => person(db.query, name),
+    person: (name) => personIn(db.query, name),
 
     async profiles(text, request) {
       if (text !== '') {
@@ -154,7 +154,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return await write(async (query, touch, record, keep) => {
         await query(RELEASE_NAME, [nameKey(name)]);
         const id = await insertUser({ query, touch, record }, draft, actor);
-        const created = once && (await person(query, name));
+        const created = once && (await personIn(query, name));
         if (created) keep(created);
         return id;
       }, once);
@@ -174,16 +174,24 @@ export interface Transaction {
   readonly record: (entry: AuditEntry) => void;
 }
 
-/** Creates a user as a part of a transaction. Their address counts as verified. Throws if the name or it is taken. */
-export async function insertUser({ query, touch, record }: Transaction, draft: UserDraft, actor?: Actor) {
+/**
+ * Creates a user as a part of a transaction. Throws if the name or the address is taken. Users who create themselves are
+ * the actor, who has no ID before.
+ */
+export async function insertUser(
+  { query, touch, record }: Transaction,
+  draft: UserDraft,
+  by?: Actor | ((id: bigint) => Actor),
+) {
   const { name, fullName, passwordHash, isAdmin, active, prohibitLogin } = draft;
   const { id } = only(
     await query<{ id: bigint }>(INSERT, [name, fullName, passwordHash, isAdmin, active, prohibitLogin]),
   );
-  await query(INSERT_EMAIL, [id, draft.email]);
+  await query(INSERT_EMAIL, [id, draft.email, draft.isVerified ?? true]);
   touch({ kind: 'account', id });
   if (isAdmin) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
   const { passwordHash: _, ...after } = draft;
+  const actor = typeof by === 'function' ? by(id) : by;
   if (actor) {
     const about = { organizationId: PLATFORM, action: 'user.create', objectType: 'user', objectId: id } as const;
     record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
@@ -191,7 +199,7 @@ export async function insertUser({ query, touch, record }: Transaction, draft: U
   return id;
 }
 
-async function person(query: Query, name: string): Promise<VersionedPerson | undefined> {
+export async function personIn(query: Query, name: string): Promise<VersionedPerson | undefined> {
   const [row] = await query<FoundRow>(GET_PERSON, [nameKey(name)]);
   return row && { person: toPerson(row), version: row.version };
 }

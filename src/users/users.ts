@@ -22,6 +22,8 @@ export interface UserDraft {
   readonly name: string;
   readonly fullName: string;
   readonly email: string;
+  /** By default, the address counts as verified: whoever creates the user vouches for it. */
+  readonly isVerified?: boolean;
   readonly passwordHash: string | null;
   readonly isAdmin: boolean;
   readonly active: boolean;
@@ -58,6 +60,8 @@ export type UserInput = { readonly [Key in keyof UserFields]?: UserFields[Key] |
 export interface UserUpdate extends UserFields {
   /** A new password; undefined keeps the present one. */
   readonly passwordHash: string | undefined;
+  /** The address was named, so it counts as verified, also if it is the present one. */
+  readonly confirmsEmail: boolean;
 }
 
 /** Everything about a user, and the version for preconditions. */
@@ -173,7 +177,7 @@ export function createUsers(store: UserStore, hasPasswords = true) {
     const passwordHash = password === undefined ? undefined : await hashNewPassword(password);
     const decide = (current: StoredUser): UserUpdate => {
       precondition(current);
-      return { ...merged(current, fields), passwordHash };
+      return { ...merged(current, fields), passwordHash, confirmsEmail: fields.email !== undefined };
     };
     const outcome = await store.update(id, decide, actor);
     if (outcome === undefined) throw noUser();

@@ -7,10 +7,18 @@ import { itLong } from '../support/checks/long.ts';
 import { type Cli, cliAs, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
+import { REVIEW_LINES } from './review-lines.ts';
+import { INVITATION_LINES } from './invitation-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
 
-const STORIES = { ...OTHER_STORIES, assignments: ASSIGNMENT_LINES, 'second factors and providers': SIGN_IN_LINES };
+const STORIES = {
+  ...OTHER_STORIES,
+  assignments: ASSIGNMENT_LINES,
+  invitations: INVITATION_LINES,
+  'second factors and providers': SIGN_IN_LINES,
+  'access reviews': REVIEW_LINES,
+};
 
 describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {
@@ -73,6 +81,7 @@ function neutral(text: string, url: string): string {
     text
       .replaceAll(url, 'http://127.0.0.1:3000')
       .replace(/atr_\w+/g, 'atr_TOKEN')
+      .replace(/http:\/\/[\w.:]+\/invitations\/[\w-]{32}/g, 'http://HOST/invitations/CODE')
       .replace(/…\w{8}\b/g, '…LASTEIGH')
       .replace(/\b[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (uid) =>
         uid.startsWith('0b1c7c0e') ? uid : uid.replace(/\w/g, 'x'),

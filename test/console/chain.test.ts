@@ -36,7 +36,7 @@ describe('The check of the audit log in the browser', () => {
     );
     if (!last) assert.fail();
     const { at, organization_id, hash: previous_hash } = last;
-    const who = { actor_id: LARGE, actor_name: ODD, on_behalf_id: null, on_behalf_name: null };
+    const who = { actor_id: LARGE, actor_name: ODD, on_behalf_id: null, on_behalf_name: null, via: null };
     const what = { action: 'thing.change', object_type: 'thing', object_id: LARGE, before: null, after: state };
     const hash = chainHash({ at, organization_id, ...who, ...what, request_id: ODD, previous_hash });
     await rows(

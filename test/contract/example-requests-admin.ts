@@ -1,4 +1,5 @@
 import { type NamedRequest, noteId, ORG, PAGE } from './example-requests.ts';
+import { TRUST_REQUESTS } from './example-requests-trust.ts';
 
 const APPLICATION =
   '/subscriptions/2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11/resourceGroups/rg-customer/providers/Microsoft.Solutions/applications/shop';
@@ -126,6 +127,7 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['rotateMyToken', ({ created: { token } }) => ({ token, body: { overlap_hours: 24 } })],
+  ...TRUST_REQUESTS,
   ['listRobotTokens', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot }, query: PAGE })],
   ['revokeRobotToken', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot, token: 'nightly' } })],
   ['getRobotTokenPolicy', () => ({ as: 'ann', path: ORG })],
@@ -158,6 +160,8 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
   ['listUsers', () => ({ as: 'root', query: { q: 'newcomer', ...PAGE } })],
   ['updateUser', () => ({ as: 'root', path: { username: 'newcomer' }, body: { location: 'Bern', active: true } })],
   ['reportViewAsUser', () => ({ as: 'root', path: { username: 'bob' } })],
+  ['createUserPasswordLink', () => ({ as: 'root', path: { username: 'newcomer' } })],
+  ['requestPasswordEmail', () => ({ body: { email: 'bob@example.com' } })],
   ['listUserTeams', () => ({ as: 'root', path: { username: 'bob' } })],
   [
     'createUserOrganization',
@@ -273,120 +277,3 @@ export const HOSTED_REQUESTS: readonly NamedRequest[] = [
   ['getMyHostedToken', () => ({ as: 'ann' })],
   ['getHostedTokenKeys', () => ({})],
 ];
-
-/**
- * What a test server cannot answer, and why. The responses are written by hand, and the test only checks that they fit
- * their schemas.
- */
-export const WRITTEN_EXAMPLES: Readonly<
-  Record<
-    string,
-    {
-      readonly because: string;
-      readonly parameters: Readonly<Record<string, unknown>>;
-      readonly body?: object;
-      /** An object, or the name of the operation that has the same response. */
-      readonly response: object | string;
-    }
-  >
-> = {
-  addMyLinkedAccount: {
-    because: 'it needs a browser session, and calls a provider',
-    parameters: {},
-    body: { provider: 'company' },
-    response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
-  },
-  checkProvider: {
-    because: 'it calls a provider',
-    parameters: { provider: 'company' },
-    response: {
-      ok: false,
-      steps: [
-        { step: 'discovery', result: 'ok', message: 'https://login.example.com answers, and sends logout notices' },
-        { step: 'keys', result: 'ok', message: '2 published' },
-        {
-          step: 'client',
-          result: 'failed',
-          message: 'the provider does not accept the client and its secret: it says "invalid_client"',
-        },
-      ],
-    },
-  },
-  getDeviceToken: {
-    because: 'somebody has to approve the program first',
-    parameters: {},
-    body: { device_code: 'the device_code of the beginning' },
-    response: {
-      id: 7,
-      name: 'atrium on laptop, 2026-01-01, BCDF-GHJK',
-      sha1: 'atr_EXAMPLE',
-      token_last_eight: 'EXAMPLE0',
-      scopes: ['all'],
-      created_at: '2026-01-01T00:00:00Z',
-      last_used_at: '1970-01-01T00:00:00Z',
-      expires_at: null,
-      expires_soon: false,
-      can_rotate: false,
-      beyond_policy: [],
-    },
-  },
-  setDeviceDecision: {
-    because: 'it needs a browser session',
-    parameters: { code: 'BCDF-GHJK' },
-    body: { approve: true },
-    response: 'getDeviceRequest',
-  },
-  getMyLinkRequest: {
-    because: 'it needs a sign-in at a provider',
-    parameters: {},
-    response: {
-      provider: 'company',
-      provider_display_name: 'Company',
-      email: 'ann@example.com',
-      username: 'ann',
-      return_to: '/',
-    },
-  },
-  confirmMyLinkRequest: {
-    because: 'it needs a sign-in at a provider',
-    parameters: {},
-    response: 'getMyLinkRequest',
-  },
-  listMyBuckets: {
-    because: 'it calls a cloud',
-    parameters: { cloud: 'aws', credential: 'ann-aws', cluster_uid: '00000000-0000-4000-8000-000000000001' },
-    response: { names: ['backups', 'logs'] },
-  },
-  listMyBucketsByPost: {
-    because: 'it calls a cloud',
-    parameters: { cloud: 'aws' },
-    body: { credential: 'ann-aws', cluster_uid: '00000000-0000-4000-8000-000000000001' },
-    response: { names: ['backups', 'logs'] },
-  },
-  listClusterResourceHistory: {
-    because: 'it needs a message bus',
-    parameters: { cluster: '00000000-0000-4000-8000-000000000001', resource: 'deployments', limit: 1 },
-    response: {
-      items: [
-        {
-          key: 'apps/deployments/web',
-          values: [
-            {
-              resource: 'deployments',
-              resourceID: 'web',
-              licenseID: 'example-license',
-              version: 'v3',
-              timestamp: '2026-01-15T09:30:00Z',
-            },
-          ],
-          lastSeen: '2026-01-15T09:30:00Z',
-        },
-      ],
-    },
-  },
-  retryMarketplaceDelivery: {
-    because: 'a delivery stays unfinished only if the server fails in the middle of it',
-    parameters: { id: 7 },
-    response: 'getMarketplaceDelivery',
-  },
-};

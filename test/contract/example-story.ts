@@ -11,9 +11,12 @@ import { numbersOf } from '../support/world/authz.ts';
 import type { TestMarketplace } from '../support/world/marketplace.ts';
 import { createBrowser, originOf } from '../support/world/second-factors.ts';
 import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
+import { ACCESS_REQUESTS } from './example-requests-access.ts';
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
+import { REVIEW_REQUESTS } from './example-requests-reviews.ts';
+import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
 import { KUBERNETES_REQUESTS } from './example-requests-kubernetes.ts';
 
 export interface Operation {
@@ -43,10 +46,14 @@ const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
 /** A request for each operation of a marketplace deployment, in the order in which they are sent to one server. */
 export const STORY: readonly NamedRequest[] = [
   ...ASSIGNMENT_REQUESTS,
+  ...ACCESS_REQUESTS,
   ...USER_REQUESTS.slice(0, at),
   ...FACTOR_REQUESTS,
   ...USER_REQUESTS.slice(at),
   ...ADMIN_REQUESTS,
+  ...REVIEW_REQUESTS,
+  // They change who is in the organization.
+  ...INVITATION_REQUESTS,
   ...KUBERNETES_REQUESTS,
 ];
 

@@ -8,8 +8,9 @@ import type { TestServer } from '../support/server/server.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
 import type { NamedRequest } from './example-requests.ts';
-import { HOSTED_REQUESTS, WRITTEN_EXAMPLES } from './example-requests-admin.ts';
+import { HOSTED_REQUESTS } from './example-requests-admin.ts';
 import { document, OPERATIONS, prepareStory, STORY, type Story } from './example-story.ts';
+import { WRITTEN_EXAMPLES } from './written-examples.ts';
 
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -48,9 +49,10 @@ describe('Examples of the API documentation', () => {
     for (const named of STORY) await tryExample(market, named);
     for (const named of HOSTED_REQUESTS) await tryExample(hosted, named);
     assert.deepEqual(faults, []);
-    for (const [name, { parameters, body, response }] of Object.entries(WRITTEN_EXAMPLES)) {
+    for (const [name, { parameters, body, status = 200, response }] of Object.entries(WRITTEN_EXAMPLES)) {
       const shown = typeof response === 'string' ? found[response]?.response : response;
-      found[name] = { parameters, ...(body && { body }), status: 200, type: 'application/json', response: shown };
+      const answer = shown === undefined ? {} : { type: 'application/json', response: shown };
+      found[name] = { parameters, ...(body && { body }), status, ...answer };
     }
     for (const [name, example] of Object.entries(found)) requireFitting(name, example);
     if (IS_UPDATE) {

@@ -104,6 +104,7 @@ describe('Admission', () => {
           required.push(`${person.login} ${relation} ${id}`);
           return 30n;
         },
+        noteMember: () => undefined,
         ownerOf: async () => ACME.id,
       },
       tokenUsage: { note: (id) => used.push(`token ${id}`) },

@@ -48,6 +48,7 @@ describe('Admission of robots', () => {
           required.push(`${person.login} ${relation} ${id}`);
           return 30n;
         },
+        noteMember: () => undefined,
         ownerOf: async (_relation, id) => ({ '1': ACME.id, '2': 21n })[id],
       },
       tokenUsage: { note: (id) => used.push(id) },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { CROWDED_REQUESTS, type CrowdedWorld } from '../../bench/requests/crowded-requests.ts';
-import { fillCrowd, fillGuardrails } from '../../bench/requests/fill-crowd.ts';
+import { fillCrowd, fillGuardrails, fillSingleAssignments } from '../../bench/requests/fill-crowd.ts';
 import { fillRoles } from '../../bench/requests/fill-roles.ts';
 import { slowness, startMeter } from '../../bench/requests/meter.ts';
 import { COUNTS } from '../counts.ts';
@@ -45,6 +45,7 @@ describeLong('A request in the most crowded organization', () => {
                    from generate_series(1, $2::integer) n`),
       [acme, COUNTS.crowdedClusters],
     );
+    await fillSingleAssignments(db, acme);
     await fillGuardrails(db, acme, GUARDRAILS);
     const [found] = await db.query<CrowdedWorld>(
       statement(`select (select min(id) from team where organization_id = $1 and name like 'Team number 500 %') as team,

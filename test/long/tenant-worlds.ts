@@ -16,7 +16,20 @@ export const HIDDEN = /hush|\b77000\d\d\b/;
 /** IDs and names of what is created during the test. */
 export const CREATED = /\b9\d{6}\b|\bnew\d+[cnr]\b/g;
 
-const TABLES = ['account', 'team', 'role', 'assignment', 'guardrail', 'cluster', 'contract', 'robot', 'token', 'audit'];
+const TABLES = [
+  'account',
+  'team',
+  'role',
+  'assignment',
+  'guardrail',
+  'review',
+  'review_item',
+  'cluster',
+  'contract',
+  'robot',
+  'token',
+  'audit',
+];
 const NAMED_FROM = 7_000_000;
 const HIDDEN_FROM = 7_700_000;
 const CREATED_FROM = 9_000_000;
@@ -120,6 +133,9 @@ export async function openTenantWorlds(atrium: TestServer) {
     const viewTeams = { permissions: [...permissions, { namespace: 'org_mgmt', action: 'view teams' }] };
     ok(await as('PUT', `/authz/roles/${role.id}?org=${organization}`, viewTeams));
     const assignment = ok(await as('POST', `/authz/assignments?org=${organization}`, assigned)).body;
+    const asked = { name: `${prefix}review`, question: { kind: 'team', team: { id: team.id } } };
+    const review = ok(await as('POST', `/authz/reviews?org=${organization}`, asked)).body;
+    const { items } = ok(await as('GET', `/authz/reviews/${review.id}?org=${organization}`)).body;
     const contractBody = { name: `${prefix}contract`, product: description };
     const contract = ok(await as('POST', `/orgs/${organization}/contracts`, contractBody)).body;
     const robot = ok(await as('POST', `/orgs/${organization}/robots`, { name: `${prefix}robot`, description })).body;
@@ -140,6 +156,8 @@ export async function openTenantWorlds(atrium: TestServer) {
       role: String(role.id),
       guardrail: String(guardrail.id),
       assignment: String(assignment.id),
+      review: String(review.id),
+      reviewItem: String(items[0]?.id),
       cluster: String(cluster.id),
       clusterName: `${prefix}cluster`,
       uid,

@@ -17,7 +17,7 @@ const CALLERS = ['ann', 'bob', 'cat', 'dan', 'eve', 'root'];
 /** An assignment ends within ten years. */
 const LATER = new Date(Date.now() + 30 * 86_400_000).toISOString();
 /** Members that tell the time, or how long ago something was. */
-const TIMES = new Set(['age', 'at', 'last_login']);
+const TIMES = new Set(['heartbeatAt', 'age', 'at', 'last_login']);
 /** The permission that this release adds, wherever it is listed. */
 const ADDED = /^"can_assign_roles"$|"relation":"can_assign_roles"|"action":"assign roles"/;
 

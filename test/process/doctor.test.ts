@@ -20,6 +20,7 @@ import { freePort } from '../support/services/ports.ts';
 import { onServer } from '../support/services/postgres.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { startSmtp } from '../support/services/smtp.ts';
+import { readEmail } from '../support/world/email.ts';
 
 const settingsOf = ({ dataDir, databaseUrl = '' }: Place) => ({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
 
@@ -97,6 +98,34 @@ describe('atrium doctor', () => {
     assert.equal(kind.level('mail'), 'ok', kind.text('mail'));
     assert.equal(kind.level('base url'), 'ok');
     assert.deepEqual(smtp.letters, []);
+  });
+
+  it('atrium doctor --mail sends one email with both parts, and reports a mail server that does not take it', async (test) => {
+    const env = { DATA_DIR: temporaryFolder(), BASE_URL: 'https://atrium.example.com', MAIL_FROM: 'Atrium <a@x.org>' };
+    const smtp = await startSmtp();
+    test.after(() => smtp.close());
+    const taken = await examine({ ...env, SMTP_URL: smtp.url }, '--mail', 'ann@example.com');
+    assert.match(taken.text('mail'), /took an email to ann@example\.com/);
+    assert.equal(taken.level('mail'), 'ok');
+    const [email, ...more] = smtp.letters.map(readEmail);
+    assert.deepEqual([email?.to, more], [['ann@example.com'], []]);
+    for (const part of [email?.text, email?.html])
+      assert.match(part ?? '', /https:\/\/atrium\.example\.com.*doctor --mail/s);
+    const grim = await startSmtp('refuse');
+    test.after(() => grim.close());
+    const rejected = await examine({ ...env, SMTP_URL: grim.url }, '--mail', 'ann@example.com');
+    assert.deepEqual([rejected.level('mail'), rejected.code], ['fault', 1]);
+    assert.match(rejected.text('mail'), /did not take an email .*no such person/);
+    const away = await examine(
+      { ...env, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` },
+      '--mail',
+      'ann@example.com',
+    );
+    assert.match(away.text('mail'), /ECONNREFUSED|ESOCKET/);
+    const without = await examine(env, '--mail', 'ann@example.com');
+    assert.deepEqual([without.level('mail'), /Set SMTP_URL/.test(without.text('mail'))], ['fault', true]);
+    await assert.rejects(examine({ ...env, SMTP_URL: smtp.url }, '--mail', 'nobody'), /--mail needs an email address/);
+    assert.equal(smtp.letters.length, 1);
   });
 
   it('atrium doctor changes nothing, and reports faults in the keys, secrets, audit log, revision and schema', {

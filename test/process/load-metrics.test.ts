@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { keepLastBackup } from '../../src/db/last-backup.store.ts';
 import { until } from '../support/checks/until.ts';
 import { DRIVERS } from '../support/server/db.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
 
 async function metricsOf({ instance }: TestServer): Promise<(series: string) => number> {
   const text = await instance.metrics.registry.metrics();
@@ -44,6 +46,21 @@ describe('Metrics about the load', () => {
       assert.equal(idle('db_client_connection_count{state="idle"}'), pool);
       assert.equal(idle('db_client_connection_pending_requests'), 0);
       assert.equal(idle('atrium_ready'), 1);
+    });
+  }
+
+  for (const driver of DRIVERS) {
+    it(`The size of the audit log and the age of the last backup are shown on ${driver}`, async (test) => {
+      const server = await openTestServer({ driver });
+      test.after(() => server.close());
+      const { db } = server.instance;
+      const before = await metricsOf(server);
+      assert.ok(before('atrium_audit_bytes') >= 8192);
+      assert.equal(before('atrium_backup_age_seconds'), -1);
+      await db.query(statement(`insert into last_backup (id, at) values (1, now() - interval '1 hour')`));
+      assert.equal(Math.round((await metricsOf(server))('atrium_backup_age_seconds') / 60), 60);
+      await keepLastBackup(db.query);
+      assert.ok((await metricsOf(server))('atrium_backup_age_seconds') < 60);
     });
   }
 

@@ -66,6 +66,9 @@ for (const driver of SERVED) {
       for (const writer of writers) assert.ok((await writer.stop()) > 2, 'the server went on meanwhile');
       const copies = readdirSync(server.dataDir).filter((name) => name.includes('backup'));
       assert.deepEqual(copies, [], 'no copy is left');
+      const metrics = await server.instance.metrics.registry.metrics();
+      const age = Number(/^atrium_backup_age_seconds (\S+)$/m.exec(metrics)?.[1]);
+      assert.ok(age >= 0 && age < 60, `the server knows of the backup: ${age}`);
       const checked = await atrium(env, 'restore', file, '--check');
       assert.match(checked.out, new RegExp(`is complete: .*\\ncreated at .* from ${driver}, .*, without the root key`));
       await assertOneMoment(file, server.world.orgs.acme?.id ?? 0n);

@@ -50,8 +50,9 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     if (reason === 'second_factor_enrollment') isEnrollmentNeeded.value = true;
     if (reason === 'reauthentication_required' && (await waitForProof())) return await send(url, init, waits);
   }
-  if (response.status === 429 && waits < MAX_WAITS) {
-    const seconds = Math.min(Number(response.headers.get('retry-after') ?? 1) || 1, MAX_WAIT_SECONDS);
+  const seconds = Number(response.headers.get('retry-after') ?? 1) || 1;
+  // Whoever would have to wait longer is told so.
+  if (response.status === 429 && waits < MAX_WAITS && seconds <= MAX_WAIT_SECONDS) {
     notify({ kind: 'info', text: `There were too many requests. Continuing in ${seconds} s.`, seconds });
     await wait(seconds, init.signal);
     return await send(url, init, waits + 1);

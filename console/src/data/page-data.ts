@@ -9,6 +9,8 @@ export interface PageData {
     readonly passwords: boolean;
     /** Whether "Keep me signed in" is offered. */
     readonly remember: boolean;
+    /** Whether people with addresses of some domains create their own accounts. */
+    readonly signUp: boolean;
     readonly mail: boolean;
     readonly emailConfirmation: boolean;
     readonly marketplace: boolean;
@@ -24,6 +26,7 @@ const NONE: PageData = {
     bus: true,
     passwords: true,
     remember: true,
+    signUp: false,
     mail: false,
     emailConfirmation: false,
     marketplace: false,

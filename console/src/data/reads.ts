@@ -1,6 +1,6 @@
 /** Calls that change nothing of the person who is shown, although they are no GET. */
 const READS: readonly RegExp[] = [
-  /\/(allowed-permissions|preview|matrix|check)$/,
+  /\/(allowed-permissions|preview|matrix|check|trust_rules\/explain)$/,
   /\/user\/validate\/\w+$/,
   /\/user\/signout$/,
 ];

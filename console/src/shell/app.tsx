@@ -14,7 +14,16 @@ import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { isPageBroken } from './broken-page.ts';
-import { LinkAccountPage, PAGES, SignInDonePage, WelcomePage } from './pages.ts';
+import {
+  ForgotPasswordPage,
+  InvitationPage,
+  LinkAccountPage,
+  PAGES,
+  ResetPasswordPage,
+  SignInDonePage,
+  SignUpPage,
+  WelcomePage,
+} from './pages.ts';
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
@@ -37,10 +46,15 @@ function Doors() {
   const { path } = useLocation();
   if (path === '/welcome') return <WelcomePage />;
   if (path === '/signin/done') return <SignInDonePage />;
-  if (path !== '/signin/link') return <Inside />;
+  if (path === '/signin/forgot') return <ForgotPasswordPage />;
+  if (path === '/signin/reset') return <ResetPasswordPage />;
+  if (path === '/signin/signup') return <SignUpPage />;
+  const isInvitation = /^\/invitations\/[^/]+\/?$/.test(path);
+  if (path !== '/signin/link' && !isInvitation) return <Inside />;
+  if (isInvitation && isEnrollmentNeeded.value) return <Inside />;
   return (
     <>
-      <LinkAccountPage />
+      {isInvitation ? <InvitationPage /> : <LinkAccountPage />}
       {isProofNeeded.value && <Prove />}
     </>
   );

@@ -43,6 +43,7 @@ export function organizationGroups(org: string): readonly Group[] {
       entries: [
         at('', 'Overview', 'overview'),
         at('/members', 'Members', 'members'),
+        at('/invitations', 'Invitations', 'mail'),
         at('/teams', 'Teams', 'teams'),
         at('/roles', 'Roles', 'roles'),
         at('/roles/code', 'Roles as code', 'code'),

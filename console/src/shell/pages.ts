@@ -29,6 +29,28 @@ export const { page: LinkAccountPage } = page(
   async () => (await import('../pages/doors/link-account.tsx')).LinkAccountPage,
 );
 
+/** For users who cannot sign in. */
+export const { page: ForgotPasswordPage } = page(
+  '/signin/forgot',
+  async () => (await import('../pages/doors/forgot-password.tsx')).ForgotPasswordPage,
+);
+export const { page: ResetPasswordPage } = page(
+  '/signin/reset',
+  async () => (await import('../pages/doors/reset-password.tsx')).ResetPasswordPage,
+);
+
+/** Asks for an address first, and with the code of the email for the rest. */
+export const { page: SignUpPage } = page(
+  '/signin/signup',
+  async () => (await import('../pages/doors/sign-up.tsx')).SignUpPage,
+);
+
+/** Whoever has the link of an invitation may not be signed in, or have no account. */
+export const { page: InvitationPage } = page(
+  '/invitations/:code',
+  async () => (await import('../pages/doors/invitation.tsx')).InvitationPage,
+);
+
 /** In a window that was opened to sign in. */
 export const { page: SignInDonePage } = page(
   '/signin/done',
@@ -62,6 +84,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org', async () => (await import('../pages/orgs/overview.tsx')).OverviewPage),
   page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
   page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
+  page('/orgs/:org/invitations', async () => (await import('../pages/invitations/invitations.tsx')).InvitationsPage),
   page('/orgs/:org/clusters', async () => (await import('../pages/clusters/clusters.tsx')).ClustersPage),
   page(
     '/orgs/:org/clusters/import',

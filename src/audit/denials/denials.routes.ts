@@ -61,9 +61,9 @@ function isStranger({ person }: Caller, ownerId: bigint): boolean {
   return !(ownerId === PLATFORM || ownerId === person.id || person.isAdmin || person.organizations.has(ownerId));
 }
 
-/** The names in the path, if they can be names: the log is no place for what callers make up. */
+/** The names in the path, if they can be names: the log is no place for what callers make up, nor for codes. */
 function parametersOf(request: FastifyRequest): object {
   const given = Object.entries(request.params as Readonly<Record<string, string>>);
-  const plain = given.filter(([, value]) => value.length <= 40 && nameKey(value) !== '');
+  const plain = given.filter(([name, value]) => name !== 'code' && value.length <= 40 && nameKey(value) !== '');
   return plain.length === 0 ? {} : { path: Object.fromEntries(plain) };
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
-import { principalOf } from '../../changes/principal.ts';
+import { isRobotPrincipal, principalOf } from '../../changes/principal.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
 import { callerIn, holds, signedIn } from '../../http/admission/access.ts';
 import type { Scope } from '../../http/server.ts';
@@ -14,6 +14,7 @@ import { NamespaceQuery } from '../places/namespace.view.ts';
 import { readNamespace } from '../places/namespaces.ts';
 import type { TimeMachine } from '../time-machine.ts';
 import { type FindReach, outsideLimits } from '../token-reach.ts';
+import type { NoteUse } from '../uses/access-uses.ts';
 import { REASON_KINDS } from './all-paths.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
 import { MarkedUser } from './marked-user.view.ts';
@@ -124,6 +125,19 @@ const Explanation = named(
     sentence: Type.String({
       description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
     }),
+    requestable: Type.Optional(
+      named(
+        'Requestable',
+        Type.Object(
+          {
+            longest: Type.String({ description: 'For how long at most, such as P7D.' }),
+            approvals: Type.Integer({ description: 'How many users must approve.' }),
+            approvers: Type.Integer({ description: 'How many users could approve it for that long.' }),
+          },
+          { description: 'How the caller could ask for it (POST /authz/requests). Absent if they cannot.' },
+        ),
+      ),
+    ),
     forbidden_by: Type.Optional(
       Type.Array(ForbiddingGuardrail, {
         description:
@@ -173,11 +187,12 @@ interface ExplainParts extends Advice {
   readonly explainAt: ExplainAt;
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
   readonly reachOf: FindReach;
+  readonly noteUse: NoteUse;
   readonly baseUrl: () => string;
 }
 
 export function explainRoutes(scope: Scope, parts: ExplainParts): void {
-  const { explainAt, timeMachine, remedies, forbidding, reachOf, baseUrl } = parts;
+  const { explainAt, timeMachine, remedies, requestable, forbidding, reachOf, noteUse, baseUrl } = parts;
   const tags = ['authorization'];
 
   scope.get(
@@ -221,6 +236,9 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
       }
       const found = await explainAt(at).explain(question, user, which === 'all');
       const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;
+      // A robot asks before it lets a user do something; a person who asks about another one is only curious.
+      const isUse = allowed && at === undefined && (personId === person.id || isRobotPrincipal(person.id));
+      if (isUse) noteUse(personId, organization.id, relation, object.type, object.id);
       const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
       if (at) showAsOf(reply, at, since);
       // Nobody can change the past, and guardrails are about changes.
@@ -229,6 +247,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
       const searched = isNo && wantsRemedies ? await remedies(about) : undefined;
       const forbidden = isNo && standing === 'seen' ? await forbidding(about) : [];
       const isForbidden = forbidden.length > 0 && !searched?.sentence;
+      const couldAsk = isNo && personId === person.id ? await requestable(question) : undefined;
       return {
         ...shownObject(object),
         relation,
@@ -238,6 +257,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
         // The nearest link that is missing is often the membership that grants the most.
         sentence: [searched?.sentence ?? found.sentence, ...(isForbidden ? forbidden.map(forbiddenBy) : [])].join('; '),
         ...(forbidden.length > 0 && { forbidden_by: [...forbidden] }),
+        ...(couldAsk && { requestable: couldAsk }),
         steps: steps.map(presentStep),
         missing: [...missing],
         needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({

@@ -1,4 +1,4 @@
-import type { ObjectRef } from '../object-ref.ts';
+import type { AskedObject, ObjectRef } from '../object-ref.ts';
 
 /** One way to get from no to yes. */
 export interface Remedy {
@@ -88,11 +88,29 @@ export interface RemedyQuestion {
   readonly userId: bigint;
   /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
   readonly standing: 'seen' | 'own' | 'hidden';
+  /** Found with the sight of the whole organization, whatever the caller may see. What the answer says must be hidden. */
+  readonly seesWhole?: boolean;
+  /** Only changes of these kinds. */
+  readonly actions?: readonly WireChange['action'][];
+}
+
+/** How the caller could ask for access. */
+export interface Requestable {
+  /** For how long at most, as an ISO 8601 duration. */
+  readonly longest: string;
+  /** How many users must approve. */
+  readonly approvals: number;
+  /** How many could. */
+  readonly approvers: number;
 }
 
 /** What is known further up about a no. */
 export interface Advice {
   remedies(question: RemedyQuestion): Promise<Remedies>;
+  /** What the caller could ask for, about themselves. Undefined if that is not possible. */
+  requestable(
+    question: Omit<RemedyQuestion, 'standing' | 'userId' | 'object'> & { readonly object: AskedObject },
+  ): Promise<Requestable | undefined>;
   /** Guardrails that forbid what was asked about, as the caller may see them. */
   forbidding(question: Omit<RemedyQuestion, 'standing'>): Promise<readonly RejectingGuardrail[]>;
 }

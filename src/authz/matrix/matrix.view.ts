@@ -1,3 +1,4 @@
+import { csvField } from '../../base/csv.ts';
 import { writeJson, writeLongListInSlices } from '../../base/json.ts';
 import { mapInSlices } from '../../base/slices.ts';
 import { isRobotPrincipal } from '../../changes/principal.ts';
@@ -6,10 +7,6 @@ import type { ObjectName, PersonRef } from '../explain/explain.ts';
 import { presentMarked } from '../explain/marked-user.view.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
-
-/** A spreadsheet takes a cell that begins with one of these for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-const SPECIAL = /[",\r\n]/;
 
 /** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
 export async function writeMatrix(type: string, at: string, found: Matrix, since?: object): Promise<string> {
@@ -48,19 +45,13 @@ export async function writeCsv({ relations, users, objects, rows }: Matrix): Pro
   const heads = objects.map(({ id, name }) =>
     counts.get(name)?.length === 1 && name !== '' ? name : `${name} #${id}`,
   );
-  const lines = await mapInSlices(users, (user, place) => `${field(nameOf(user))}${texts(rows[place] ?? [])}`);
-  return `${[['user', ...heads].map(field).join(), ...lines].join('\r\n')}\r\n`;
+  const lines = await mapInSlices(users, (user, place) => `${csvField(nameOf(user))}${texts(rows[place] ?? [])}`);
+  return `${[['user', ...heads].map(csvField).join(), ...lines].join('\r\n')}\r\n`;
 }
 
 /** A robot is named as in questions, because a user can have the same name. */
 function nameOf({ id, name }: PersonRef): string {
   return isRobotPrincipal(id) ? `robot:${name}` : name;
-}
-
-/** An apostrophe in front makes a spreadsheet show the text as it is. */
-function field(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return SPECIAL.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function textOnce(write: (row: Row) => string): (row: Row) => string {

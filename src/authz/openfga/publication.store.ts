@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../changes/object-kinds.ts';
+import { CHANGE_KINDS, type ChangeKind, TUPLELESS_KINDS } from '../../changes/object-kinds.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { type Db, only, type Query, type Statement, sql } from '../../db/db.ts';
 import { createSerialQueue } from '../../db/mutex.ts';
@@ -87,7 +87,7 @@ const REVISION = sql('openfga.revision', 'select value, pruned from revision whe
 const CHANGED = sql(
   'openfga.changed',
   `select distinct organization_id as account_id, kind, id from change
-    where revision > $1 and organization_id is not null and kind <> 'guardrail' limit ${MAX_CHANGED + 1}`,
+    where revision > $1 and organization_id is not null and kind <> all(array['${TUPLELESS_KINDS.join("','")}']) limit ${MAX_CHANGED + 1}`,
 );
 const ACCOUNTS = sql(
   'openfga.accounts',

@@ -91,7 +91,8 @@ function searched(graph: Graph, object: string, wanted: string): string[] {
   );
 }
 
-function assignmentsOn(graph: Graph, object: string): string[] {
+/** All that count in some namespaces of a cluster or of its set. */
+export function assignmentsOn(graph: Graph, object: string): string[] {
   const sets = object.startsWith('cluster:') ? statedAbout(graph, object, 'set') : [];
   return [object, ...sets].flatMap((place) => statedAbout(graph, place, 'namespaced_assignment'));
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { isOverlap } from '../domain-pattern.ts';
 import type { Setting } from './setting-kinds.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -85,6 +86,25 @@ function contradictions(config: Config, env: Environment): string[] {
   }
   if (config.CORS_CREDENTIALS && config.CORS_ORIGINS.length === 0) {
     faults.push('CORS_CREDENTIALS=true needs CORS_ORIGINS to name the origins that may send cookies');
+  }
+  faults.push(...registrationFaults(config));
+  return faults;
+}
+
+/** People create their own accounts only with an address that they have confirmed, and that no organization manages. */
+function registrationFaults({ REGISTRATION, REGISTRATION_DOMAINS, SMTP_URL, SCIM_DOMAINS }: Config): string[] {
+  const faults: string[] = [];
+  if (REGISTRATION === 'domains' && REGISTRATION_DOMAINS.length === 0) {
+    faults.push('REGISTRATION=domains needs REGISTRATION_DOMAINS to name the domains');
+  }
+  if (REGISTRATION === 'domains' && SMTP_URL === undefined) {
+    faults.push('REGISTRATION=domains needs SMTP_URL, because addresses are confirmed by email');
+  }
+  for (const domain of REGISTRATION_DOMAINS) {
+    const assigned = SCIM_DOMAINS.find((one) => isOverlap(one.domain, domain));
+    if (assigned === undefined) continue;
+    const owner = `${assigned.organization}:${assigned.domain}`;
+    faults.push(`REGISTRATION_DOMAINS must not contain ${domain}, because SCIM_DOMAINS has ${owner}`);
   }
   return faults;
 }

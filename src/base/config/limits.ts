@@ -52,12 +52,28 @@ export const LIMITS = {
     'assignments',
     'remove one first',
   ]),
+  openRequestsPerUser: limit('LIMIT_OPEN_REQUESTS_PER_USER', 20, 'open access requests of one user or robot.', [
+    'this user or robot',
+    'open access requests',
+    'cancel one first',
+  ]),
+  openRequestsPerOrganization: limit(
+    'LIMIT_OPEN_REQUESTS_PER_ORGANIZATION',
+    1000,
+    'open access requests in an organization.',
+    [ORGANIZATION, 'open access requests', 'approvers must decide some first'],
+  ),
   guardrailsPerOrganization: limit(
     'LIMIT_GUARDRAILS_PER_ORGANIZATION',
     100,
     'guardrails of an organization, also through an import.',
     [ORGANIZATION, 'guardrails', DELETE],
   ),
+  reviewsPerOrganization: limit('LIMIT_REVIEWS_PER_ORGANIZATION', 1000, 'access reviews of an organization.', [
+    ORGANIZATION,
+    'access reviews',
+    'their records are kept, so ask for a higher limit',
+  ]),
   teamsPerRole: limit('LIMIT_TEAMS_PER_ROLE', 100, 'teams that a custom role is assigned to.', [
     'this role',
     'teams',
@@ -73,6 +89,11 @@ export const LIMITS = {
     'members',
     'remove one first',
   ]),
+  invitationsPerOrganization: limit('LIMIT_INVITATIONS_PER_ORGANIZATION', 500, 'open invitations to an organization.', [
+    ORGANIZATION,
+    'open invitations',
+    'revoke one first',
+  ]),
   membersPerTeam: limit('LIMIT_MEMBERS_PER_TEAM', 50_000, 'members of a team.', [
     'this team',
     'members',
@@ -86,6 +107,11 @@ export const LIMITS = {
   robotsPerOrganization: limit('LIMIT_ROBOTS_PER_ORGANIZATION', 1000, 'robots of an organization.', [
     ORGANIZATION,
     'robots',
+    DELETE,
+  ]),
+  trustRulesPerRobot: limit('LIMIT_TRUST_RULES_PER_ROBOT', 20, 'trust rules of a robot.', [
+    'this robot',
+    'trust rules',
     DELETE,
   ]),
   tokensPerRobot: limit('LIMIT_TOKENS_PER_ROBOT', 200, 'tokens of a robot.', ['this robot', 'tokens', DELETE]),

@@ -115,6 +115,14 @@ export const SETTINGS = {
   EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),
   EMAIL_ALLOWED_DOMAINS: words('', 'If set, only these email domains are allowed. * matches any text.'),
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
+  REGISTRATION: oneOf('invited', 'domains')(
+    'invited',
+    'Who can create an account: invited people only, or also people with an address of REGISTRATION_DOMAINS.',
+  ),
+  REGISTRATION_DOMAINS: words(
+    '',
+    'Email domains whose people create their own accounts. Needs REGISTRATION=domains and SMTP_URL. * matches any text.',
+  ),
   SCIM_DOMAINS: scimDomains(
     '',
     'Email domains that belong to organizations, such as acme:acme.example, or acme#12:acme.example with the ID. In these, an identity provider may create accounts and own them. * matches any text.',

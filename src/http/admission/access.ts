@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, type KeptFrom } from '../../base/errors.ts';
-import type { Actor } from '../../changes/audit-entry.ts';
+import type { Actor, OutsideToken } from '../../changes/audit-entry.ts';
 import type { Organization, Person, RobotIdentity } from '../../identity/callers.ts';
 import { type KUBE, PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../../identity/scopes.ts';
 import type { SessionMethod } from '../../identity/sessions/proof-kinds.ts';
@@ -48,6 +48,8 @@ export interface Relations {
     id: string,
     isReached: (object: KeptFrom) => boolean,
   ): Promise<bigint>;
+  /** A user or robot was admitted because they are in the organization, so that counts as used. */
+  noteMember(personId: bigint, organizationId: bigint): void;
   /** The owner of the object that a relation is about, if it exists. */
   ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
 }
@@ -73,6 +75,8 @@ interface AccessOptions {
    * `in person`: the proof is more than the token that the session was opened with, if its user has more.
    */
   readonly proven?: boolean | 'owners' | 'in person';
+  /** A request without any credential passes, without a caller. One whose credential is not valid is rejected. */
+  readonly orAnonymous?: boolean;
   /** Also for users who must add a second factor before anything else. */
   readonly enrolling?: boolean;
   /**
@@ -164,7 +168,10 @@ export const holdsIn = (
 export const holdsOn = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: Pick<AccessOptions, 'proven' | 'scope'> & { robots?: 'of the owner'; limited?: 'whole' } = {},
+  options: Pick<AccessOptions, 'proven' | 'level' | 'scope'> & {
+    robots?: 'of the owner' | 'never';
+    limited?: 'whole';
+  } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -235,6 +242,8 @@ export interface Caller {
   readonly sudoBy?: Pick<Person, 'id' | 'login'>;
   /** The token that was used, or that the session was opened with. */
   readonly tokenId?: bigint;
+  /** The outside token that the robot's token was issued for, if it was. */
+  readonly outside?: OutsideToken;
   /** When that token expires; null if it does not, or if there is none. Nothing that it creates outlives it. */
   readonly until: Date | null;
 }
@@ -298,8 +307,8 @@ export function actorOf(request: FastifyRequest): Actor {
   return actorFor(callerOf(request), request.id);
 }
 
-export function actorFor({ person, sudoBy, robot }: Caller, requestId: string): Actor {
-  if (robot !== undefined) return { id: person.id, name: robot.name, requestId };
+export function actorFor({ person, sudoBy, robot, outside }: Caller, requestId: string): Actor {
+  if (robot !== undefined) return { id: person.id, name: robot.name, requestId, ...(outside && { via: outside }) };
   const actor = { id: person.id, name: person.login, requestId };
   return sudoBy === undefined ? actor : { ...actor, sudoBy: { id: sudoBy.id, name: sudoBy.login } };
 }

@@ -43,7 +43,7 @@ import {
   requireProven,
   type SignedAccess,
 } from './access.ts';
-import { type Credential, isBasic, readCredential } from './credential.ts';
+import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
 
 interface AdmissionOptions {
   readonly callers: Callers;
@@ -86,6 +86,7 @@ export function createAdmission(options: AdmissionOptions) {
     const needsRelation = needs.robots === 'only' || needs.who === 'holds' || needs.about === 'path';
     const isPlain = !needs.basic && (needs.checkedByHandler || !needsRelation);
     return function admit(request, done) {
+      if (needs.orAnonymous && isAnonymous(request)) return done();
       const name = isPlain ? tokenShown(request, needs) : undefined;
       if (name === undefined) return void admitFull(request, needs).then(() => done(), done);
       callers.whenCurrent((error) => {
@@ -135,6 +136,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (!organization) return false;
       const isForMembers = access.who === 'member' || at !== undefined;
       if (isForMembers && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      if (access.who === 'member') relations.noteMember(person.id, organization.id);
       caller = { ...caller, organization };
     }
     tokenUsage.note(grant.tokenId, now);
@@ -143,9 +145,9 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
+    const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
     const person = ownerWithin(grant);
-    const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
+    const more = { ...(robot !== null && { robot, ...(outside && { outside }) }), ...(limits && { limits, owner: grant.person }) };
     const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
     callersOf.set(grant, caller);
     return caller;
@@ -205,6 +207,7 @@ export function createAdmission(options: AdmissionOptions) {
     const isPast = (request.query as { at?: unknown }).at !== undefined;
     const relation = (isPast ? access.inPast : undefined) ?? access.relation ?? relationOfRobot(caller, access);
     if (relation) await relations.require(caller.person, organization.id, relation, id);
+    if (access.who === 'member') relations.noteMember(caller.person.id, organization.id);
     request.caller = { ...caller, organization };
   }
 
@@ -263,9 +266,13 @@ export function createAdmission(options: AdmissionOptions) {
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robot, scopes, limits, tokenId, expiresAt: until } = grant;
+        const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
         const person = limits ? ownerWithin(grant) : grant.person;
-        const more = { ...(robot !== null && { robot }), ...(limits && { limits, owner: grant.person }) };
+        const more = {
+          ...(robot !== null && { robot }),
+          ...(outside && { outside }),
+          ...(limits && { limits, owner: grant.person }),
+        };
         const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
         if (robot !== null && access.robots === 'never') {
           request.identified = caller;

@@ -56,6 +56,11 @@ function fromCookies(request: FastifyRequest): Credential {
   return { kind: 'session', text, csrf: typeof csrf === 'string' ? csrf : undefined };
 }
 
+/** Whether a request carries nothing that could be a credential. A header that cannot be read is no absence. */
+export function isAnonymous(request: FastifyRequest): boolean {
+  return request.headers.authorization === undefined && readCredential(request, false).kind === 'none';
+}
+
 export function readCookie(request: FastifyRequest, name: string): string | undefined {
   for (const pair of request.headers.cookie?.split(';') ?? []) {
     const equals = pair.indexOf('=');

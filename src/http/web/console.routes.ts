@@ -29,7 +29,7 @@ const HASHED = /-[\w-]{8}\.\w+$/;
 const DATA = '<script type="application/json" id="atrium">{}</script>';
 
 /** The addresses of the console. A test compares them with its pages. */
-export const PAGE_ROOTS = ['/', '/signin', '/welcome', '/me', '/orgs', '/model', '/admin'] as const;
+export const PAGE_ROOTS = ['/', '/signin', '/welcome', '/invitations', '/me', '/orgs', '/model', '/admin'] as const;
 
 export interface ConsoleOptions {
   /** What a page must know before it asks anything. */

@@ -124,6 +124,25 @@ export const ErrorBody = named(
       description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
     }),
     relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
+    requestable: Type.Optional(
+      Type.Boolean({
+        description: 'With missing_relation: true if the caller could ask for it (POST /authz/requests).',
+      }),
+    ),
+    longest: Type.Optional(
+      Type.String({ description: 'With not_requestable, if only the time is too long: the longest, as in PT8H.' }),
+    ),
+    until: Type.Optional(
+      Type.Union([Timestamp, Type.Null()], {
+        description: 'With already_allowed: when what the caller holds ends. Null if it does not.',
+      }),
+    ),
+    request: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The access request as it is now, if an approval was rejected.' },
+      ),
+    ),
     second_factor: Type.Optional(
       named(
         'SecondFactorNeeded',

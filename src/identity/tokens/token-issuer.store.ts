@@ -41,11 +41,11 @@ const DELETE_SUPERSEDED = sql(
    returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}, superseded_by, expires_at`,
 );
 const USER_TAKEN = countTaken('tokens.takenOfUser', 'token where account_id = $1 and coalesce(robot_id, 0) = 0');
-const ROBOT_TAKEN = countTaken('tokens.takenOfRobot', 'token where robot_id = $1');
+const ROBOT_TAKEN = countTaken('tokens.takenOfRobot', 'token where robot_id = $1 and trust_rule_id is null');
 const DELETE_EXPIRED = sql(
   'tokens.deleteExpired',
   `delete from token where account_id = $1 and coalesce(robot_id, 0) = coalesce($2, 0) and expires_at < now()
-      and id is distinct from $3
+      and id is distinct from $3 and trust_rule_id is null
    returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}`,
 );
 const DELETE = sql(

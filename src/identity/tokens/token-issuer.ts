@@ -63,19 +63,25 @@ export type IssuedToken = TokenDetails & { readonly text: string };
 export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 
 export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
-  return { issue, revoke, rotate };
+  return { issue, revoke, rotate, mint };
+
+  /** The text of a new token, and what is stored of it. */
+  function mint(): { readonly text: string; readonly hash: Buffer; readonly lastEight: string } {
+    const text = mintToken();
+    return { text, hash: hashSecret(key, text), lastEight: text.slice(-8) };
+  }
 
   /** The clear text is in this result and nowhere else. */
   async function issue(token: NewToken, once?: Once<IssuedToken>): Promise<IssuedToken> {
     const unknown = token.scopes.filter((scope) => !SCOPES.includes(scope));
     if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
-    const text = mintToken();
+    const { text, hash, lastEight } = mint();
     const draft = {
       accountId: token.accountId,
       robotId: token.robotId ?? null,
       name: token.name,
-      hash: hashSecret(key, text),
-      lastEight: text.slice(-8),
+      hash,
+      lastEight,
       scopes: token.scopes,
       expiresAt: token.expiresAt ?? null,
       canRotate: token.canRotate ?? false,
@@ -92,9 +98,9 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
 
   /** A successor with the same name, owner, scopes and limits. The clear text is in this result and nowhere else. */
   async function rotate(rotation: Rotation, once?: Once<IssuedToken>): Promise<IssuedToken> {
-    const text = mintToken();
+    const { text, ...stored } = mint();
     const withText = (details: TokenDetails): IssuedToken => ({ ...details, text });
-    const draft = { ...rotation, hash: hashSecret(key, text), lastEight: text.slice(-8) };
+    const draft = { ...rotation, ...stored };
     const made = await store.rotate(draft, onceFor(once, withText));
     if (!made) throw new AppError('notFound', 'access token does not exist', { reason: 'token_not_found' });
     return withText(made);

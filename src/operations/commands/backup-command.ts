@@ -6,13 +6,17 @@ import { AppError } from '../../base/errors.ts';
 import { createKeys, findRoot, keyPath } from '../../base/keys.ts';
 import { RELEASE_VERSION } from '../../base/release.ts';
 import type { Db } from '../../db/db.ts';
+import { keepLastBackup } from '../../db/last-backup.store.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { opensSlots } from '../../vault/ring.ts';
 import { backUp } from '../backup/backup.ts';
 import { schemaOf } from '../backup/format.ts';
-import { copyForBackup, openSource } from '../backup/source.ts';
-import type { RunInServer } from '../command-socket.ts';
+import { copyForBackup, openSource, type Source } from '../backup/source.ts';
+import { askServer, type RunInServer } from '../command-socket.ts';
 import { callerPath, createProgress, onlyFile, type Terminal } from './terminal.ts';
+
+/** An argument that no user gives. */
+const DONE = '--done';
 
 /** `atrium backup FILE`. */
 export async function runBackup(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
@@ -35,6 +39,7 @@ export async function runBackup(args: readonly string[], config: Config, termina
       onProgress: progress.show,
     });
     progress.end();
+    await noteBackup(source, config, terminal);
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     const mib = (statSync(file).size / 2 ** 20).toFixed(1);
@@ -51,8 +56,24 @@ export async function runBackup(args: readonly string[], config: Config, termina
   terminal.complain(values['with-keys'] ? WITH_KEYS : withoutKeys(config));
 }
 
+/** The file is complete, so whatever keeps the time from being noted is only reported. */
+async function noteBackup(source: Source, { DATA_DIR }: Config, terminal: Terminal): Promise<void> {
+  try {
+    if (source.waitedMs === undefined) await keepLastBackup(source.db.query);
+    else await askServer(DATA_DIR, { argv: ['backup', DONE] }, () => undefined);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    terminal.complain(`NOTE: the metric atrium_backup_age_seconds does not know of this backup: ${reason}`);
+  }
+}
+
+/** What this command asks of the server with the built-in database: a copy, and then to note that there is a backup. */
+export function backUpIn(args: readonly string[]): RunInServer {
+  return args[0] === DONE ? ({ db }) => keepLastBackup(db.query) : copyIn();
+}
+
 /** The server with the built-in database copies its files, and this process reads the copy. */
-export function copyIn(): RunInServer {
+function copyIn(): RunInServer {
   return ({ db, config }, print) => copyForBackup(db, config.DATA_DIR, print);
 }
 

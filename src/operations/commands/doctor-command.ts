@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { databaseFolder, hasDatabase, openDb, rejectLostDatabase } from '../../db/db.ts';
+import { isAddress } from '../../users/emails/email-address.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { examineAbsence, type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
@@ -14,11 +15,16 @@ import { examineCentralService, examineMailService } from '../doctor/service-che
 import { examineSettings } from '../doctor/setting-checks.ts';
 import type { Terminal } from './terminal.ts';
 
+const OPTIONS = { json: { type: 'boolean' }, new: { type: 'boolean' }, mail: { type: 'string' } } as const;
+
 /** `atrium doctor`: runs every check, whatever the others found. Returns the exit code. */
 export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv, { say }: Terminal): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' }, new: { type: 'boolean' } } });
+  const { values } = parseArgs({ args: [...args], options: OPTIONS });
+  if (values.mail !== undefined && !isAddress(values.mail)) {
+    throw new AppError('invalid', `--mail needs an email address, got ${JSON.stringify(values.mail)}`);
+  }
   const { config, findings } = examineSettings(env);
-  if (config) findings.push(...(await examineAll(config, values.new ?? false)));
+  if (config) findings.push(...(await examineAll(config, values.new ?? false, values.mail)));
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const faults = count('fault');
   if (values.json) say(JSON.stringify({ healthy: faults === 0, findings }, undefined, 2));
@@ -36,13 +42,13 @@ export function examineIn(): RunInServer {
   };
 }
 
-async function examineAll(config: Config, isNew: boolean): Promise<Finding[]> {
+async function examineAll(config: Config, isNew: boolean, mailTo: string | undefined): Promise<Finding[]> {
   const outside = [
     look('data folder', () => examineFolder(config.DATA_DIR)),
     look('key file', async () => examineKeyFile(config.DATA_DIR, config.ATRIUM_KEY !== undefined)),
     look('database', () => examineDatabase(config, isNew)),
     look('ports', async () => (await examinePorts(config)).findings),
-    look('mail', () => examineMailService(config)),
+    look('mail', () => examineMailService(config, mailTo)),
     look('central server', () => examineCentralService(config)),
   ];
   return (await Promise.all(outside)).flat();

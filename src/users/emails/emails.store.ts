@@ -31,7 +31,7 @@ const TAKEN = countTaken('emails.taken', 'email where account_id = $1');
 const DELETE = sql('emails.delete', 'delete from email where account_id = $1 and id = any($2::bigint[])');
 const VERIFY = sql(
   'emails.verify',
-  'update email set verified = true where id = $1 and address = $2 returning account_id',
+  'update email set verified = true, confirmed_at = coalesce(confirmed_at, now()) where id = $1 and address = $2 returning account_id',
 );
 
 export function createEmailStore(db: Db, write: Write, quotas: Quotas): EmailStore {

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts';
+import type { Mailer } from '../../base/mail/mailer.ts';
 import type { Once } from '../../changes/write.ts';
 import type { Sending } from './confirmations.ts';
 import { isAddress, isSameAddress } from './email-address.ts';
@@ -33,11 +34,6 @@ export interface EmailStore {
   verify(id: bigint, address: string): Promise<boolean>;
 }
 
-/** Sends emails. */
-export interface Mail {
-  send(message: { to: string; subject: string; text: string }): Promise<void>;
-}
-
 export interface EmailPolicy {
   /** New addresses must be confirmed by email. */
   readonly confirm: boolean;
@@ -50,6 +46,8 @@ export interface EmailPolicy {
 export interface ConfirmationLinks {
   make(email: Pick<Email, 'id' | 'address'>, now: Date): string;
   read(text: string, now: Date): { id: bigint; address: string } | undefined;
+  /** The address of this server, for the recipient of an email. */
+  server(): string;
 }
 
 /** The user whose addresses they are. */
@@ -62,8 +60,8 @@ export type Emails = ReturnType<typeof createEmails>;
 
 const MAX_ADDRESSES = 100;
 
-export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mail: Mail) {
-  return { list: store.list, add, addUnverified, remove, confirm };
+export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mailer: Mailer) {
+  return { list: store.list, add, addUnverified, askToConfirmPrimary, remove, confirm };
 
   async function add(
     owner: Owner,
@@ -126,17 +124,25 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
   }
 
+  /** For an account that was created with an address that nobody has proven. */
+  async function askToConfirmPrimary(owner: Owner, now: Date): Promise<void> {
+    const primary = (await store.list(owner.id)).find((email) => email.primary);
+    if (primary && !primary.verified) await askToConfirm(owner, primary, now);
+  }
+
   /** An email that cannot be sent does not undo the address: the user can remove the address and add it again. */
   async function askToConfirm({ login }: Owner, email: Email, now: Date): Promise<void> {
-    const text = `The user ${login} has added ${email.address} to their account.
-
-If this is you, please confirm that the address is yours:
-
-${links.make(email, now)}
-
-The link is valid for a day. If you do not know this account, ignore this email: the address stays unconfirmed.
-`;
-    await mail.send({ to: email.address, subject: 'Confirm your email address', text });
+    await mailer.send({
+      to: email.address,
+      subject: 'Confirm your email address',
+      body: [
+        `The user ${login} has added ${email.address} to their account.`,
+        'If this is you, please confirm that the address is yours.',
+        { label: 'Confirm this address', link: links.make(email, now) },
+        'The link is valid for a day.',
+      ],
+      reason: `This email was sent because the user ${login} of ${links.server()} added this address. If you do not know this account, ignore this email: the address stays unconfirmed.`,
+    });
   }
 }
 

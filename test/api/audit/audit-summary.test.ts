@@ -52,7 +52,7 @@ describe('Audit entries in words', () => {
   it('Every action has a sentence without a gap, whatever its entry contains', () => {
     for (const action of Object.keys(AUDIT_ACTIONS)) {
       const row = {
-        ...{ id: 1n, at: '', organizationId: 1n, actor: { id: 2n, name: 'pia' }, onBehalfOf: null, action },
+        ...{ id: 1n, at: '', organizationId: 1n, actor: { id: 2n, name: 'pia' }, onBehalfOf: null, via: null, action },
         ...{ object: { type: 'team', id: 7n }, requestId: '', previousHash: Buffer.alloc(0), hash: Buffer.alloc(0) },
       };
       for (const [before, after_] of [

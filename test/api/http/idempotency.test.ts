@@ -49,9 +49,15 @@ for (const driver of API_DRIVERS) {
       const bodies: Record<string, [string, unknown]> = {
         '/admin/providers': ['root', { name: 'twice', issuer: 'https://login.example.com', client_id: 'atrium' }],
         '/admin/users': ['root', { username: 'twice', email: 'twice@example.com', password: 'long enough' }],
+        '/admin/users/:username/password_link': ['root', undefined],
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
         '/authz/assignments': ['ann', { role: { name: 'cluster-operator' }, to: { type: 'user', name: 'cat' } }],
+        '/authz/requests': [
+          'dan',
+          { relation: 'can_edit', object: { type: 'cluster', name: 'prod' }, for: 'PT1H', reason: 'twice' },
+        ],
         '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
+        '/authz/reviews': ['ann', { question: { kind: 'team', team: { name: 'operators' } } }],
         '/authz/roles': [
           'ann',
           { name: 'twice', permissions: [{ namespace: 'cluster_mgmt', action: 'view clusters' }] },
@@ -59,9 +65,17 @@ for (const driver of API_DRIVERS) {
         '/orgs': ['ann', { username: 'twice-own' }],
         '/orgs/:org/clusters': ['ann', { name: 'twice', uid: uid(1) }],
         '/orgs/:org/contracts': ['ann', { name: 'twice' }],
+        '/orgs/:org/invitations': [
+          'ann',
+          { email: 'twice@example.net', team_ids: [Number(atrium.world.orgs.acme?.teams.Viewers)] },
+        ],
         '/orgs/:org/robots': ['ann', { name: 'twice' }],
         '/orgs/:org/teams': ['ann', { name: 'twice' }],
         '/robots/:id/tokens': ['ann', { name: 'twice' }],
+        '/robots/:id/trust_rules': [
+          'ann',
+          { name: 'twice', issuer: 'https://issuer.example', claims: { sub: 'twice' } },
+        ],
         '/user/clusters': ['ann', { name: 'twice-own', uid: uid(2) }],
         '/user/credentials': ['ann', { name: 'twice', type: 'Aws', n: 1 }],
         '/user/deploy/orders': ['ann', ORDER],

@@ -8,7 +8,10 @@ import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
 import { assignmentList } from '../../support/world/assignments.ts';
-import { makeOrganization, makePerson } from '../../support/world/people.ts';
+import { INVITATION_LIST } from '../../support/world/invitations.ts';
+import { type Owner, organization, person, robot } from '../../support/world/list-owners.ts';
+import { makePerson } from '../../support/world/people.ts';
+import { reviewList } from '../../support/world/reviews.ts';
 
 /** Small enough that every list is full after three. */
 const MAX = 3;
@@ -27,24 +30,6 @@ interface List {
   readonly size: string;
 }
 
-interface Owner {
-  readonly user: string;
-  readonly id: bigint;
-  readonly org: string;
-  readonly others: readonly string[];
-}
-
-async function organization(atrium: TestServer): Promise<Owner> {
-  const { name: user } = await makePerson(atrium);
-  const { name: org, id } = await makeOrganization(atrium, user);
-  return { user, org, id, others: [] };
-}
-
-async function person(atrium: TestServer): Promise<Owner> {
-  const { name: user, id } = await makePerson(atrium);
-  return { user, id, org: '', others: [] };
-}
-
 async function withOthers(atrium: TestServer, owner: Owner, count = AT_ONCE): Promise<Owner> {
   const others: string[] = [];
   for (let place = 0; place < count; place++) others.push((await makePerson(atrium)).name);
@@ -59,7 +44,6 @@ function basic({ world }: TestServer, user: string): Record<string, string> {
 function createToken(atrium: TestServer, user: string, name: string): Promise<Answer> {
   return atrium.as()('POST', `/users/${user}/tokens`, { name }, basic(atrium, user));
 }
-
 let uid = 0;
 const newUid = () => `00000000-0000-4000-8000-${String(++uid).padStart(12, '0')}`;
 const chart = { name: 'c', sourceRef: { name: 's' }, version: '1', releaseName: 'r', namespace: 'n' };
@@ -79,8 +63,7 @@ const LISTS: readonly List[] = [
       atrium.as(user)('POST', `/authz/roles?org=${org}`, { name, permissions: [] }),
     size: 'select count(*)::integer as n from role where organization_id = $1',
   },
-  assignmentList('assignmentsPerOrganization'),
-  assignmentList('assignmentsPerPrincipal'),
+  ...(['assignmentsPerOrganization', 'assignmentsPerPrincipal'] as const).map((limit) => assignmentList(limit)),
   {
     limit: 'guardrailsPerOrganization',
     prepare: organization,
@@ -91,6 +74,8 @@ const LISTS: readonly List[] = [
       }),
     size: 'select count(*)::integer as n from guardrail where organization_id = $1',
   },
+  { ...reviewList, prepare: organization },
+  { ...INVITATION_LIST, prepare: organization },
   {
     limit: 'robotsPerOrganization',
     prepare: organization,
@@ -130,13 +115,20 @@ const LISTS: readonly List[] = [
   },
   {
     limit: 'tokensPerRobot',
-    prepare: async (atrium) => {
-      const owner = await organization(atrium);
-      const { body } = await atrium.as(owner.user)('POST', `/orgs/${owner.org}/robots`, { name: 'robot' });
-      return { ...owner, id: BigInt(body.id) };
-    },
+    prepare: robot,
     grow: (atrium, { user, id }, name) => atrium.as(user)('POST', `/robots/${id}/tokens`, { name }),
     size: 'select count(*)::integer as n from token where robot_id = $1',
+  },
+  {
+    limit: 'trustRulesPerRobot',
+    prepare: robot,
+    grow: (atrium, { user, id }, name) =>
+      atrium.as(user)('POST', `/robots/${id}/trust_rules`, {
+        name,
+        issuer: 'https://issuer.example',
+        claims: { sub: name },
+      }),
+    size: 'select count(*)::integer as n from trust_rule where robot_id = $1',
   },
   {
     limit: 'emailsPerUser',

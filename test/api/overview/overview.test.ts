@@ -7,7 +7,18 @@ import { assertRejected, makeHolder, orgPermission, type Pair } from '../../supp
 import { createRobot, makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const DAY_MS = 86_400_000;
-const ALL_PARTS = ['members', 'teams', 'roles', 'robots', 'tokens', 'clusters', 'contracts', 'expiring', 'last_change'];
+const ALL_PARTS = [
+  'members',
+  'teams',
+  'roles',
+  'robots',
+  'tokens',
+  'clusters',
+  'contracts',
+  'expiring',
+  'unused_access',
+  'last_change',
+];
 
 for (const driver of API_DRIVERS) {
   describe(`The overview of an organization on ${driver}`, () => {
@@ -20,7 +31,11 @@ for (const driver of API_DRIVERS) {
     it(`The overview counts what the lists of an organization contain on ${driver}`, async () => {
       const { status, body, text } = await atrium.as('ann')('GET', '/orgs/ACME/overview');
       assert.equal(status, 200, text);
-      const { last_change, ...counts } = body;
+      const { last_change, unused_access, ...counts } = body;
+      const { tracked_since, ...unused } = unused_access;
+      assert.ok(Date.parse(tracked_since) <= Date.now());
+      // Uses are not noted for 90 days yet.
+      assert.deepEqual(unused, { days: 90, complete: false, memberships: 0, assignments: 0, permissions: 0 });
       const by_phase = { Active: 0, Inactive: 0, NotReady: 0, NotConnected: 0, Registered: 2, NotImported: 0, Lost: 0 };
       assert.deepEqual(counts, {
         members: 4,
@@ -153,7 +168,7 @@ describe('The overview of an organization', () => {
       [[{ namespace: 'contract_mgmt', action: 'edit contracts' }], ['contracts'], '/orgs/acme/contracts'],
       [
         [orgPermission('view members'), orgPermission('view teams'), orgPermission('view roles')],
-        ['members', 'teams', 'roles', 'expiring'],
+        ['members', 'teams', 'roles', 'expiring', 'unused_access'],
         '/orgs/acme/members',
       ],
       [[orgPermission('edit')], [], ''],

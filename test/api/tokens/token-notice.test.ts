@@ -5,6 +5,7 @@ import { createExpiryNoticeStore } from '../../../src/tokens/expiry-notices.stor
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
+import { readEmail } from '../../support/world/email.ts';
 import { tokenCalls } from '../../support/world/tokens.ts';
 
 const DAY_MS = 86_400_000;
@@ -97,7 +98,11 @@ for (const driver of API_DRIVERS) {
         letters.map(({ to }) => to),
         [['ann@example.com']],
       );
-      assert.match(letters[0]?.text.replaceAll('=\n', '') ?? '', /line feed .*of the robot ci of acme/);
+      const email = readEmail(letters[0] ?? assert.fail('no email'));
+      for (const part of [email.text, email.html]) {
+        assert.match(part, /line feed .*of the robot ci of acme/);
+        assert.match(part, /because you own the organization acme, whose robot has one/);
+      }
     });
 
     it(`Of several replicas, one sends the email on ${driver}`, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../../src/base/log.ts';
-import { createMailer } from '../../../src/base/mail.ts';
+import { createMailer } from '../../../src/base/mail/mailer.ts';
 import { createSignedTexts } from '../../../src/base/signed-text.ts';
 import { createConfirmationLinks } from '../../../src/users/emails/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
@@ -9,7 +9,9 @@ import { ANY_DRIVER } from '../../support/server/db.ts';
 import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
 import { type SmtpServer, startSmtp } from '../../support/services/smtp.ts';
+import { readEmail } from '../../support/world/email.ts';
 
+const HELLO = { to: 'a@x.org', subject: 'hello', body: ['hello'], reason: 'A test sent it.' };
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
 
 describe('Email confirmation', () => {
@@ -48,10 +50,16 @@ describe('Email confirmation', () => {
       smtp.letters.map(({ to }) => to).sort(),
       [["o'bob+two@example.org"], ['bob.one@example.org']].sort(),
     );
-    for (const { from, text } of smtp.letters) {
+    for (const letter of smtp.letters) {
+      const { from, text } = letter;
       assert.equal(from, 'atrium@example.com');
       assert.match(text, /^Subject: Confirm your email address$/m);
-      assert.match(text, /The user bob has added /);
+      const email = readEmail(letter);
+      for (const part of [email.text, email.html]) {
+        assert.match(part, /The user bob has added /);
+        assert.match(part, /because the user bob of http:\/\/127\.0\.0\.1:\d+ added this address/);
+        assert.match(part, LINK);
+      }
     }
   });
 
@@ -258,7 +266,7 @@ describe('A mail server that does not respond', () => {
     const log = createLog('info', { write: (line) => void lines.push(line) });
     const mailer = createMailer({ SMTP_URL: mute.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' }, log);
     const start = performance.now();
-    await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+    await mailer.send(HELLO);
     assert.ok(performance.now() - start < (IS_LONG ? 9000 : 90_000));
     assert.match(lines.join(''), /email not sent/);
     await mute.close();
@@ -276,7 +284,7 @@ describe('A mail server that does not stop', () => {
       const log = createLog('info', { write: (line) => void lines.push(line) });
       const settings = { SMTP_URL: server.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' } as const;
       const mailer = createMailer(settings, log, mood === 'slow' ? 300 : undefined);
-      await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+      await mailer.send(HELLO);
       assert.match(lines.join(''), /email not sent/);
       assert.match(lines.join(''), words);
       await server.close();
@@ -285,7 +293,7 @@ describe('A mail server that does not stop', () => {
 });
 
 describe('Email without a mail server', () => {
-  const letter = { to: 'a@x.org', subject: 'hello', text: 'the link' };
+  const letter = { ...HELLO, body: ['the link'] };
   const logged = async (mode: 'dev' | 'prod') => {
     const lines: string[] = [];
     const log = createLog('info', { write: (line) => void lines.push(line) });

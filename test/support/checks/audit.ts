@@ -17,13 +17,14 @@ export interface Entry {
   readonly previous_hash: Buffer;
   readonly on_behalf_id: bigint | null;
   readonly on_behalf_name: string | null;
+  readonly via: string | null;
   readonly hash: Buffer;
 }
 
 const ENTRIES = sql(
   'test.audit',
   `select id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before::text, after::text,
-          request_id, previous_hash, on_behalf_id, on_behalf_name, hash from audit where organization_id = $1 order by id`,
+          request_id, previous_hash, on_behalf_id, on_behalf_name, via::text as via, hash from audit where organization_id = $1 order by id`,
 );
 
 /** The whole chain that a list of changes was taken from. */
@@ -68,6 +69,7 @@ function digest(previous: Buffer, { at, before, after, ...rest }: Entry): Buffer
     previous.toString('hex'),
     ...(rest.on_behalf_id === null ? [] : [String(rest.on_behalf_id), rest.on_behalf_name]),
     ...(rest.actor_id < 0n ? ['robot_ac'] : []),
+    ...(rest.via === null ? [] : [rest.via]),
   ];
   return createHash('sha256').update(previous).update(JSON.stringify(fields)).digest();
 }

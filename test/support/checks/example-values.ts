@@ -42,6 +42,8 @@ const FAKES: Readonly<Record<string, string>> = {
 const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 /** Public keys of accounts and users of the message bus. */
 const BUS_KEY = /\b[AU][A-Z2-7]{55}\b/g;
+/** The code in the link of an invitation. */
+const INVITATION = /\/invitations\/[\w-]{32}/g;
 const INSTALLER = /\b[a-z0-9]{20}-[a-z0-9]{10}\b/g;
 /** What a bind names by itself: the organization and its administrator. */
 const BOUND_NAME = /\b(standalone|admin)-([a-z0-9]{12})\b/g;
@@ -80,6 +82,7 @@ export function createExampleValues(baseUrl: string, now = Date.now()) {
       .replaceAll('127.0.0.1', '203.0.113.7')
       .replace(JWT, 'EXAMPLE.EXAMPLE.EXAMPLE')
       .replace(BUS_KEY, 'EXAMPLE')
+      .replace(INVITATION, '/invitations/EXAMPLE')
       .replace(INSTALLER, (id) => numbered('installer', id))
       .replace(BOUND_NAME, (_all, kind, name) => `${kind}-${numbered('name', name)}`)
       .replace(/sig=[\w-]+/g, 'sig=EXAMPLE')

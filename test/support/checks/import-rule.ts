@@ -8,7 +8,7 @@ import type { Import, SourceFile } from './imports.ts';
 const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['db'],
-  ['vault', 'rebac'],
+  ['vault'],
   ['changes', 'outbox'],
   ['identity', 'idempotency'],
   ['http'],
@@ -17,8 +17,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['authz'],
   ['simulation'],
   ['users', 'guardrails'],
-  ['organizations', 'factors', 'remedies'],
-  ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
+  ['organizations', 'factors', 'remedies', 'unused'],
+  ['roles', 'invitations', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
   [
     'assignments',
     'robots',
@@ -30,8 +30,9 @@ const LAYERS: readonly (readonly string[])[] = [
     'scim',
     'providers',
     'devices',
-    'kubernetes',
+    'federation',
   ],
+  ['requests', 'reviews'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],
@@ -42,12 +43,31 @@ const LAYERS: readonly (readonly string[])[] = [
 const WITHOUT_RULES = new Set(['base', 'db', 'http', 'operations', '']);
 /** The suffixes that a file name can have: `roles.routes.ts`. */
 const SUFFIXES = new Set(['routes', 'store', 'rows', 'view', 'wiring', 'client', 'gen', 'test']);
+/** The server, and the packages that it is made of. */
+const OURS = /^(?:src|packages\/\w+\/src)\//;
 const OUTSIDE = new Set(['cli', 'console', 'client']);
+/** Everything that the relation engine offers. Its other files are its own business, and that of its tests. */
+const ENGINE = 'packages/rebac/';
+const SOURCE = /\.(?:ts|tsx|mjs)$/;
+const ENGINE_ENTRY = 'packages/rebac/src/rebac.ts';
+/** What tests of the engine share with all others. The engine itself uses nothing of the product. */
+const TEST_SUPPORT = /^test\/(?:support\/|counts\.ts$)/;
 const DRIVERS = /^(pg|@electric-sql\/pglite)(\/|$)/;
 const MAX_LINES = 400;
 /** Files that are one table. A table may be as long as it needs to be. */
-const TABLES = new Set(['src/base/config/settings.ts', 'src/base/config/limits.ts', 'src/base/reasons.ts']);
-const MAX_FILES_IN_FOLDER = 30;
+const TABLES = new Set([
+  'src/base/config/settings.ts',
+  'src/base/config/limits.ts',
+  'src/base/reasons.ts',
+  'scripts/openapi/words/property-words.ts',
+  'test/contract/example-requests.ts',
+  'test/contract/example-requests-admin.ts',
+  'test/runner/long.ts',
+]);
+/** A folder with fewer files needs no rooms. */
+const MIN_FILES_TO_SPLIT = 10;
+/** So many files that nothing else in their folder imports, and that import nothing else in it, are a folder. */
+const MIN_FILES_APART = 3;
 const MAX_LOOSE_FILES = 9;
 
 /** Other files than clients that call `fetch`: guarded calls, and commands that look at a deployment from outside. */
@@ -75,19 +95,18 @@ export function breaches(files: readonly SourceFile[]): string[] {
 
 /** Breaches that show only in the whole tree. */
 export function breachesOfTree(files: readonly SourceFile[]): string[] {
-  const paths = files.map(({ path }) => path).filter((path) => path.startsWith('src/'));
-  const folders = Map.groupBy(paths, (path) => dirname(path));
-  const crowded = [...folders].flatMap(([folder, inside]) => {
-    const max = folder === 'src' ? MAX_LOOSE_FILES : MAX_FILES_IN_FOLDER;
-    return inside.length > max ? [`${folder} has ${inside.length} files: look for the folders in it`] : [];
-  });
+  const all = files.map(({ path }) => path);
+  const paths = all.filter((path) => OURS.test(path));
+  const loose = paths.filter((path) => dirname(path) === 'src').length;
   const homes = Map.groupBy(paths, (path) => basename(path).split('.')[0] ?? '');
   const duplicates = [...homes].filter(([, found]) => new Set(found.map((path) => dirname(path))).size > 1);
   const names = duplicates.map(([name]) => name);
   const others = files.filter(({ path, exports }) => KNOWN_OTHER_NAMES.has(path) && !carriesName(path, exports));
   const missing = [...KNOWN_OTHER_NAMES.keys()].filter((path) => !others.some((file) => file.path === path));
   return [
-    ...crowded,
+    ...(loose > MAX_LOOSE_FILES ? [`src has ${loose} files: look for the folders in it`] : []),
+    ...[...Map.groupBy(files, ({ path }) => dirname(path))].flatMap(([folder, inside]) => apart(folder, inside)),
+    ...all.filter((path) => dirname(path) === 'test/support').map((path) => `${path} is in none of the folders there`),
     ...missing.map((path) => `${path} needs no exception for its name any more: take it from the list`),
     ...duplicates
       .filter(([name]) => !KNOWN_DUPLICATES.includes(name))
@@ -98,13 +117,38 @@ export function breachesOfTree(files: readonly SourceFile[]): string[] {
   ];
 }
 
+/**
+ * Files of a folder that have no import to the others, nor from them. The wiring file connects everything, so it does
+ * not count. Next to the largest group, each other group is a folder that has not been made.
+ */
+function apart(folder: string, inside: readonly SourceFile[]): string[] {
+  if (!OURS.test(`${folder}/`) || folder === 'src') return [];
+  if (inside.length < MIN_FILES_TO_SPLIT) return [];
+  const groups: Set<string>[] = [];
+  for (const { path, imports } of inside.filter((file) => suffixOf(file.path) !== 'wiring')) {
+    const group = new Set([
+      path,
+      ...imports.map(({ target }) => target).filter((target) => dirname(target) === folder),
+    ]);
+    const joined = groups.filter((other) => !other.isDisjointFrom(group));
+    groups.splice(0, groups.length, ...groups.filter((other) => !joined.includes(other)));
+    groups.push(joined.reduce((sum, other) => sum.union(other), group));
+  }
+  const [, ...others] = groups
+    .map((group) => [...group].filter((path) => suffixOf(path) !== 'wiring').sort())
+    .sort((one, other) => other.length - one.length);
+  return others
+    .filter((group) => group.length >= MIN_FILES_APART)
+    .map((group) => `${group.join(', ')} have no import to the rest of ${folder}: they are a folder of their own`);
+}
+
 function sizeAndShape({ path, lines, exports, hasDefaultExport, hasFetch }: SourceFile): string[] {
   const faults: string[] = [];
   if (lines > MAX_LINES && !path.endsWith('.gen.ts') && !TABLES.has(path))
     faults.push(`${path} has ${lines} lines: look for the second noun`);
   if (hasDefaultExport) faults.push(`${path} has a default export`);
-  if (!path.startsWith('src/')) return faults;
-  if (layerOf(path) < 0) faults.push(`${path} is in no layer`);
+  if (!OURS.test(path)) return faults;
+  if (path.startsWith('src/') && layerOf(path) < 0) faults.push(`${path} is in no layer`);
   const suffix = suffixOf(path);
   if (suffix !== '' && !SUFFIXES.has(suffix)) faults.push(`${path} has a suffix that says nothing: .${suffix}`);
   if (!carriesName(path, exports) && !KNOWN_OTHER_NAMES.has(path))
@@ -138,6 +182,12 @@ function rootOf(word: string): string {
 function wrongImport(path: string, { target, typeOnly }: Import): string[] {
   const fault = (reason: string) => [`${path} imports ${target}: ${reason}`];
   const top = path.split('/')[0] ?? '';
+  if (path.startsWith(ENGINE) && SOURCE.test(target) && !target.startsWith(ENGINE)) {
+    const isTest = path.startsWith(`${ENGINE}test/`) && TEST_SUPPORT.test(target);
+    if (!isTest) return fault('the engine knows nothing of the product');
+  }
+  if (!path.startsWith(ENGINE) && target.startsWith(`${ENGINE}src/`) && target !== ENGINE_ENTRY)
+    return fault(`only ${ENGINE_ENTRY} is for others`);
   if (OUTSIDE.has(top)) return target.startsWith('src/') ? fault('it talks HTTP only') : [];
   if (top !== 'src') return [];
   if (DRIVERS.test(target) && folderOf(path) !== 'db') return fault('only db knows a driver');

@@ -35,7 +35,12 @@ export async function openAnnex(
   });
   const admission = createAdmission({
     callers,
-    relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
+    relations: {
+      require: async () => undefined,
+      requireOn: async () => 0n,
+      noteMember: () => undefined,
+      ownerOf: async () => undefined,
+    },
     tokenUsage: { note: () => undefined },
     sessionUsage: { note: () => undefined },
     brake: createBrake(20),

@@ -10,6 +10,7 @@ export const NOUNS = [
   'installers',
   'providers',
   'credentials',
+  'invitations',
 ] as const;
 
 /** An object of each kind. */
@@ -19,7 +20,15 @@ const list = pathToFileURL('console/src/shell/pages.ts').href;
 const { PAGES } = (await import(list)) as { PAGES: readonly { path: string }[] };
 
 /** Every page of the console, as its own list has it, such as `/orgs/:org/teams/:id`. */
-export const CONSOLE_ROUTES: readonly string[] = ['/welcome', '/signin/link', ...PAGES.map(({ path }) => path)];
+export const CONSOLE_ROUTES: readonly string[] = [
+  '/welcome',
+  '/signin/link',
+  '/signin/forgot',
+  '/signin/reset',
+  '/signin/signup',
+  '/invitations/:code',
+  ...PAGES.map(({ path }) => path),
+];
 
 /** Views that the address alone does not show. */
 const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
@@ -40,7 +49,7 @@ export function pathsOf(route: string, ids: Ids): readonly [string, ...string[]]
 
 /** Who sees all of the page. Undefined for pages of those who are not signed in. */
 export function personFor(route: string): string | undefined {
-  if (route.startsWith('/signin') || route === '/welcome') return undefined;
+  if (route.startsWith('/signin') || route === '/welcome' || route === '/invitations/:code') return undefined;
   return route.startsWith('/admin') ? 'root' : 'ann';
 }
 

@@ -92,6 +92,8 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   ]) {
     await did('ann', 'POST', '/authz/assignments?org=acme', { role: { id: tunerId }, ...assignment });
   }
+  const invited = { email: 'zoe@acme.example', team_ids: [Number(paymentsId)], message: 'Welcome to payments.' };
+  const { link } = await did('ann', 'POST', '/orgs/acme/invitations?show_link=true', invited);
   const ends = new Date(Date.now() + 200 * DAY_MS).toISOString();
   await did('ann', 'POST', '/orgs/acme/contracts', { name: 'support', product: 'platform', end: ends });
   await did('ann', 'POST', '/authz/roles?org=acme', {
@@ -120,6 +122,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       installers: String(atrium.demo.installers.cloudCBound),
       providers: 'company',
       credentials: 'minio',
+      invitations: String(link).split('/').at(-1) ?? '',
     },
   };
 }

@@ -17,6 +17,11 @@ const END_ASSIGNMENTS = sql(
       and role_id in (select id from role where organization_id = $1)`,
 );
 
+const END_REQUESTS = sql(
+  'test.endRequests',
+  'update access_request set expires_at = clock_timestamp() where expires_at is not null and organization_id = $1',
+);
+
 /** An hour from now, in whole seconds. */
 export function inHours(hours: number): string {
   return new Date((Math.floor(Date.now() / 1000) + hours * 3600) * 1000).toISOString().replace('.000Z', 'Z');
@@ -34,6 +39,7 @@ export async function letExpire(t: TestContext, { instance }: TestServer, organi
   await instance.db.transaction(async (query) => {
     await query(END_MEMBERSHIPS, [organizationId]);
     await query(END_ASSIGNMENTS, [organizationId]);
+    await query(END_REQUESTS, [organizationId]);
   });
 }
 

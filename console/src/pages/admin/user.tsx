@@ -14,6 +14,7 @@ import { When } from '../../parts/when.tsx';
 import { AdminOnly } from './admin-only.tsx';
 import { DeleteUser } from './delete-user.tsx';
 import { EditUser, SetPassword } from './edit-user.tsx';
+import { PasswordLink } from './password-link.tsx';
 import { UserFactors } from './user-factors.tsx';
 import { UserFlags } from './user-flags.tsx';
 import { UserLinks } from './user-links.tsx';
@@ -45,7 +46,7 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
   const { login } = user;
   const isMe = login === me.value?.login;
   const teams = useResource('GET /admin/users/{username}/teams', { path: { username: login } });
-  const dialog = useSignal<'edit' | 'password' | 'delete' | undefined>(undefined);
+  const dialog = useSignal<'edit' | 'password' | 'link' | 'delete' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
   return (
     <Page
@@ -61,7 +62,10 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
           </span>
           {pageData.features.passwords && isMe && <LinkButton href="/me/password">Change password</LinkButton>}
           {pageData.features.passwords && !isMe && (
-            <Button onClick={() => (dialog.value = 'password')}>Set password</Button>
+            <>
+              <Button onClick={() => (dialog.value = 'password')}>Set password</Button>
+              <Button onClick={() => (dialog.value = 'link')}>Password link</Button>
+            </>
           )}
           <Button
             kind="danger"
@@ -118,6 +122,7 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
       )}
       {dialog.value === 'edit' && <EditUser user={user} etag={etag} onClose={close} />}
       {dialog.value === 'password' && <SetPassword login={login} onClose={close} />}
+      {dialog.value === 'link' && <PasswordLink login={login} onClose={close} />}
       {dialog.value === 'delete' && (
         <DeleteUser login={login} teams={teams.data ?? []} onClose={close} onDone={() => route('/admin/users')} />
       )}

@@ -16,6 +16,12 @@ export function FirstSteps() {
           text="People, teams and clusters belong to one. You become its owner."
         />
         <FirstStep
+          href={org === undefined ? '/orgs/new' : orgPath(org, '/invitations')}
+          icon="mail"
+          title="Invite people"
+          text="Paste their addresses. Each gets a link, creates an account with it, and joins your teams."
+        />
+        <FirstStep
           href={org === undefined ? '/me/clusters' : orgPath(org, '/clusters')}
           icon="clusters"
           title="Import a cluster"

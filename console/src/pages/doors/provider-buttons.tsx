@@ -12,13 +12,15 @@ interface ProviderButtonsProps {
   readonly remember: boolean;
   /** Left out: with this one, somebody has signed in just now. */
   readonly except?: string | undefined;
+  /** The code of an invitation: its address gets an account, also if the provider creates none. */
+  readonly invitation?: string | undefined;
 }
 
 /**
  * One button for each provider. They leave the page, and the provider sends the browser back to it. Over a page with
  * something on it, they open a window instead.
  */
-export function ProviderButtons({ remember, except }: ProviderButtonsProps) {
+export function ProviderButtons({ remember, except, invitation }: ProviderButtonsProps) {
   const providers = useSignal<readonly Provider[]>([]);
   useEffect(() => {
     // Without an answer, there is still the other way to sign in.
@@ -32,16 +34,26 @@ export function ProviderButtons({ remember, except }: ProviderButtonsProps) {
   return (
     <div class="stack tight" role="group" aria-label="Sign in with a provider">
       {shown.map((provider) => (
-        <ProviderButton key={provider.name} provider={provider} isRemembered={remember} />
+        <ProviderButton key={provider.name} provider={provider} isRemembered={remember} invitation={invitation} />
       ))}
     </div>
   );
 }
 
-function ProviderButton({ provider, isRemembered }: { provider: Provider; isRemembered: boolean }) {
+interface ProviderButtonProps {
+  readonly provider: Provider;
+  readonly isRemembered: boolean;
+  readonly invitation: string | undefined;
+}
+
+function ProviderButton({ provider, isRemembered, invitation }: ProviderButtonProps) {
   const { name, display_name, url, remember: mayRemember } = provider;
   const remember = isRemembered && mayRemember;
-  const href = `${url}?${new URLSearchParams({ return_to: here(), remember: String(remember) })}`;
+  const href = `${url}?${new URLSearchParams({
+    return_to: here(),
+    remember: String(remember),
+    ...(invitation !== undefined && { invitation }),
+  })}`;
   function begin(event: Event): void {
     rememberProvider(name, remember);
     if (me.value === undefined || location.pathname.startsWith('/signin')) return;

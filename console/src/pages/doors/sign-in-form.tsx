@@ -145,6 +145,16 @@ export function SignInForm({ username = '', exceptProvider, hasTokens = true, se
         )}
         {hasPasswords && <ProviderButtons remember={remember.value} except={exceptProvider} />}
       </div>
+      {hasTokens && way.value === 'password' && (
+        <p>
+          <a href="/signin/forgot">Forgot your password?</a>
+        </p>
+      )}
+      {hasTokens && pageData.features.signUp && (
+        <p>
+          <a href="/signin/signup">Create an account</a>
+        </p>
+      )}
       {hasTokens && (
         <p>
           <button

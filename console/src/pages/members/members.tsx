@@ -6,7 +6,7 @@ import { orgPath, useOrg } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Chip, Person } from '../../parts/bits.tsx';
-import { Button } from '../../parts/button.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
 import { Expires } from '../../parts/expiry.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
@@ -54,7 +54,8 @@ export function MembersPage() {
             onClick={() => (isAdding.value = true)}
           >
             Add person
-          </Button>
+          </Button>{' '}
+          <LinkButton href={orgPath(org, '/invitations')}>Invitations</LinkButton>
         </span>
       }
     >

@@ -78,6 +78,7 @@ function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
 }
 
 function Parts({ org, overview }: { org: string; overview: Overview }) {
+  const { may } = useOrg();
   const { clusters } = overview;
   const expiring = expiryLines(overview, org);
   return (
@@ -98,6 +99,14 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
           );
         })}
       </ul>
+      {overview.members === 1 && may('can_add_member') === true && (
+        <Card title="You are alone here">
+          <p>Invite the people you work with: paste their addresses, and each gets a link to join.</p>
+          <div>
+            <LinkButton href={orgPath(org, '/invitations')}>Invite people</LinkButton>
+          </div>
+        </Card>
+      )}
       {clusters !== undefined && clusters.all > 0 && (
         <Card title="Clusters by phase">
           <StackedBar

@@ -19,6 +19,7 @@ import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
 import { TokenTable } from '../../parts/token-table.tsx';
 import { Assignments } from '../assignments/assignments.tsx';
 import { MemberAccess, useMemberAccess } from '../members/member-access.tsx';
+import { TrustRules } from './trust-rules.tsx';
 
 type Robot = Answer<'GET /robots/{id}'>;
 
@@ -92,6 +93,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
           }
         </Show>
       </Card>
+      <TrustRules robot={robot} />
       <Assignments
         org={org}
         given={{ to: { type: 'robot_ac', id: robot.id, name: robot.name } }}

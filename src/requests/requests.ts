@@ -1,0 +1,310 @@
+import type { Judge } from '../authz/judge.ts';
+import { AppError, invalidField, missingRelation } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
+import type { Once } from '../changes/write.ts';
+import type { AccessRequest, RequestEffects, RequestState } from './access-request.ts';
+import type { Approvers } from './approvers.ts';
+import type { Granting } from './granting.ts';
+import { requestNotFound, wasClosed } from './request-errors.ts';
+import type { RequestMails } from './request-mails.ts';
+import { type RequestRule, ruleFor } from './request-rule.ts';
+import type { RequestableChanges } from './requestable-change.ts';
+import type { ShownRequest, ShownRequests } from './shown-requests.ts';
+
+/** Who calls, in which organization. */
+export interface RequestSetting {
+  readonly organizationId: bigint;
+  readonly actor: Actor;
+}
+
+export interface NewRequest {
+  readonly request: AccessRequest;
+  /** Set if it is granted immediately. */
+  readonly granting: Granting | undefined;
+}
+
+export interface Created {
+  readonly request: AccessRequest;
+  /** False if the same was asked before, and is still open. */
+  readonly isNew: boolean;
+}
+
+export interface Closing {
+  readonly state: RequestState;
+  readonly action: AuditAction;
+  readonly because?: string;
+  readonly comment?: string;
+}
+
+export interface Approval {
+  readonly comment: string;
+  readonly digest: string;
+  readonly needed: number;
+  /** Set for the last approval that is needed. */
+  readonly granting: Granting | undefined;
+  /** Sees the request while nobody else can decide about it, and throws if it is not as expected. */
+  readonly decide: (current: AccessRequest) => void;
+}
+
+export interface RequestFilter {
+  readonly organizationId: bigint | undefined;
+  readonly states: readonly RequestState[];
+  /** The number of the user or robot who asked. */
+  readonly by: bigint | undefined;
+  /** Only these, and with `own` also what that reader asked for or decided. Undefined: all. */
+  readonly visible?: { readonly ids: readonly bigint[]; readonly own: bigint | undefined } | undefined;
+}
+
+export interface RequestStore {
+  /** By the clock of the database. */
+  now(): Promise<Date>;
+  get(id: bigint, organizationId?: bigint): Promise<AccessRequest | undefined>;
+  /** The newest first. */
+  list(filter: RequestFilter, page: PageRequest): Promise<Page<AccessRequest>>;
+  open(organizationIds: readonly bigint[]): Promise<AccessRequest[]>;
+  same(request: AccessRequest): Promise<AccessRequest | undefined>;
+  /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
+  recent(by: bigint, max: number): Promise<{ readonly count: number; readonly wait: number }>;
+  create(actor: Actor, made: NewRequest, once?: Once<Created>): Promise<Created>;
+  close(actor: Actor, id: bigint, closing: Closing): Promise<AccessRequest | undefined>;
+  approve(actor: Actor, request: AccessRequest, approval: Approval): Promise<AccessRequest>;
+  acknowledge(actor: Actor, id: bigint): Promise<AccessRequest | undefined>;
+  noteEffects(request: AccessRequest, effects: RequestEffects, digest: string): Promise<void>;
+  /** The user who created a token. */
+  tokenCreator(tokenId: bigint): Promise<bigint | undefined>;
+  /** In lower case. */
+  teamNames(organizationId: bigint, userId: bigint): Promise<ReadonlySet<string>>;
+  clusterSet(id: bigint): Promise<string | undefined>;
+}
+
+export interface ListQuestion {
+  readonly organizationId: bigint | undefined;
+  readonly readerId: bigint;
+  readonly states: readonly RequestState[];
+  readonly by: bigint | undefined;
+  /** Only what the reader can decide. */
+  readonly isForMe: boolean;
+}
+
+interface Parts {
+  readonly store: RequestStore;
+  readonly judge: Pick<Judge, 'holds'>;
+  readonly approvers: Approvers;
+  readonly requestable: Pick<RequestableChanges, 'rulesOf' | 'subjectOf'>;
+  readonly shown: ShownRequests;
+  readonly mails: RequestMails;
+  /** Ends what an approval made: the assignment or the membership. */
+  readonly give: {
+    endAssignment(setting: RequestSetting, id: bigint): Promise<void>;
+    leaveTeam(setting: RequestSetting, teamId: bigint, userId: bigint): Promise<void>;
+  };
+}
+
+const MAX_COMMENT = 1000;
+
+export type Requests = ReturnType<typeof createRequests>;
+
+/** What becomes of access requests, apart from asking and approving. */
+export function createRequests(parts: Parts) {
+  const { store, judge, approvers, requestable, shown, mails, give } = parts;
+  return { get, list, inbox, deny, cancel, end, acknowledge, visible, visibleAmong, ruleOf, requireDecider };
+
+  async function get(organizationId: bigint, readerId: bigint, id: bigint): Promise<ShownRequest> {
+    return await shown.fresh(await visible(organizationId, readerId, id), readerId);
+  }
+
+  /** Of one organization. */
+  async function list(question: ListQuestion, page: PageRequest): Promise<Page<ShownRequest>> {
+    const { organizationId, readerId, states, by, isForMe } = question;
+    const seesAll = organizationId !== undefined && !isForMe && (await seesLog(organizationId, readerId));
+    const isOpenWanted = states.length === 0 || states.includes('open');
+    const organizations = organizationId === undefined ? [] : [organizationId];
+    const decidable = seesAll || !isOpenWanted ? [] : await decidableBy(readerId, organizations);
+    const ids = decidable.map(({ id }) => id);
+    const filter = { organizationId, states, by };
+    const some = { ids, own: isForMe ? undefined : readerId };
+    const found = await store.list(seesAll ? filter : { ...filter, visible: some }, page);
+    return { ...found, items: await shown.listed(found.items, readerId) };
+  }
+
+  /** Over all organizations: what the user asked for, or what they can decide. */
+  async function inbox(
+    { readerId, states, isForMe }: ListQuestion,
+    organizations: readonly bigint[],
+    page: PageRequest,
+  ): Promise<Page<ShownRequest>> {
+    const filter = { organizationId: undefined, states };
+    const decidable = isForMe ? await decidableBy(readerId, organizations) : [];
+    const visible = { ids: decidable.map(({ id }) => id), own: undefined };
+    const found = await store.list(isForMe ? { ...filter, by: undefined, visible } : { ...filter, by: readerId }, page);
+    return { ...found, items: await shown.listed(found.items, readerId) };
+  }
+
+  async function decidableBy(personId: bigint, organizationIds: readonly bigint[]): Promise<AccessRequest[]> {
+    if (isRobotPrincipal(personId) || organizationIds.length === 0) return [];
+    const byOrganization = Map.groupBy(await store.open(organizationIds), (request) => request.organizationId);
+    const found: AccessRequest[] = [];
+    for (const requests of byOrganization.values()) {
+      const asked: { request: AccessRequest; rule: RequestRule | undefined }[] = [];
+      for (const request of requests) asked.push({ request, rule: await ruleOf(request) });
+      const answers = await approvers.mayDecideAll(personId, asked);
+      found.push(...requests.filter((_, place) => answers[place]));
+    }
+    return found;
+  }
+
+  /** What the reader may not see does not exist for them. */
+  async function visible(organizationId: bigint, readerId: bigint, id: bigint): Promise<AccessRequest> {
+    const request = await store.get(id, organizationId);
+    if (!request || !(await mayRead(request, readerId))) throw requestNotFound();
+    return request;
+  }
+
+  /** Those of these requests that the reader may see. Whoever may view roles sees that the rules have changed. */
+  async function visibleAmong(
+    organizationId: bigint,
+    readerId: bigint,
+    ids: readonly bigint[],
+  ): Promise<ReadonlySet<bigint>> {
+    const found = new Set<bigint>();
+    for (const id of new Set(ids)) {
+      const request = await store.get(id, organizationId);
+      if (request && (await mayRead(request, readerId))) found.add(id);
+    }
+    return found;
+  }
+
+  async function mayRead(request: AccessRequest, readerId: bigint): Promise<boolean> {
+    const { organizationId, by, decisions } = request;
+    if (isPrincipal(by, readerId) || decisions.some(({ userId }) => userId === readerId)) return true;
+    if (await seesLog(organizationId, readerId)) return true;
+    const rule = await ruleOf(request);
+    return rule !== undefined && (await approvers.mayDecide(readerId, request, rule));
+  }
+
+  async function seesLog(organizationId: bigint, readerId: bigint): Promise<boolean> {
+    const organization = { type: 'organization', id: organizationId } as const;
+    return await judge.holds(readerId, organizationId, 'can_view_audit_log', organization);
+  }
+
+  /** The rule that counts at this moment. Undefined if the request is not allowed any more. */
+  async function ruleOf(request: AccessRequest): Promise<RequestRule | undefined> {
+    const { organizationId, by, relation, object, change } = request;
+    const rules = await requestable.rulesOf(organizationId);
+    const callerId = by.type === 'robot_ac' ? -by.id : by.id;
+    const subject =
+      rules.length === 0
+        ? { relation, object, clusterSet: undefined, teams: new Set<string>() }
+        : await requestable.subjectOf({ organizationId, callerId, relation, object });
+    const role = change.action === 'assignment.create' ? change.role.name : null;
+    const rule = ruleFor(rules, { ...subject, role });
+    return rule?.allow ? rule : undefined;
+  }
+
+  /** Rejects a caller who may not decide about an open request, before anything else is looked at. */
+  async function requireDecider({ actor }: RequestSetting, request: AccessRequest): Promise<void> {
+    if (actor.sudoBy) throw sudoForbidden();
+    if (isRobotPrincipal(actor.id)) {
+      throw new AppError('forbidden', 'robots do not decide about access requests', { reason: 'not_for_robots' });
+    }
+    if (request.state !== 'open') throw wasClosed();
+    if (isPrincipal(request.by, actor.id)) {
+      throw new AppError('forbidden', 'nobody decides about a request of their own', { reason: 'own_request' });
+    }
+    const rule = (await ruleOf(request)) ?? { approvers: undefined };
+    if (await approvers.mayDecide(actor.id, request, rule as RequestRule)) return;
+    throw new AppError('forbidden', 'only callers who could make the change themselves decide about the request', {
+      reason: 'not_an_approver',
+    });
+  }
+
+  async function deny(setting: RequestSetting, id: bigint, comment: string | undefined): Promise<ShownRequest> {
+    const request = await readFor(setting, id);
+    await requireDecider(setting, request);
+    const said = readComment(comment);
+    const closing = { state: 'denied', action: 'request.deny', comment: said } as const;
+    return await closed(setting, request, closing);
+  }
+
+  async function cancel(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    const request = await readFor(setting, id);
+    if (request.state !== 'open') throw wasClosed();
+    if (!isPrincipal(request.by, setting.actor.id)) {
+      throw new AppError('forbidden', 'only the requester can cancel a request');
+    }
+    return await closed(setting, request, { state: 'cancelled', action: 'request.cancel' });
+  }
+
+  async function closed(setting: RequestSetting, { id }: AccessRequest, closing: Closing): Promise<ShownRequest> {
+    const done = await store.close(setting.actor, id, closing);
+    if (!done) throw wasClosed();
+    if (closing.state === 'denied') mails.decided(done);
+    return await shown.fresh(done, setting.actor.id);
+  }
+
+  /** Nobody acts on a request in the name of another user. */
+  async function readFor({ organizationId, actor }: RequestSetting, id: bigint): Promise<AccessRequest> {
+    if (actor.sudoBy) throw sudoForbidden();
+    return await visible(organizationId, actor.id, id);
+  }
+
+  /** The requester gives it back, or it is withdrawn. */
+  async function end(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    const request = await readFor(setting, id);
+    const { organizationId, actor } = setting;
+    if (request.state === 'open') throw new AppError('conflict', 'the request is not approved: cancel it instead');
+    if (request.state !== 'approved') throw wasClosed();
+    const isOwn = isPrincipal(request.by, actor.id);
+    const [relation, object, named] =
+      request.change.action === 'assignment.create'
+        ? (['assigner', { type: 'organization', id: organizationId }, 'assign_roles:org'] as const)
+        : (['can_remove_member', { type: 'team', id: request.change.team.id }, 'remove_member:team'] as const);
+    if (!isOwn && !(await judge.holds(actor.id, organizationId, relation, object))) throw missingRelation(named);
+    await withdraw(setting, request);
+    const ended = await store.get(id);
+    if (ended?.state !== 'ended') throw wasClosed();
+    return await shown.fresh(ended, actor.id);
+  }
+
+  async function withdraw(setting: RequestSetting, { assignmentId, change, by }: AccessRequest): Promise<void> {
+    try {
+      if (assignmentId !== null) await give.endAssignment(setting, assignmentId);
+      else if (change.action === 'team.add_member') await give.leaveTeam(setting, change.team.id, by.id);
+    } catch (error) {
+      // Somebody else ended it at the same moment.
+      if (error instanceof AppError && error.kind === 'notFound') throw wasClosed();
+      throw error;
+    }
+  }
+
+  async function acknowledge(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    const request = await readFor(setting, id);
+    const { organizationId, actor } = setting;
+    if (isRobotPrincipal(actor.id)) {
+      throw new AppError('forbidden', 'robots do not acknowledge anything', { reason: 'not_for_robots' });
+    }
+    if (isPrincipal(request.by, actor.id)) {
+      throw new AppError('forbidden', 'another owner must acknowledge it', { reason: 'own_request' });
+    }
+    const organization = { type: 'organization', id: organizationId } as const;
+    if (!(await judge.holds(actor.id, organizationId, 'owner', organization))) throw missingRelation('owner');
+    if (!request.isBreakGlass) throw new AppError('conflict', 'only the use of break glass is acknowledged');
+    const done = await store.acknowledge(actor, id);
+    if (!done) throw requestNotFound();
+    return await shown.fresh(done, actor.id);
+  }
+}
+
+export function readComment(comment: string | undefined): string {
+  if ([...(comment ?? '')].length <= MAX_COMMENT) return comment ?? '';
+  throw invalidField('comment', `comment must have at most ${MAX_COMMENT} characters`);
+}
+
+export function sudoForbidden(): AppError {
+  return new AppError('forbidden', 'access requests cannot be made or decided on behalf of another user', {
+    reason: 'sudo_forbidden',
+  });
+}

@@ -1,0 +1,99 @@
+import type { Assignments } from '../assignments/assignments.ts';
+import type { Authz } from '../authz/authz.wiring.ts';
+import { createEscalationGuard } from '../authz/escalation.ts';
+import type { Remedies, RemedyQuestion } from '../authz/explain/remedy.ts';
+import { createTokenReach } from '../authz/token-reach.ts';
+import { createMailer } from '../base/mail/mailer.ts';
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { createMemberStore } from '../organizations/members.store.ts';
+import { settle } from '../organizations/members.ts';
+import { CATALOG } from '../roles/catalog.ts';
+import { createSimulationStore } from '../simulation/simulation.store.ts';
+import type { AccessRequest } from './access-request.ts';
+import { createApproverStore } from './approvers.store.ts';
+import { createApprovers } from './approvers.ts';
+import { createApproving } from './approving.ts';
+import { createAsking } from './asking.ts';
+import { expireRequests } from './ended-requests.store.ts';
+import { createHeldUntil } from './held-until.ts';
+import { createRemembered } from './remembered.ts';
+import { presentRequest } from './request.view.ts';
+import { createRequestEffects } from './request-effects.ts';
+import { createRequestMailStore } from './request-mails.store.ts';
+import { createRequestMails } from './request-mails.ts';
+import { requestRuleRoutes } from './request-rules.routes.ts';
+import { createRequestRuleStore } from './request-rules.store.ts';
+import { createRequestRules } from './request-rules.ts';
+import { createRequestableChanges } from './requestable-change.ts';
+import { requestRoutes } from './requests.routes.ts';
+import { createRequestStore } from './requests.store.ts';
+import { createRequests } from './requests.ts';
+import { createShownRequests } from './shown-requests.ts';
+
+/** Access requests: asking for access that ends, and deciding about it. */
+export function wireRequests(
+  { config, db, revisions, quotas, log, baseUrl }: Infrastructure,
+  { quietJudge: judge, graphs, names, model, heldPlaces: held, owners }: Authz,
+  remedies: (question: RemedyQuestion) => Promise<Remedies>,
+  assignments: Assignments,
+) {
+  revisions.addExpirer(expireRequests);
+  const revision = () => revisions.latest;
+  const remembered = createRemembered(revision);
+  const store = createRequestStore(db, revisions.write, quotas);
+  const ruleStore = createRequestRuleStore(db, revisions.write);
+  const found = createApproverStore(db);
+  const roles = {
+    ...found,
+    role: remembered(found.role),
+    teamGrant: remembered(found.teamGrant),
+    isOwnersTeam: remembered(found.isOwnersTeam),
+    membersOf: remembered(found.membersOf),
+  };
+  const isRelation = (type: string, relation: string) =>
+    relation.startsWith('can_') && (model.typeIndex.get(type)?.relationIndex.has(relation) ?? false);
+  const isAnyRelation = (relation: string) => [...model.typeIndex.keys()].some((type) => isRelation(type, relation));
+  const rules = createRequestRules(ruleStore, isAnyRelation);
+  const rulesOf = remembered(async (organizationId: bigint) => (await ruleStore.get(organizationId)).rules);
+  const escalation = createEscalationGuard(judge, held.givingOfTeam);
+  const approvers = createApprovers({ judge, graphs, held, escalation, store: roles });
+  const subjects = { teamNames: remembered(store.teamNames), clusterSet: remembered(store.clusterSet) };
+  const requestable = createRequestableChanges({
+    ...{ remedies, judge, approvers, roles, rulesOf, store: subjects, catalog: CATALOG, isRelation },
+  });
+  const onError = (error: unknown) => log.error({ err: error }, 'emails about an access request not sent');
+  const mails = createRequestMails(createRequestMailStore(db), createMailer(config, log), baseUrl, onError);
+  const effectsOf = createRequestEffects(graphs, model);
+  const ruleOf = async (request: AccessRequest) => await requests.ruleOf(request);
+  const shown = createShownRequests({
+    ...{ judge, approvers, roles, effectsOf, noteEffects: store.noteEffects, names: names.names, ruleOf, revision },
+  });
+  const members = createMemberStore(db, revisions.write, quotas);
+  const requests = createRequests({
+    ...{ store, judge, approvers, requestable, shown, mails },
+    give: {
+      endAssignment: async (setting, id) => await assignments.remove(setting, id, () => undefined),
+      leaveTeam: async ({ actor }, teamId, userId) =>
+        settle(await members.remove(teamId, userId, () => undefined, actor), 'user is not in this team'),
+    },
+  });
+  const reachOf = createTokenReach(owners);
+  const asking = createAsking({
+    ...{ store, judge, approvers, roles, requestable, shown, mails, isRelation, names: names.names },
+    objectNamed: ruleStore.object,
+    reaches: async (limits, organizationId, object) => (await reachOf(limits, organizationId, object)) !== 'nothing',
+    heldUntil: createHeldUntil(graphs, createSimulationStore(db), model),
+  });
+  const present = presentRequest;
+  const approving = createApproving({ store, requests, approvers, roles, held, shown, mails, present });
+  return {
+    requestable: requestable.requestable,
+    mayBeAsked: requestable.mayBeAskedAbout,
+    visibleAmong: requests.visibleAmong,
+    mount(scope: Scope): void {
+      requestRoutes(scope, { asking, approving, requests, people: names, baseUrl });
+      requestRuleRoutes(scope, rules);
+    },
+  };
+}
