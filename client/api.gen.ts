@@ -3083,6 +3083,8 @@ export type OpenIdConfiguration = {
   readonly issuer: string;
   /** Where the public keys are. */
   readonly jwks_uri: string;
+  /** Where robots exchange tokens of other issuers. */
+  readonly token_endpoint: string;
   /** Required by the standard. */
   readonly response_types_supported: readonly string[];
   /** Required by the standard. */

@@ -56,9 +56,17 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const tokens = wireTokens(infrastructure, identity, authz);
   const devices = wireDevices(infrastructure, identity, tokens);
   const clusters = wireClusters(infrastructure, identity, authz);
-  // Whether a user could ask for what was refused inside a cluster: nothing can be asked for yet.
-  const isRequestable = () => false;
-  const kubernetes = wireKubernetes(infrastructure, identity, authz, clusters.clusters, isRequestable);
+  const kubernetes = wireKubernetes(
+    infrastructure,
+    identity,
+    authz,
+    clusters.clusters,
+    ({ personId, organizationId, clusterId, relation }) =>
+      requests.mayBeAsked({
+        ...{ organizationId, callerId: personId, relation },
+        object: { type: 'cluster', id: clusterId },
+      }),
+  );
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);
   const federation = wireFederation(infrastructure, identity, authz, tokens, brake);

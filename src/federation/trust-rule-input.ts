@@ -42,7 +42,7 @@ export function readTrustRule(
   return {
     name: readLineField('name', input.name, MAX_NAME, 1),
     issuer: readIssuer(input.issuer, jwks !== undefined, terms),
-    audience: readExact('audience', input.audience ?? terms.baseUrl),
+    audience: readAudience(input.audience, terms),
     jwks,
     claims: readClaims(input.claims),
     lifetimeSeconds: input.lifetime === undefined ? MAX_LIFETIME_S : readLifetime(input.lifetime),
@@ -63,6 +63,13 @@ function readIssuer(text: string, hasKeys: boolean, { baseUrl, allowsPlainHttp }
   if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && allowsPlainHttp))) return issuer;
   const advice = 'or give its public keys in jwks';
   throw invalidField('issuer', `issuer must be an https URL without a user, a query or a fragment, ${advice}`);
+}
+
+/** Every pod of a cluster has a token whose audience is that of the cluster. */
+function readAudience(given: string | undefined, { baseUrl }: TrustTerms): string {
+  const audience = readExact('audience', given ?? baseUrl);
+  if (!audience.startsWith(`${baseUrl}/clusters/`)) return audience;
+  throw invalidField('audience', 'audience must not be that of a cluster: every pod has tokens for it');
 }
 
 function readExact(field: string, text: string): string {

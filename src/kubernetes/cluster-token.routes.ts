@@ -65,6 +65,7 @@ export function discoveryRoutes(scope: Scope, issuer: () => string): void {
             Type.Object({
               issuer: Type.String({ description: 'BASE_URL, as tokens have it.' }),
               jwks_uri: Type.String({ description: 'Where the public keys are.' }),
+              token_endpoint: Type.String({ description: 'Where robots exchange tokens of other issuers.' }),
               response_types_supported: Type.Array(Type.String(), { description: 'Required by the standard.' }),
               subject_types_supported: Type.Array(Type.String(), { description: 'Required by the standard.' }),
               id_token_signing_alg_values_supported: Type.Array(Type.String(), {
@@ -78,6 +79,7 @@ export function discoveryRoutes(scope: Scope, issuer: () => string): void {
     async () => ({
       issuer: issuer(),
       jwks_uri: `${issuer()}/.well-known/jwks.json`,
+      token_endpoint: `${issuer()}/oauth/token`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],

@@ -7,8 +7,8 @@ import { itLong } from '../support/checks/long.ts';
 import { type Cli, cliAs, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
-import { REVIEW_LINES } from './review-lines.ts';
 import { INVITATION_LINES } from './invitation-lines.ts';
+import { REVIEW_LINES } from './review-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
 

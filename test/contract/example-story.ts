@@ -15,9 +15,9 @@ import { ACCESS_REQUESTS } from './example-requests-access.ts';
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
-import { REVIEW_REQUESTS } from './example-requests-reviews.ts';
 import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
 import { KUBERNETES_REQUESTS } from './example-requests-kubernetes.ts';
+import { REVIEW_REQUESTS } from './example-requests-reviews.ts';
 
 export interface Operation {
   readonly operationId: string;

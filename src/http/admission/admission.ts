@@ -147,7 +147,10 @@ export function createAdmission(options: AdmissionOptions) {
   function remember(grant: TokenGrant): Caller {
     const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
     const person = ownerWithin(grant);
-    const more = { ...(robot !== null && { robot, ...(outside && { outside }) }), ...(limits && { limits, owner: grant.person }) };
+    const more = {
+      ...(robot !== null && { robot, ...(outside && { outside }) }),
+      ...(limits && { limits, owner: grant.person }),
+    };
     const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
     callersOf.set(grant, caller);
     return caller;

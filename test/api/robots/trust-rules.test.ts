@@ -114,6 +114,7 @@ describe('Trust rules of robots', () => {
       [{ ...RULE, issuer: atrium.url }, 'issuer'],
       [{ ...RULE, issuer: `${atrium.url}/`, jwks: issuer.jwks() }, 'issuer'],
       [{ ...RULE, audience: '' }, 'audience'],
+      [{ ...RULE, audience: `${atrium.url}/clusters/x` }, 'audience'],
       [{ ...RULE, claims: {} }, 'claims', 'no_binding_claim'],
       [
         { ...RULE, claims: { iss: GITHUB, aud: 'x', exp: '1', nbf: '1', iat: '1', jti: 'x' } },
