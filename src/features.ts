@@ -61,11 +61,13 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     identity,
     authz,
     clusters.clusters,
-    ({ personId, organizationId, clusterId, relation }) =>
-      requests.mayBeAsked({
-        ...{ organizationId, callerId: personId, relation },
-        object: { type: 'cluster', id: clusterId },
-      }),
+    async ({ personId, organizationId, clusterId, relation, namespace }) => {
+      const object = { type: 'cluster', id: clusterId } as const;
+      const holds = (wanted: string) => authz.quietJudge.holds(personId, organizationId, wanted, object);
+      // What a user cannot see does not exist for them, and what they hold cannot be asked for.
+      if (!(await holds('can_view')) || (namespace === undefined && (await holds(relation)))) return false;
+      return await requests.mayBeAsked({ organizationId, callerId: personId, relation, object });
+    },
   );
   const contracts = wireContracts(infrastructure, authz);
   const robots = wireRobots(infrastructure, identity, authz, tokens);

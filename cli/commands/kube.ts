@@ -72,7 +72,7 @@ export const kube: Group = {
         'rotate its token: the old one works for an hour more.',
       args: { cluster: cluster_ },
       options: { image: { about: 'the image of Atrium that the cluster can pull', value: 'IMAGE' } },
-      examples: ['atrium kube agent prod --image registry.example.com/atrium | kubectl apply -f -'],
+      examples: ['atrium kube agent prod --image registry.example.com/atrium > agent.yaml'],
       async run(session, { args, options }) {
         const cluster = await governed(session, args.cluster);
         const token = await tokenOfClusterRobot(session, cluster, {

@@ -84,14 +84,14 @@ export const review: Group = {
     start: command({
       summary: 'start a review of a question, as of now',
       details:
-        'Use exactly one of --who-can, --team, --tokens-older-than and --unused. Reviewers are members; by default, the ' +
+        'Use exactly one of --who-can, --team, --older-than and --unused. Reviewers are members; by default, the ' +
         'owners decide. What nobody has decided by the due date is kept, or ended with --end-undecided.',
       options: {
         name: { about: 'name of the review; by default, its question', value: 'TEXT' },
         'who-can': { about: 'who can do this on --object', value: 'RELATION', kind: 'relation' },
         object: { about: 'object of --who-can, such as cluster:prod', value: 'OBJECT', kind: 'object' },
         team: { about: 'members and assignments of this team', value: 'TEAM', kind: 'team' },
-        'tokens-older-than': { about: 'tokens of robots that are older than so many days', value: 'DAYS' },
+        'older-than': { about: 'tokens of robots that are older than so many days', value: 'DAYS' },
         unused: { about: 'access that was not used in so many days', value: 'DAYS' },
         reviewer: { about: 'who decides', value: 'USER', many: true, kind: 'user' },
         due: { about: 'when it is closed by itself, such as 30d; by default, 14d', value: 'WHEN' },
@@ -100,11 +100,11 @@ export const review: Group = {
       examples: [
         'atrium review start --who-can connect --object cluster:prod --reviewer ann --due 30d',
         'atrium review start --team contractors --end-undecided',
-        'atrium review start --tokens-older-than 90',
+        'atrium review start --older-than 90',
         'atrium review start --unused 90',
       ],
       async run(session, { options }) {
-        const older = wholeNumber(options['tokens-older-than'], '--tokens-older-than');
+        const older = wholeNumber(options['older-than'], '--older-than');
         const unused = wholeNumber(options.unused, '--unused');
         const questions = [
           ...(options['who-can'] === undefined
@@ -122,7 +122,7 @@ export const review: Group = {
         ];
         const [question] = questions;
         if (!question || questions.length > 1) {
-          throw misuse('use exactly one of --who-can, --team, --tokens-older-than and --unused');
+          throw misuse('use exactly one of --who-can, --team, --older-than and --unused');
         }
         if (options.object !== undefined && question.kind !== 'access') throw misuse('--object is for --who-can');
         const body = {

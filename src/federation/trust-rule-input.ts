@@ -57,8 +57,8 @@ function readIssuer(text: string, hasKeys: boolean, { baseUrl, allowsPlainHttp }
   if (url !== undefined && URL.canParse(baseUrl) && url.origin === new URL(baseUrl).origin) {
     throw invalidField('issuer', 'issuer must not be this server: its tokens are not for signing in here');
   }
-  // Nothing is fetched from an issuer whose keys are in the rule, so it can be any text.
-  if (hasKeys) return issuer;
+  // Nothing is fetched from an issuer whose keys are in the rule, so it can be any text but an address without TLS.
+  if (hasKeys && (url?.protocol !== 'http:' || allowsPlainHttp)) return issuer;
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && allowsPlainHttp))) return issuer;
   const advice = 'or give its public keys in jwks';

@@ -316,7 +316,7 @@ export function createDeliveryTransactions({ query, touch, record }: Transaction
   }
 
   function recordBinding({ actor, now, installer, draft, organizationId, contractId }: Bound): Installer {
-    touch({ kind: 'contract', id: contractId, organizationId });
+    touch({ kind: 'contract', id: contractId, organizationId, isNew: true });
     const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
     const { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin } = draft;
     const { marketplace } = installer;

@@ -21,13 +21,13 @@ describe('Tokens in the query string', () => {
 
   it('The permission check of a single object accepts a query token as token or access_token', async () => {
     assert.equal(await whoIs(`&token=${tokenOf('dan')}`), 2);
-    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`), 5);
+    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`), 7);
   });
 
   it('The token parameter takes precedence over access_token, and both over the Authorization header', async () => {
     const header = { Authorization: `token ${tokenOf('cat')}` };
     assert.equal(await whoIs('', header), 3);
-    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`, header), 5);
+    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`, header), 7);
     assert.equal(await whoIs(`&token=${tokenOf('dan')}`, header), 2);
     assert.equal(await whoIs(`&token=${tokenOf('dan')}&access_token=${tokenOf('ann')}`, header), 2);
     assert.equal(await whoIs(`&access_token=${tokenOf('ann')}&token=${tokenOf('dan')}`), 2);

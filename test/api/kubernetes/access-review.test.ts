@@ -54,6 +54,20 @@ describe('POST /clusters/{id}/access-review', () => {
     assert.equal(await may(name, get), false);
   });
 
+  it('A no about a cluster that the user sees ends with the command that asks for it, unless no rule allows it', async () => {
+    const { name } = place.dan;
+    const rules = `/orgs/${place.org.name}/request_rules`;
+    const command = 'atrium request edit cluster:prod --namespace shop --for 4h --because …';
+    await withRole(['view clusters'], async () => {
+      const no = await ask(name, resource('delete', 'pods@shop'));
+      assert.deepEqual(no.reason?.split('\n').slice(1), [command]);
+      assert.match(no.reason ?? '', new RegExp(`^${name} cannot edit prod in the namespace shop`));
+      assert.equal((await place.call('PUT', rules, [{ name: 'none', match: {}, allow: false }])).status, 200);
+      assert.doesNotMatch((await ask(name, resource('delete', 'pods@shop'))).reason ?? '', /\n|atrium request/);
+      assert.equal((await place.call('PUT', rules, [])).status, 200);
+    });
+  });
+
   it('Each relation allows what the table says, and no more (K24 to K33)', async () => {
     const cases: [string, object][] = [
       ['view', resource('get', 'pods@shop')],
