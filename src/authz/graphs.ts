@@ -15,7 +15,7 @@
 
 import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
-import { apart, createYielder, yieldToEventLoop } from '../base/slices.ts';
+import { apart, createYielder, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';

@@ -1,5 +1,5 @@
 import { allowed, check, type Graph, possibleObjects } from '../../packages/rebac/src/rebac.ts';
-import { createSlices, createYielder } from '../base/slices.ts';
+import { createSlices, createYielder } from '../base/scheduling/slices.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import { type Ask, createObjectAnswers } from './alike-answers.ts';

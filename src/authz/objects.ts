@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type Judge, mayBeOwn, type Soon } from './judge.ts';

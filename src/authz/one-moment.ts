@@ -1,6 +1,6 @@
 import type { Graph } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
-import { createSlices } from '../base/slices.ts';
+import { createSlices } from '../base/scheduling/slices.ts';
 import type { NowGraphs } from '../history/past.ts';
 import type { Graphs } from './graphs.ts';
 

@@ -1,4 +1,4 @@
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
 import type { Judge } from './judge.ts';
 

@@ -1,5 +1,5 @@
 import { allowed, createGraph, type Model } from '../../packages/rebac/src/rebac.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 
 type Permissions = readonly { readonly relation: string }[];
 

@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { createYielder, mapInSlices, yieldToEventLoop } from './slices.ts';
+import { createYielder, mapInSlices, yieldToEventLoop } from './scheduling/slices.ts';
 
 // Node 24 has both; the type library does not declare them yet.
 declare global {

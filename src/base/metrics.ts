@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { API_VERSION, RELEASE_VERSION } from './release.ts';
-import { within } from './within.ts';
+import { within } from './scheduling/within.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 

@@ -1,6 +1,6 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import { AppError } from '../base/errors.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/scheduling/within.ts';
 import { type BusConnection, busUnavailable } from './connection.client.ts';
 import type { HistoryStream, Report } from './history.ts';
 

@@ -1,5 +1,5 @@
 import type { PageRequest } from '../base/page.ts';
-import { mapInSlices } from '../base/slices.ts';
+import { mapInSlices } from '../base/scheduling/slices.ts';
 import { type Db, only, type Statement, sql } from '../db/db.ts';
 import { createFilters, type Filters } from '../db/filters.ts';
 import { likeText } from '../db/like-text.ts';

@@ -1,5 +1,5 @@
 import { limitReached } from '../base/config/limits.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { countTaken, type Quotas } from '../changes/quotas.store.ts';

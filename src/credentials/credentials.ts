@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';

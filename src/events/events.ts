@@ -12,7 +12,7 @@
  * 6. A stream that cannot be kept up to date ends: its client connects again, and asks a server that can.
  */
 import { AppError } from '../base/errors.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/scheduling/within.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
 import type { EventListener, EventListenerOptions, EventStore } from './event-listener.ts';
 import type { RecordedChange } from './visible-changes.ts';

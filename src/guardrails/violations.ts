@@ -1,5 +1,5 @@
 import { IN_NAMESPACES } from '../authz/places/namespaces.ts';
-import { createYielder, type Yielder } from '../base/slices.ts';
+import { createYielder, type Yielder } from '../base/scheduling/slices.ts';
 import { principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';
 import type { OrganizationCopy } from '../simulation/organization-copy.ts';
 import type { PeopleClass } from '../simulation/people-classes.ts';

@@ -14,7 +14,7 @@
  */
 
 import type { Model } from '../../packages/rebac/src/rebac.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';

@@ -1,4 +1,4 @@
-import type { LoggedChange } from './undo.ts';
+import type { LoggedChange } from './logged-change.ts';
 
 /** Names by object, such as `team:4`. */
 export type Known = ReadonlyMap<string, string>;

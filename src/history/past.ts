@@ -11,24 +11,15 @@
 
 import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';
 import { AppError } from '../base/errors.ts';
-import { apart, createYielder, yieldToEventLoop } from '../base/slices.ts';
+import { apart, createYielder, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { kindOf } from '../changes/object-kinds.ts';
 import { nameKey } from '../identity/account-names/account-names.ts';
+import { beforeTheLog, type Fields, type LoggedChange, type RelationOf, unknownBefore } from './logged-change.ts';
 import { createPastCache } from './past-cache.ts';
 import { formerNames, type Known, namesIn } from './past-names.ts';
 import { ADMINISTRATORS, dropEnded, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';
-import {
-  beforeTheLog,
-  CHANGING_ACTIONS,
-  type Fields,
-  type LoggedChange,
-  PLATFORM_ACTIONS,
-  type RelationOf,
-  touchedBy,
-  undo,
-  unknownBefore,
-} from './undo.ts';
+import { CHANGING_ACTIONS, PLATFORM_ACTIONS, touchedBy, undo } from './undo.ts';
 
 /** An entry of the audit log as it is stored. */
 export interface ChangeRow {

@@ -1,23 +1,18 @@
-import { AppError } from '../base/errors.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
-import { kindOf } from '../changes/object-kinds.ts';
-import { ADMINISTRATORS, type PastState, type RoleState } from './past-state.ts';
-
-/** One entry of the audit log. IDs are decimal texts. */
-export interface LoggedChange {
-  /** RFC 3339 in UTC. */
-  readonly at: string;
-  readonly action: string;
-  readonly objectType: string;
-  readonly objectId: string;
-  readonly before: Fields;
-  readonly after: Fields;
-}
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** What a permission of a role means in the model; undefined if there is no such permission. */
-export type RelationOf = (permission: { readonly namespace: string; readonly action: string }) => string | undefined;
+import {
+  beforeTheLog,
+  doesNotFit,
+  itself,
+  type LoggedChange,
+  listIn,
+  noteEnd,
+  type RelationOf,
+  textIn,
+  unknownBefore,
+} from './logged-change.ts';
+import { ADMINISTRATORS, type PastState } from './past-state.ts';
+import { ofAssignment, undoAssign, undoUnassign } from './undo-assign.ts';
+import { undoRole } from './undo-role.ts';
 
 interface Undo {
   /** The rows that it changes. Their present state must be known before anything is undone. */
@@ -149,7 +144,6 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'deployment.restore': 'wall',
 };
 
-const OWNERS = 'Owners';
 const KNOWN = Object.entries(MEANINGS) as [AuditAction, Meaning][];
 const IN_PLATFORM = new Set<AuditAction>(['user.create', 'user.update', 'user.delete', 'deployment.restore']);
 /** Everything that changes who may do what, or that nothing is known before. */
@@ -176,19 +170,6 @@ export function undo(state: PastState, change: LoggedChange, relationOf: Relatio
   if (meaning === 'wall') throw unknownBefore(change, 'the deployment was restored from a backup');
   if (meaning === undefined) throw unknownBefore(change, `this release does not know the action ${change.action}`);
   meaning.undo(state, change, relationOf);
-}
-
-export function beforeTheLog(begins: string): AppError {
-  return new AppError('invalid', `the audit log of the organization begins at ${begins}; at must not be earlier`, {
-    reason: 'before_audit_log',
-  });
-}
-
-/** Nothing is answered that might be wrong. */
-export function unknownBefore({ at }: Pick<LoggedChange, 'at'>, why: string): AppError {
-  return new AppError('invalid', `what was true before ${at} is not known, because ${why}; at must not be earlier`, {
-    reason: 'history_incomplete',
-  });
 }
 
 function meaningOf({ action }: LoggedChange): Meaning | undefined {
@@ -250,100 +231,6 @@ function undoLeave({ teams, ends }: PastState, change: LoggedChange): void {
   noteEnd(ends, `team:${change.objectId} ${user}`, change.before.expiresAt);
 }
 
-/** An entry about a role tells all of it, before and after. */
-function undoRole({ roles, ends }: PastState, change: LoggedChange, relationOf: RelationOf): void {
-  const before = roleIn(change, 'before', relationOf);
-  const after = roleIn(change, 'after', relationOf);
-  const present = roles.get(change.objectId);
-  if (!isSame(present, after)) throw doesNotFit(change);
-  if (before) roles.set(change.objectId, before);
-  else roles.delete(change.objectId);
-  const teamEnds = (change.before.teamExpiries ?? {}) as Fields;
-  const teams = [...(before?.teams ?? []), ...(after?.teams ?? [])];
-  for (const team of teams) noteEnd(ends, `role:${change.objectId} ${team}`, teamEnds[team]);
-}
-
-function isSame(one: RoleState | undefined, other: RoleState | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return (
-    one.relations.symmetricDifference(other.relations).size + one.teams.symmetricDifference(other.teams).size === 0
-  );
-}
-
-function roleIn(change: LoggedChange, when: 'before' | 'after', relationOf: RelationOf): RoleState | undefined {
-  const { name, description, permissions } = change[when];
-  if (typeof name !== 'string') return undefined;
-  const pairs = (Array.isArray(permissions) ? permissions : []) as { namespace: string; action: string }[];
-  const relations = pairs.map((pair) => {
-    const relation = relationOf(pair);
-    if (relation !== undefined) return relation;
-    throw unknownBefore(change, `a role had the permission "${pair.action}", which this release does not have`);
-  });
-  return {
-    relations: new Set(relations),
-    teams: new Set(listIn(change, when, 'teamIds')),
-    described: { name, description: String(description ?? ''), permissions: pairs },
-  };
-}
-
-/** A team that has a role in the whole organization is a part of the role. */
-function isOfRole({ to, on }: AssignmentFields): boolean {
-  return to.type === 'team' && on.type === 'organization';
-}
-
-function ofAssignment(change: LoggedChange): string[] {
-  const fields = assignmentIn(change);
-  return isOfRole(fields) ? [`role:${fields.roleId}`] : itself(change);
-}
-
-interface AssignmentFields {
-  readonly roleId: string;
-  readonly to: { readonly type: string; readonly id: string };
-  readonly on: { readonly type: string; readonly id?: string; readonly name: string };
-  readonly namespaces?: readonly string[] | undefined;
-}
-
-/** Entries about an assignment tell all of it: what was made, or what ended. */
-function assignmentIn(change: LoggedChange): AssignmentFields {
-  const fields = change.action === 'assignment.create' ? change.after : change.before;
-  const { roleId, to, on, namespaces } = fields as unknown as AssignmentFields;
-  if (typeof roleId === 'string' && to !== undefined && on !== undefined) return { roleId, to, on, namespaces };
-  throw unknownBefore(change, `the entry ${change.action} does not tell what was assigned`);
-}
-
-function undoAssign({ roles, assigned, ends }: PastState, change: LoggedChange): void {
-  const fields = assignmentIn(change);
-  const was = isOfRole(fields)
-    ? roles.get(fields.roleId)?.teams.delete(fields.to.id)
-    : assigned.delete(change.objectId);
-  if (!was) throw doesNotFit(change);
-  ends.delete(isOfRole(fields) ? `role:${fields.roleId} ${fields.to.id}` : `assignment:${change.objectId}`);
-}
-
-function undoUnassign(state: PastState, change: LoggedChange): void {
-  const fields = assignmentIn(change);
-  const { roleId, to, on, namespaces } = fields;
-  if (isOfRole(fields)) {
-    const role = state.roles.get(roleId);
-    if (role === undefined || role.teams.has(to.id)) throw doesNotFit(change);
-    role.teams.add(to.id);
-    noteEnd(state.ends, `role:${roleId} ${to.id}`, change.before.expiresAt);
-    return;
-  }
-  if (state.assigned.has(change.objectId)) throw doesNotFit(change);
-  const place = on.type === 'cluster_set' ? state.setIds.get(on.name) : on.id;
-  if (on.type !== 'organization' && place === undefined) throw doesNotFit(change);
-  state.assigned.set(change.objectId, {
-    roleId,
-    to: `${to.type}:${to.id}`,
-    on: on.type === 'organization' ? undefined : `${on.type}:${place}`,
-    // No other team can have the name of a built-in one.
-    isOnOwners: on.type === 'team' && on.name === OWNERS,
-    namespaces,
-  });
-  noteEnd(state.ends, `assignment:${change.objectId}`, change.before.expiresAt);
-}
-
 /** Who reaches a cluster depends on its set. */
 function undoMove({ sets, setIds, resources }: PastState, change: LoggedChange): void {
   const { objectId: id, before } = change;
@@ -375,12 +262,6 @@ function undoTokenEnd(state: PastState, change: LoggedChange): void {
   for (const source of itself(change)) noteEnd(state.ends, source, change.before.expiresAt);
 }
 
-/** The end that a row had before the change, if any. Older entries about tokens do not tell it. */
-function noteEnd(ends: PastState['ends'], row: string, end: unknown): void {
-  if (typeof end === 'string') ends.set(row, new Date(end));
-  else ends.delete(row);
-}
-
 function restore(state: PastState, change: LoggedChange, source: string): void {
   if (state.resources.has(source)) throw doesNotFit(change);
   state.resources.add(source);
@@ -392,25 +273,4 @@ function tokensOf(change: LoggedChange): string[] {
     throw unknownBefore(change, 'the entry about the deletion of a robot does not tell which tokens it had');
   }
   return listIn(change, 'before', 'tokenIds').map((id) => `token:${id}`);
-}
-
-/** The source of the object that the entry is about. */
-function itself({ objectType, objectId }: LoggedChange): [string] {
-  return [`${kindOf(objectType)?.word ?? objectType}:${objectId}`];
-}
-
-function textIn(change: LoggedChange, when: 'before' | 'after', field: string): string {
-  const value = change[when][field];
-  if (typeof value === 'string') return value;
-  throw unknownBefore(change, `the entry ${change.action} does not tell ${field}`);
-}
-
-function listIn(change: LoggedChange, when: 'before' | 'after', field: string): string[] {
-  const value = change[when][field];
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-function doesNotFit(change: LoggedChange): AppError {
-  const { action, objectType, objectId } = change;
-  return unknownBefore(change, `the entry ${action} of ${objectType}:${objectId} does not fit what came after it`);
 }

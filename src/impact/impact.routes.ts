@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { invalidField } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
-import { mapInSlices } from '../base/slices.ts';
+import { mapInSlices } from '../base/scheduling/slices.ts';
 import { principalOf } from '../changes/principal.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { presentGuardrail } from '../http/error-format.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import { everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { isSingle, principalOfSubject } from '../changes/principal.ts';
 import type { Revisions } from '../changes/revision.ts';
 import type { KubernetesUsername } from '../clusters/kubernetes-access.ts';

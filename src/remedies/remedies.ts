@@ -15,7 +15,7 @@ import type { Graphs } from '../authz/graphs.ts';
 import { nameOf as nameOfObject, type ObjectRef } from '../authz/object-ref.ts';
 import type { HeldPlaces } from '../authz/places/held-places.ts';
 import { shownRelation } from '../authz/places/places.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { principalOf, subjectOfPrincipal } from '../changes/principal.ts';

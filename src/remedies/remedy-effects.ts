@@ -2,7 +2,7 @@ import { allowed, check, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
 import type { Reach } from '../authz/explain/remedy.ts';
 import { idOf } from '../authz/object-ref.ts';
-import type { Yielder } from '../base/slices.ts';
+import type { Yielder } from '../base/scheduling/slices.ts';
 import { assignmentsOf, assignmentTuplesOf, ON_OBJECTS } from '../changes/derived-tuples.ts';
 import type { RoleHolder, VisibleOrganization } from './visible-organization.ts';
 

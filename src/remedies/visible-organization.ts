@@ -1,7 +1,7 @@
 import type { Graph, Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { RELATION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';

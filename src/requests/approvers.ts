@@ -5,7 +5,7 @@ import type { Judge } from '../authz/judge.ts';
 import type { Gift, HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { isPrincipal, isRobotPrincipal, principalOfSubject } from '../changes/principal.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest } from './access-request.ts';

@@ -1,5 +1,5 @@
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Unused } from '../unused/unused.ts';

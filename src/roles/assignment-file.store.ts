@@ -1,6 +1,6 @@
 import { ASSIGNMENT, type AssignmentRow, assignmentState } from '../authz/places/assignment-row.rows.ts';
 import { about, awaitAssignmentsOf, touchAssignment } from '../authz/places/end-assignments.store.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';

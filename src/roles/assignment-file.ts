@@ -2,7 +2,7 @@ import type { Judge } from '../authz/judge.ts';
 import { givesMore, type HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { type AssignmentPlan, placeKey, rejection, type StoredAssignment, type Where } from './assignment-plan.ts';
 
 /** What the caller may do, found out before the transaction in which nothing else can be asked. */

@@ -1,4 +1,4 @@
-import { createYielder, mapInSlices } from '../base/slices.ts';
+import { createYielder, mapInSlices } from '../base/scheduling/slices.ts';
 import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
 import { type AssignmentEntry, writtenEntry } from './assignment-entry.ts';
 import { API_VERSION, KIND, type TeamEntry, type WrittenDocument } from './role-document.ts';

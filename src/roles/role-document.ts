@@ -1,5 +1,5 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
-import { mapInSlices } from '../base/slices.ts';
+import { mapInSlices } from '../base/scheduling/slices.ts';
 import { type GuardrailEntry, readGuardrail } from '../guardrails/guardrail-file.ts';
 import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
 import { type AssignmentEntry, isDateTime, readAssignmentEntry } from './assignment-entry.ts';

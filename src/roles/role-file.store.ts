@@ -1,5 +1,5 @@
 import { endAssignments } from '../authz/places/end-assignments.store.ts';
-import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
+import { mapInSlices, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';

@@ -4,7 +4,7 @@ import type { Judge } from '../authz/judge.ts';
 import { type Limits, limitReached } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { requireExpiryTerm } from '../base/expiry.ts';
-import { mapInSlices, yieldToEventLoop } from '../base/slices.ts';
+import { mapInSlices, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import {
   entryOf,

@@ -1,5 +1,5 @@
 import type { Judge } from '../authz/judge.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { Role } from './roles.ts';
 
 /** Users who are in exactly the same ones of those teams of an organization that have roles. */

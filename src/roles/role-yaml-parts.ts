@@ -1,5 +1,5 @@
 import { CST } from 'yaml';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 
 /**
  * Cuts a file of roles into parts that are small enough to be composed in one go each: the document with the last of its

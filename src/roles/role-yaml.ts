@@ -1,6 +1,6 @@
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, Lexer, LineCounter, Parser, visit } from 'yaml';
 import { AppError } from '../base/errors.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import { partsOf } from './role-yaml-parts.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,6 +1,6 @@
 import { type AssignmentRow, ON_NAME, TO_NAME } from '../authz/places/assignment-row.rows.ts';
 import { endAssignments } from '../authz/places/end-assignments.store.ts';
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
 import { countTaken, type Quotas } from '../changes/quotas.store.ts';

@@ -1,5 +1,5 @@
 import { allowed, check, type Graph } from '../../packages/rebac/src/rebac.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
 import { isOffice, type PeopleClass } from './people-classes.ts';

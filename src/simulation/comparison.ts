@@ -1,5 +1,5 @@
 import { idOf } from '../authz/object-ref.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { STRUCTURE } from './object-classes.ts';
 import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
 import type { PeopleClass } from './people-classes.ts';

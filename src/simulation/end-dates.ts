@@ -11,7 +11,7 @@
 import type { Tuple } from '../../packages/rebac/src/rebac.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import type { Comparison, PeopleGroup } from './comparison.ts';
 import { type AssignmentState, type OrganizationState, roleTuples, type TeamState } from './organization-state.ts';

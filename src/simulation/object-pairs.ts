@@ -1,4 +1,4 @@
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { type ObjectClass, STRUCTURE, typeOf } from './object-classes.ts';
 import type { Simulation } from './simulation.ts';
 

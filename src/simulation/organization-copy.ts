@@ -5,7 +5,7 @@
 
 import { createGraph, type Graph, type Model, type Tuple } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
-import { createYielder, type Yielder } from '../base/slices.ts';
+import { createYielder, type Yielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 import { ClassAnswers } from './class-answers.ts';

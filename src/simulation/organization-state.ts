@@ -1,5 +1,5 @@
 import { idOf } from '../authz/object-ref.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { assignmentsOf, assignmentTuplesOf, type DerivedTuple, PERMISSION_OF } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Permission } from '../identity/callers.ts';

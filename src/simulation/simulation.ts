@@ -2,7 +2,7 @@ import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import type { Term } from '../base/expiry.ts';
-import { createYielder } from '../base/slices.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { ClassAnswers } from './class-answers.ts';

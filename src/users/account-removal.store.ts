@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../base/slices.ts';
+import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Change } from '../changes/write.ts';
 import { only, type Query, type Statement, sql } from '../db/db.ts';

@@ -1,6 +1,6 @@
-import { createBackgroundWork } from '../base/background-work.ts';
 import type { Config } from '../base/config/config.ts';
 import { createMailer } from '../base/mail/mailer.ts';
+import { createBackgroundWork } from '../base/scheduling/background-work.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
 import { createCookies } from '../http/cookies.ts';
 import { createAllowance } from '../http/limits/allowance.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inBatches } from '../../src/base/batches.ts';
+import { inBatches } from '../../src/base/scheduling/batches.ts';
 
 describe('Calls in batches', () => {
   it('Calls of one turn are one batch, and each gets its own result', async () => {

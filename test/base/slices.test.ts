@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { apart, createYielder, mapInSlices, oversee, threadMs } from '../../src/base/slices.ts';
+import { apart, createYielder, mapInSlices, oversee, threadMs } from '../../src/base/scheduling/slices.ts';
 
 /** Keeps the thread busy for so many milliseconds of wall time. */
 function spin(ms: number): void {

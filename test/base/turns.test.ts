@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.ts';
-import { createTurns } from '../../src/base/turns.ts';
+import { createTurns } from '../../src/base/scheduling/turns.ts';
 
 /** Work that ends when the test says so. */
 function workshop(limits = { concurrency: 3, perCaller: 2, waiting: 4 }) {

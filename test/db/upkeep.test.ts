@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { yieldToEventLoop } from '../../src/base/slices.ts';
+import { yieldToEventLoop } from '../../src/base/scheduling/slices.ts';
 import { oneOff, sql } from '../../src/db/db.ts';
 import { createMutex, createSerialQueue } from '../../src/db/mutex.ts';
 import { createUpkeep } from '../../src/db/pglite/upkeep.ts';

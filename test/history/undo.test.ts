@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AppError } from '../../src/base/errors.ts';
 import type { GraphTuple } from '../../src/changes/graph-tuple.ts';
+import type { LoggedChange } from '../../src/history/logged-change.ts';
 import { dropEnded, stateOf, tuplesOf } from '../../src/history/past-state.ts';
-import { type LoggedChange, touchedBy, undo } from '../../src/history/undo.ts';
+import { touchedBy, undo } from '../../src/history/undo.ts';
 import { findPermission } from '../../src/roles/catalog.ts';
 
 const AT = '2026-11-03T10:00:00.000Z';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createYielder, threadMs } from '../../src/base/slices.ts';
+import { createYielder, threadMs } from '../../src/base/scheduling/slices.ts';
 import { signedIn } from '../../src/http/admission/access.ts';
 import { until } from '../support/checks/until.ts';
 import { type Annex, openAnnex } from '../support/server/annex.ts';

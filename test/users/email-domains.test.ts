@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { threadMs } from '../../src/base/slices.ts';
+import { threadMs } from '../../src/base/scheduling/slices.ts';
 import { createDomainRule } from '../../src/users/emails/email-domains.ts';
 
 const MATCHES: readonly (readonly [pattern: string, domain: string, matches: boolean])[] = [

@@ -1,7 +1,7 @@
 import { check, type Graph, possibleObjects, type Step } from '../../../packages/rebac/src/rebac.ts';
 import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
-import { createSlices } from '../../base/slices.ts';
+import { createSlices } from '../../base/scheduling/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';

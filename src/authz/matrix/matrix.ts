@@ -1,6 +1,6 @@
 import { check, type Graph, type Model, possibleObjects, possibleUsers } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
-import { yieldToEventLoop } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/scheduling/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import { principalOfSubject, robotNamedIn, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';

@@ -1,6 +1,6 @@
 import { csvField } from '../../base/csv.ts';
 import { writeJson, writeLongListInSlices } from '../../base/json.ts';
-import { mapInSlices } from '../../base/slices.ts';
+import { mapInSlices } from '../../base/scheduling/slices.ts';
 import { isRobotPrincipal } from '../../changes/principal.ts';
 import { plainId } from '../../http/wire/schemas.ts';
 import type { ObjectName, PersonRef } from '../explain/explain.ts';

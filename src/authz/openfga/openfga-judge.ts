@@ -14,8 +14,8 @@
  */
 
 import { type Model, possibleObjects } from '../../../packages/rebac/src/rebac.ts';
-import { createSlots } from '../../base/slots.ts';
-import { within } from '../../base/within.ts';
+import { createSlots } from '../../base/scheduling/slots.ts';
+import { within } from '../../base/scheduling/within.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import type { Graphs } from '../graphs.ts';

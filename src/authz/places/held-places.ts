@@ -1,7 +1,7 @@
 import { check, createGraph, type Graph, type Model } from '../../../packages/rebac/src/rebac.ts';
 import { AppError } from '../../base/errors.ts';
 import { endsBefore } from '../../base/expiry.ts';
-import { createYielder } from '../../base/slices.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
 import { principalOfRobot, subjectOfPrincipal } from '../../changes/principal.ts';
 import { describePermission, heldBy, type Joining, type RoleGrant } from '../escalation.ts';
 import type { Graphs, GraphTuple } from '../graphs.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { within } from '../within.ts';
+import { within } from '../scheduling/within.ts';
 import { type EmailMessage, oneLine } from './email-message.ts';
 import { htmlPart } from './html-part.ts';
 import { textPart } from './text-part.ts';

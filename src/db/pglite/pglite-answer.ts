@@ -1,5 +1,5 @@
 import { protocol } from '@electric-sql/pglite';
-import { yieldToEventLoop } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/scheduling/slices.ts';
 
 /** A long answer is read in parts, and other requests are served in between. */
 const BYTES_AT_ONCE = 256 * 1024;

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/scheduling/slices.ts';
 import type { RunExclusive } from '../mutex.ts';
 import { sql } from '../statement.ts';
 import { queryOn, type Session } from '../transaction.ts';

@@ -23,7 +23,7 @@ import {
   rejectUnusable,
   type TokenGrant,
 } from '../../identity/callers.ts';
-import { includesScope, scopesAllow } from '../../identity/scopes.ts';
+import { scopesAllow } from '../../identity/scopes.ts';
 import type { SecondFactors } from '../../identity/second-factor.ts';
 import { signInMethods } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
@@ -44,6 +44,7 @@ import {
   type SignedAccess,
 } from './access.ts';
 import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
+import { rejectLimitedToken, rejectNarrowToken } from './reject-narrow-token.ts';
 
 interface AdmissionOptions {
   readonly callers: Callers;
@@ -376,27 +377,4 @@ function withHint(error: unknown): unknown {
   if (!(error instanceof AppError) || reasonOf(error) === 'missing_relation') return error;
   if (error.kind !== 'notFound' && error.kind !== 'forbidden') return error;
   return new AppError(error.kind, `${error.message}, or it is outside the limits of this token`, error.detail);
-}
-
-function rejectLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {
-  if (limits === undefined || (who !== 'siteAdmin' && (about || limited === 'filtered'))) return;
-  const message =
-    who === 'siteAdmin'
-      ? 'tokens that are limited to organizations or objects cannot administer the site'
-      : 'this route is not available to tokens that are limited to organizations or objects';
-  throw new AppError('forbidden', message, { reason: 'token_limited' });
-}
-
-function rejectNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, request: FastifyRequest): void {
-  const needed = neededScope(access, request);
-  if (needed === undefined) return;
-  if (!includesScope(caller.scopes, needed)) {
-    throw new AppError(
-      'forbidden',
-      `token does not have at least one of required scope(s), required=[${needed}], token scope=${caller.scopes.join(',')}`,
-    );
-  }
-  if (!scopesAllow(caller.scopes, needed, access.isPublic)) {
-    throw new AppError('forbidden', 'this endpoint is not available for public-only tokens');
-  }
 }

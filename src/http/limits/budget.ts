@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { networkOf } from '../../base/ip.ts';
-import { oversee } from '../../base/slices.ts';
+import { oversee } from '../../base/scheduling/slices.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { type Access, levelOf } from '../admission/access.ts';
 
@@ -34,7 +34,7 @@ export type Budget = ReturnType<typeof createBudget>;
 /**
  * Limits the processor time of requests, so that no caller can keep the server to themselves.
  *
- * 1. A request that exceeds its budget is rejected, with advice. Only its own slices count (base/slices.ts).
+ * 1. A request that exceeds its budget is rejected, with advice. Only its own slices count (base/scheduling/slices.ts).
  * 2. A caller has at most two expensive requests at a time in a process. A third is rejected, and can be repeated. It does
  *    not wait, because it may hold a connection to the database that the other two wait for.
  * 3. Work for a client that has hung up ends with its slice.

@@ -1,6 +1,6 @@
-import type { BackgroundWork } from '../../base/background-work.ts';
 import { AppError } from '../../base/errors.ts';
 import { networkOf, siteOf } from '../../base/ip.ts';
+import type { BackgroundWork } from '../../base/scheduling/background-work.ts';
 import type { Allowance } from './allowance.ts';
 
 /** What is left to networks that call without a credential. */

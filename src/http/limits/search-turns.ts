@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../../base/ip.ts';
-import { createTurns } from '../../base/turns.ts';
+import { createTurns } from '../../base/scheduling/turns.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import type { Scope } from '../server.ts';
 

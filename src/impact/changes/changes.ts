@@ -1,6 +1,6 @@
 import { AppError, reasonOf } from '../../base/errors.ts';
 import type { Reason } from '../../base/reasons.ts';
-import { createYielder } from '../../base/slices.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
 import { rejectionOf } from '../../guardrails/new-violations.ts';
 import type { Simulation } from '../../simulation/simulation.ts';
 import { createAssignment, removeAssignment, updateAssignment, updateCluster } from './assignment-changes.ts';

@@ -1,6 +1,6 @@
 import { idOf } from '../../authz/object-ref.ts';
 import { invalidField } from '../../base/errors.ts';
-import { createYielder } from '../../base/slices.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
 import {
   type GuardrailPlan,
   planGuardrails,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { inBatches } from '../../base/batches.ts';
 import { AppError } from '../../base/errors.ts';
+import { inBatches } from '../../base/scheduling/batches.ts';
 import type { Write } from '../../changes/write.ts';
 import { known, sql, type TransactionQuery } from '../../db/db.ts';
 import { canonicalJson } from '../notifications/canonical-json.ts';

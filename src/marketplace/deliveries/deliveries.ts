@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { yieldToEventLoop } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/scheduling/slices.ts';
 import { hashPassword } from '../../identity/passwords/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Metrics } from '../../base/metrics.ts';
-import { within } from '../../base/within.ts';
+import { within } from '../../base/scheduling/within.ts';
 
 /** A page that takes longer than the patience of Prometheus would not even say that the server is not ready. */
 const ANSWER_WITHIN_MS = 2000;

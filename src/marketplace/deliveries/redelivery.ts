@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { yieldToEventLoop } from '../../base/slices.ts';
+import { yieldToEventLoop } from '../../base/scheduling/slices.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import { Rejection } from '../notifications/rejection.ts';
 import type { Deliveries, Delivery, DeliveryStore } from './deliveries.ts';

@@ -1,4 +1,4 @@
-import { inBatches } from '../../base/batches.ts';
+import { inBatches } from '../../base/scheduling/batches.ts';
 import type { Actor, AuditEntry } from '../../changes/audit-entry.ts';
 import type { Change } from '../../changes/write.ts';
 import { known, sql, type TransactionQuery } from '../../db/db.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../base/config/config.ts';
 import { type EmailMessage, oneLine } from '../../base/mail/email-message.ts';
 import { deliverEmail } from '../../base/mail/mailer.ts';
-import { within } from '../../base/within.ts';
+import { within } from '../../base/scheduling/within.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 const WITHIN_MS = 5000;

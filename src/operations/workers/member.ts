@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
-import { within } from '../../base/within.ts';
+import { within } from '../../base/scheduling/within.ts';
 import type { Readings, SupervisorMessage, WorkerMessage, WorkerQuery } from './messages.ts';
 
 /** How a process ended: with a code, or by a signal. */

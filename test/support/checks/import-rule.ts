@@ -31,6 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'providers',
     'devices',
     'federation',
+    'kubernetes',
   ],
   ['requests', 'reviews'],
   ['app', 'features', 'sealed-columns'],

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 export interface TurnLimits {
   /** How much is under way at the same time. */
