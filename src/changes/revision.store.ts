@@ -188,7 +188,7 @@ export function createRevisionStore(
       const touch = (change: Change) => touched.push(change);
       const record = (entry: AuditEntry) => entries.push(entry);
       const result = await work(query, touch, record, (made) => kept.push(made));
-      for (const finish of finishers) await finish(query, [...touched], touch, record, entries[0]?.actor);
+      for (const finish of finishers) await finish(query, [...touched], touch, record, [...entries]);
       for (const made of kept) await once?.keep(query, made);
       const mayNeedGuards = touched.length > 0 && !isUnguarded(touched);
       const checks = [];

@@ -64,14 +64,14 @@ export type WriteGuard = (query: Query, touched: readonly Change[]) => Promise<(
 
 /**
  * Completes every transaction that has touched something: what follows from the state at its end is done, touched and
- * recorded with it. The actor is that of the first entry, if there is one.
+ * recorded with it. The entries say what was done, and who did it.
  */
 export type Finisher = (
   query: Query,
   touched: readonly Change[],
   touch: (change: Change) => void,
   record: (entry: AuditEntry) => void,
-  actor: Actor | undefined,
+  entries: readonly AuditEntry[],
 ) => Promise<void>;
 
 /** For a transaction that makes only a part of what the request is answered with. */

@@ -79,7 +79,13 @@ export const expireRequests: Expirer = async (query, touch, record, max) => {
 /** Deletions name their organization, or touch a team or an assignment of it. */
 const NAMED: ReadonlySet<Change['kind']> = new Set(['role', ...PLACE_TYPES.map((type) => OBJECT_KINDS[type].source)]);
 
-export const endRequests: Finisher = async (query, touched, touch, record, actor = SERVER) => {
+/** What ends nothing that a request names, so most writes need no further trip to the database. */
+const KEEPING =
+  /\.(?:create|add_member|report|phase|bind)$|^(?:role|cluster|contract|robot|organization|subscription)\.update$/;
+
+export const endRequests: Finisher = async (query, touched, touch, record, entries) => {
+  if (entries.length > 0 && entries.every(({ action }) => KEEPING.test(action))) return;
+  const actor = entries[0]?.actor ?? SERVER;
   const ids = (kind: Change['kind']) => touched.flatMap((one) => (one.kind === kind && !one.isNew ? [one.id] : []));
   const [assignments, teams] = [ids('assignment'), ids('team')];
   const organizations = new Set(

@@ -89,7 +89,8 @@ export async function awaitAssignmentsOf(query: Query, userIds: readonly bigint[
  * Ends the assignments of users whom a transaction has left without any team of an organization, in whatever way: it
  * looks at the end of the transaction, so that leaving one team and joining another ends nothing.
  */
-export const endAssignmentsOfLeavers: Finisher = async (query, touched, touch, record, actor = SERVER) => {
+export const endAssignmentsOfLeavers: Finisher = async (query, touched, touch, record, entries) => {
+  const actor = entries[0]?.actor ?? SERVER;
   const organizations = touched.flatMap(({ kind, organizationId, isNew }) =>
     kind === 'team' && !isNew ? (organizationId ?? []) : [],
   );
