@@ -16,7 +16,7 @@ import { reviewCountRoutes } from './review-counts.routes.ts';
 import { createReviewCounts } from './review-counts.ts';
 import { createReviewSubjects } from './review-subjects.ts';
 import { createReviewedClusters } from './reviewed-cluster.ts';
-import { reviewRoutes } from './reviews.routes.ts';
+import { apiServerReviewRoutes } from './api-server-reviews.routes.ts';
 import { createSigningKeyStore } from './signing-keys.store.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import { createTokenReviews } from './token-review.ts';
@@ -49,7 +49,7 @@ export function wireKubernetes(
   return { tokens, mount, mountRoot };
 
   function mount(scope: Scope): void {
-    reviewRoutes(scope, { clusters: reviewed, tokenReviews, accessReviews, allowance });
+    apiServerReviewRoutes(scope, { clusters: reviewed, tokenReviews, accessReviews, allowance });
     clusterTokenRoutes(scope, { tokens, clusters });
     kubeconfigRoutes(scope, { clusters, judge });
     bindingRoutes(scope, reviewed, createBindings({ store: createBindingStore(db), graphs, model, revisions }));

@@ -103,7 +103,7 @@ interface Parts {
   readonly allowance: Allowance;
 }
 
-export function reviewRoutes(scope: Scope, { clusters, tokenReviews, accessReviews, allowance }: Parts): void {
+export function apiServerReviewRoutes(scope: Scope, { clusters, tokenReviews, accessReviews, allowance }: Parts): void {
   const common = { tags: ['kubernetes'], extension: true, params: ClusterPath, errors: [409] };
   const asked = new WeakMap<FastifyRequest, ReviewedCluster>();
   // Who may ask comes before what is asked, as on every route.
