@@ -39,7 +39,7 @@ export interface Asker extends RequestSetting {
 }
 
 interface Parts {
-  readonly store: Pick<RequestStore, 'now' | 'same' | 'recent' | 'create' | 'tokenCreator'>;
+  readonly store: Pick<RequestStore, 'now' | 'same' | 'repeat' | 'recent' | 'create' | 'tokenCreator'>;
   readonly judge: Pick<Judge, 'holds'>;
   readonly approvers: Pick<Approvers, 'of'>;
   readonly roles: Pick<ApproverStore, 'role' | 'isOwnersTeam'>;
@@ -100,7 +100,11 @@ export function createAsking(parts: Parts) {
     requireTerm(until, now, rule, isBreakGlass);
     const draft = await draftOf(asker, input, { change, rule }, { object, namespaces, until, now });
     const same = draft.state === 'open' ? await store.same(draft) : undefined;
-    if (same) return { shown: await shown.fresh(same, actor.id), isNew: false };
+    if (same) {
+      const open: Asked = { shown: await shown.fresh(same, actor.id), isNew: false };
+      if (once) await store.repeat(same, onceFor(once, () => open));
+      return open;
+    }
     await requireAllowance(actor);
     const effects = await shown.effectsFor(draft);
     if (!effects) throw notRequestable('the role or team is gone');

@@ -5,13 +5,21 @@ import { AppError } from '../base/errors.ts';
 import { robotNamedIn } from '../changes/principal.ts';
 import { actorOf, callerIn, callerOf, member, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { OrgQuery, readIdNumber, readMoment } from '../http/wire/schemas.ts';
 import { REQUEST_STATES, type RequestState, requestIdIn } from './access-request.ts';
 import type { Approving } from './approving.ts';
 import type { Asked, Asking, RequestInput } from './asking.ts';
-import { NewRequestBody, type NewRequestInput, presentRequest, RequestResponse } from './request.view.ts';
+import {
+  ApprovalBody,
+  DenialBody,
+  NewRequestBody,
+  type NewRequestInput,
+  presentRequest,
+  RequestResponse,
+} from './request.view.ts';
 import { requestNotFound } from './request-errors.ts';
 import type { ListQuestion, RequestSetting, Requests } from './requests.ts';
 
@@ -38,14 +46,6 @@ const OwnQuery = Type.Object({
   for_me: ForMe,
   ...PageQuery,
 });
-const Comment = { comment: Type.Optional(Type.String({ description: 'At most 1000 characters.' })) };
-const Approve = Type.Object({
-  digest: Type.Optional(
-    Type.Unsafe<unknown>({ type: 'string', description: 'The digest of the request, as the caller has seen it.' }),
-  ),
-  ...Comment,
-});
-
 export function requestRoutes(scope: Scope, { asking, approving, requests, people, baseUrl }: Parts): void {
   const common = { tags: ['authorization'], extension: true };
   const config = { access: member('authz', 'as users', { limited: 'filtered' }) };
@@ -79,6 +79,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.post(
     '/authz/requests',
     {
+      preValidation: dropAbsent(),
       config: { ...config, creates: true },
       schema: {
         ...common,
@@ -125,19 +126,20 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.post(
     '/authz/requests/:id/approve',
     {
+      preValidation: dropAbsent(),
       config: { access: member('authz', 'as users') },
       schema: {
         ...common,
         summary: 'Approve exactly what the digest stands for',
         params: RequestId,
         querystring: OrgQuery,
-        body: Approve,
+        body: ApprovalBody,
         optionalBody: true,
         response,
       },
     },
     async (request) => {
-      const { digest, comment } = request.body ?? {};
+      const { digest, comment } = request.body;
       return presentRequest(await approving.approve(settingOf(request), idOf(request.params), digest, comment));
     },
   );
@@ -145,19 +147,20 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.post(
     '/authz/requests/:id/deny',
     {
+      preValidation: dropAbsent(),
       config: { access: member('authz', 'as users') },
       schema: {
         ...common,
         summary: 'Deny an access request',
         params: RequestId,
         querystring: OrgQuery,
-        body: Type.Object(Comment),
+        body: DenialBody,
         optionalBody: true,
         response,
       },
     },
     async (request) => {
-      const { comment } = request.body ?? {};
+      const { comment } = request.body;
       return presentRequest(await requests.deny(settingOf(request), idOf(request.params), comment));
     },
   );
@@ -232,8 +235,8 @@ function readInput(body: NewRequestInput): RequestInput {
   return {
     ...{ relation, namespaces, reason, for: body.for, isBreakGlass },
     object: {
-      ...{ type: object.type === 'robot' ? 'robot_ac' : object.type, name: object.name },
-      id: object.id === undefined ? undefined : readIdNumber(object.id, 'object ID'),
+      ...{ type: object.type === 'robot' ? 'robot_ac' : object.type, name: object.name ?? undefined },
+      id: object.id == null ? undefined : readIdNumber(object.id, 'object ID'),
     },
     until: until === undefined ? undefined : readMoment(until, 'until'),
     remedy: readRemedy(remedy),
@@ -241,7 +244,7 @@ function readInput(body: NewRequestInput): RequestInput {
 }
 
 function readRemedy(remedy: NewRequestInput['remedy']): RequestInput['remedy'] {
-  if (remedy === undefined || remedy === null) return undefined;
+  if (remedy === undefined) return undefined;
   if (typeof remedy === 'number' && Number.isInteger(remedy)) return remedy;
   if (typeof remedy === 'object' && Array.isArray(remedy.changes)) return { changes: remedy.changes };
   throw new AppError('malformed', 'remedy must be the position of a remedy, or an object with its changes');

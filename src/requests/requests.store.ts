@@ -120,6 +120,12 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
       const wait = row.first ? Math.ceil((row.first.getTime() + 3_600_000 - row.now.getTime()) / 1000) : 0;
       return { count: row.count, wait: Math.max(1, wait) };
     },
+    repeat: async (request, once) =>
+      await write<Created, Created>(async (_query, _touch, _record, keep) => {
+        const found = { request, isNew: false };
+        keep(found);
+        return found;
+      }, once),
     create,
     close,
     approve,

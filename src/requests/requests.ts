@@ -68,6 +68,8 @@ export interface RequestStore {
   same(request: AccessRequest): Promise<AccessRequest | undefined>;
   /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
   recent(by: bigint, max: number): Promise<{ readonly count: number; readonly wait: number }>;
+  /** Answers with what is open already, unless the key has an answer: then it throws that one. */
+  repeat(request: AccessRequest, once?: Once<Created>): Promise<Created>;
   create(actor: Actor, made: NewRequest, once?: Once<Created>): Promise<Created>;
   close(actor: Actor, id: bigint, closing: Closing): Promise<AccessRequest | undefined>;
   approve(actor: Actor, request: AccessRequest, approval: Approval): Promise<AccessRequest>;
@@ -206,10 +208,6 @@ export function createRequests(parts: Parts) {
 
   /** Rejects a caller who may not decide about an open request, before anything else is looked at. */
   async function requireDecider({ actor }: RequestSetting, request: AccessRequest): Promise<void> {
-    if (actor.sudoBy) throw sudoForbidden();
-    if (isRobotPrincipal(actor.id)) {
-      throw new AppError('forbidden', 'robots do not decide about access requests', { reason: 'not_for_robots' });
-    }
     if (request.state !== 'open') throw wasClosed();
     if (isPrincipal(request.by, actor.id)) {
       throw new AppError('forbidden', 'nobody decides about a request of their own', { reason: 'own_request' });
@@ -222,6 +220,7 @@ export function createRequests(parts: Parts) {
   }
 
   async function deny(setting: RequestSetting, id: bigint, comment: string | undefined): Promise<ShownRequest> {
+    requireUser(setting);
     const request = await readFor(setting, id);
     await requireDecider(setting, request);
     const said = readComment(comment);
@@ -281,11 +280,9 @@ export function createRequests(parts: Parts) {
   }
 
   async function acknowledge(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    requireUser(setting);
     const request = await readFor(setting, id);
     const { organizationId, actor } = setting;
-    if (isRobotPrincipal(actor.id)) {
-      throw new AppError('forbidden', 'robots do not acknowledge anything', { reason: 'not_for_robots' });
-    }
     if (isPrincipal(request.by, actor.id)) {
       throw new AppError('forbidden', 'another owner must acknowledge it', { reason: 'own_request' });
     }
@@ -301,6 +298,14 @@ export function createRequests(parts: Parts) {
 export function readComment(comment: string | undefined): string {
   if ([...(comment ?? '')].length <= MAX_COMMENT) return comment ?? '';
   throw invalidField('comment', `comment must have at most ${MAX_COMMENT} characters`);
+}
+
+/** Nobody decides in the name of another user, and no robot decides: they hear so before anything of a request shows. */
+export function requireUser({ actor }: RequestSetting): void {
+  if (actor.sudoBy) throw sudoForbidden();
+  if (isRobotPrincipal(actor.id)) {
+    throw new AppError('forbidden', 'robots do not decide about access requests', { reason: 'not_for_robots' });
+  }
 }
 
 export function sudoForbidden(): AppError {

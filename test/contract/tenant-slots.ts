@@ -12,10 +12,10 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'PATCH /authz/assignments/:id': 'id:assignment ?org ASSIGNMENT',
   'DELETE /authz/assignments/:id': 'id:assignment ?org',
   'GET /authz/requests': '?org PAGE ?state:text ?by:text ?for_me',
-  'POST /authz/requests': '?org',
+  'POST /authz/requests': '?org REQUESTED',
   'GET /authz/requests/:id': 'id:text ?org',
-  'POST /authz/requests/:id/approve': 'id:text ?org',
-  'POST /authz/requests/:id/deny': 'id:text ?org',
+  'POST /authz/requests/:id/approve': 'id:text ?org .digest .comment',
+  'POST /authz/requests/:id/deny': 'id:text ?org .comment',
   'POST /authz/requests/:id/cancel': 'id:text ?org',
   'POST /authz/requests/:id/end': 'id:text ?org',
   'POST /authz/requests/:id/acknowledge': 'id:text ?org',
@@ -294,6 +294,10 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     ASSIGNMENT: [
       '.role.id:role .role.name .to.type:text .to.id:team .to.name:teamName .on.type:objectType .on.id:cluster',
       '.on.name:clusterName .namespaces[]:text .reason .expires_at',
+    ].join(' '),
+    REQUESTED: [
+      '.relation .object.type:objectType .object.id:cluster .object.name:clusterName .namespaces[]:text .for .until',
+      '.reason .remedy .break_glass',
     ].join(' '),
     GUARDRAIL: [
       '.name .description .enforce',
