@@ -6,12 +6,7 @@ import { principalOf } from '../changes/principal.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { presentGuardrail } from '../http/error-format.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import {
-  named,
-  OrgQuery,
-  readMoment,
-  ViolatedGuardrail,
-} from '../http/wire/schemas.ts';
+import { named, OrgQuery, readMoment, ViolatedGuardrail } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import type { Held } from '../simulation/comparison.ts';
 import { ChangePlan, readChange } from './change-plan.view.ts';
@@ -22,10 +17,9 @@ import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 const Report = named(
   'Impact',
   Type.Object({
-    users: Type.Array(
-      UserImpact,
-      { description: 'Ordered by user ID, then robots; those after the first thousand are left out.' },
-    ),
+    users: Type.Array(UserImpact, {
+      description: 'Ordered by user ID, then robots; those after the first thousand are left out.',
+    }),
     total: Type.Integer({
       description:
         'How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something.',

@@ -102,7 +102,11 @@ export function createAsking(parts: Parts) {
     const same = draft.state === 'open' ? await store.same(draft) : undefined;
     if (same) {
       const open: Asked = { shown: await shown.fresh(same, actor.id), isNew: false };
-      if (once) await store.repeat(same, onceFor(once, () => open));
+      if (once)
+        await store.repeat(
+          same,
+          onceFor(once, () => open),
+        );
       return open;
     }
     await requireAllowance(actor);

@@ -20,11 +20,14 @@ export async function prepareRequests(market: TestServer): Promise<Record<string
     assert.equal(answer.status, 201, answer.text);
     return String(answer.body.id);
   };
-  const [denied, cancelled] = [await ask('can_connect'), await ask('can_edit')];
-  assert.equal((await rules([{ name: 'emergencies', match: { roles: ['cluster-operator'] }, break_glass: true }])).status, 200);
-  const emergency = await ask('can_connect', { break_glass: true });
+  const [denied, cancelled] = [await ask('can_edit'), await ask('can_remove')];
+  const permissions = [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }];
+  const role = await market.as('ann')('POST', '/authz/roles?org=acme', { name: 'repair', permissions });
+  assert.equal((await rules([{ name: 'emergencies', break_glass: true }])).status, 200);
+  const emergency = await ask('can_edit', { object: { type: 'cluster', name: 'staging' }, break_glass: true });
   const given = await market.as('cat')('POST', `/authz/requests/${emergency}/end?org=acme`);
   assert.equal(given.status, 200, given.text);
+  assert.equal((await market.as('ann')('DELETE', `/authz/roles/${role.body.id}?org=acme`)).status, 204);
   assert.equal((await rules([])).status, 200);
   return { denied, cancelled, emergency };
 }

@@ -20,7 +20,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /authz/requests/:id/end': 'id:text ?org',
   'POST /authz/requests/:id/acknowledge': 'id:text ?org',
   'GET /orgs/:org/request_rules': 'org',
-  'PUT /orgs/:org/request_rules': 'org',
+  'PUT /orgs/:org/request_rules': 'org RULE',
   'GET /user/requests': 'PAGE ?state:text ?for_me',
   'GET /authz/guardrails': '?org',
   'POST /authz/guardrails': '?org ?dry_run GUARDRAIL',
@@ -294,6 +294,11 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     ASSIGNMENT: [
       '.role.id:role .role.name .to.type:text .to.id:team .to.name:teamName .on.type:objectType .on.id:cluster',
       '.on.name:clusterName .namespaces[]:text .reason .expires_at',
+    ].join(' '),
+    RULE: [
+      '[].name [].match.relations[]:relation [].match.objects[].type:objectType [].match.objects[].id:cluster',
+      '[].match.objects[].name:clusterName [].match.cluster_sets[]:text [].match.roles[]:text [].match.requesters:text',
+      '[].longest [].approvals [].approvers [].allow [].break_glass',
     ].join(' '),
     REQUESTED: [
       '.relation .object.type:objectType .object.id:cluster .object.name:clusterName .namespaces[]:text .for .until',
