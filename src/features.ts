@@ -111,6 +111,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       robotTokens: robots.robotTokens,
       trustRules: federation.trustRules,
       sweepIssuedTokens: federation.sweep,
+      sweepRequests: requests.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,

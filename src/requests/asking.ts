@@ -7,7 +7,7 @@ import { type Actor, SERVER } from '../changes/audit-entry.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
-import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
+import { type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type AccessRequest, type AskedFor, type AskedType, requestIdFrom } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
 import type { Granting } from './granting.ts';
@@ -34,7 +34,6 @@ export interface RequestInput {
 /** Who asks, and with which token. */
 export interface Asker extends RequestSetting {
   readonly organizationName: string;
-  readonly limits: MaybeLimits;
   readonly tokenId: bigint | undefined;
 }
 
@@ -97,6 +96,9 @@ export function createAsking(parts: Parts) {
     const wish: Wish = { organizationId, callerId: actor.id, relation, object, namespaces, isBreakGlass };
     await requireNotAllowed(wish);
     const { change, rule } = await requestable.choose(wish, input.remedy);
+    if (change.action !== 'assignment.create' && !reachesOrganization(asker.limits, organizationId)) {
+      throw notRequestable('joining a team gives more than the limits of the token');
+    }
     requireTerm(until, now, rule, isBreakGlass);
     const draft = await draftOf(asker, input, { change, rule }, { object, namespaces, until, now });
     const same = draft.state === 'open' ? await store.same(draft) : undefined;

@@ -54,7 +54,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.get(
     '/authz/requests',
     {
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'List access requests: those of the caller, and those that the caller can decide or may read',
@@ -63,12 +63,12 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { organization, person } = callerIn(request);
+      const { organization, person, limits } = callerIn(request);
       const { state, by, for_me: isForMe = false } = request.query;
       const asked = by === undefined ? undefined : await askedBy(organization.id, by);
       const page = readPage(request.query);
       const question: ListQuestion = {
-        ...{ organizationId: organization.id, readerId: person.id, states: readStates(state), by: asked, isForMe },
+        ...{ organizationId: organization.id, readerId: person.id, states: readStates(state), by: asked, isForMe, limits },
       };
       const found = await requests.list(question, page);
       showPage(request, reply, baseUrl(), page, found.total);
@@ -90,8 +90,8 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { organization, limits, tokenId } = callerIn(request);
-      const asker = { ...settingOf(request), organizationName: organization.name, limits, tokenId };
+      const { organization, tokenId } = callerIn(request);
+      const asker = { ...settingOf(request), organizationName: organization.name, tokenId };
       const input = readInput(request.body);
       await createOnce(
         request,
@@ -108,7 +108,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.get(
     '/authz/requests/:id',
     {
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'Get an access request, with what it would change now',
@@ -118,8 +118,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request) => {
-      const { organization, person } = callerIn(request);
-      return presentRequest(await requests.get(organization.id, person.id, idOf(request.params)));
+      return presentRequest(await requests.get(settingOf(request), idOf(request.params)));
     },
   );
 
@@ -127,7 +126,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     '/authz/requests/:id/approve',
     {
       preValidation: dropAbsent(),
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'Approve exactly what the digest stands for',
@@ -148,7 +147,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     '/authz/requests/:id/deny',
     {
       preValidation: dropAbsent(),
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'Deny an access request',
@@ -173,7 +172,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     scope.post(
       `/authz/requests/:id/${verb}`,
       {
-        config: { access: member('authz', 'as users') },
+        config,
         schema: { ...common, summary, params: RequestId, querystring: OrgQuery, response },
       },
       async (request) => presentRequest(await requests[verb](settingOf(request), idOf(request.params))),
@@ -183,7 +182,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.get(
     '/user/requests',
     {
-      config: { access: signedIn('authz', 'never') },
+      config: { access: signedIn('authz', 'never', { limited: 'filtered' }) },
       schema: {
         ...common,
         summary: 'List the access requests of the caller in all organizations, or those that they can decide',
@@ -192,12 +191,15 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { person } = callerOf(request);
+      const { person, limits } = callerOf(request);
       const { state, for_me: isForMe = false } = request.query;
       const page = readPage(request.query);
       const states = readStates(state);
-      const question = { organizationId: undefined, readerId: person.id, states, by: undefined, isForMe };
-      const found = await requests.inbox(question, [...person.organizations.keys()], page);
+      const question = { organizationId: undefined, readerId: person.id, states, by: undefined, isForMe, limits };
+      // A token that is limited to objects is in no organization, but reaches what is decided about them.
+      const owners = limits?.objects.map(({ ownerId }) => ownerId) ?? [];
+      const organizations = [...new Set([...person.organizations.keys(), ...owners])];
+      const found = await requests.inbox(question, organizations, page);
       showPage(request, reply, baseUrl(), page, found.total);
       return found.items.map(presentRequest);
     },
@@ -214,7 +216,8 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
 }
 
 function settingOf(request: FastifyRequest): RequestSetting {
-  return { organizationId: callerIn(request).organization.id, actor: actorOf(request) };
+  const { organization, limits } = callerIn(request);
+  return { organizationId: organization.id, actor: actorOf(request), limits };
 }
 
 function idOf({ id }: Static<typeof RequestId>): bigint {

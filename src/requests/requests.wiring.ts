@@ -92,6 +92,7 @@ export function wireRequests(
     requestable: requestable.requestable,
     mayBeAsked: requestable.mayBeAskedAbout,
     visibleAmong: requests.visibleAmong,
+    sweep: store.sweep,
     mount(scope: Scope): void {
       requestRoutes(scope, { asking, approving, requests, people: names, baseUrl });
       requestRuleRoutes(scope, rules);
