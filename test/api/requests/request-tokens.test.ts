@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { rejected } from '../../support/world/assignments.ts';
+import type { WireRemedy } from '../../support/world/remedies.ts';
 import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
 import { tokenCalls } from '../../support/world/tokens.ts';
 
@@ -62,14 +63,14 @@ describe('Access requests with limited tokens', () => {
     const why = `/authz/objects/cluster/${prod.id}/explain?org=${org.name}&relation=can_connect&remedies=true`;
     const explained = await as(dan.name)('GET', why);
     const { remedies } = explained.body;
-    const [chosen] = remedies.filter(({ changes = [] }: { changes?: { action: string }[] }) =>
-      changes.every(({ action }) => action === 'assignment.create'),
+    const [chosen] = remedies.filter(({ change }: WireRemedy) =>
+      change.changes.every(({ action }) => action === 'assignment.create'),
     );
     assert.ok(chosen, explained.text);
     const body = { ...connect, for: 'PT1H', reason: 'x' };
-    const odd = { ...body, remedy: { changes: [{ ...chosen.changes[0], role: { id: 999_999 } }] } };
+    const odd = { ...body, remedy: { changes: [{ ...chosen.change.changes[0], role: { id: 999_999 } }] } };
     await rejected(as(dan.name), ['POST', requests, odd], 422, 'not_requestable');
-    const made = await as(dan.name)('POST', requests, { ...body, remedy: { changes: chosen.changes } });
+    const made = await as(dan.name)('POST', requests, { ...body, remedy: { changes: chosen.change.changes } });
     assert.deepEqual([made.status, made.body.changes[0].role.id], [201, operator.id], made.text);
     const listed = await as(dan.name)('GET', `${requests}&state=open,cancelled`);
     assert.deepEqual(
