@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   preview: 'previews of changes in an organization of 10,000 tuples; about half a minute',
+  asking: 'access requests in an organization of 10,000 tuples, and an inbox of 1,000; about a minute',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
   console: 'the web console in Chromium: bytes, requests, calls, 10,000 clusters; about a minute',

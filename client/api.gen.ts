@@ -176,7 +176,7 @@ export type AccessRequestBreakGlass = {
 /** What follows from the changes. In lists, as of when the request was last looked at. */
 export type AccessRequestImpact = {
   /** The requester, with what they gain and lose. */
-  readonly users: readonly RequestImpactOn[];
+  readonly users: readonly UserImpact[];
   /** How many users and robots are affected. */
   readonly total: number;
 };
@@ -1937,6 +1937,8 @@ export type ImpactEffect = {
   readonly relation: string;
   /** The permission that a role can contain, if the relation on the organization is one. */
   readonly permission: Permission | null;
+  /** Only of an access request for parts of a cluster: the only namespaces in which it is held. */
+  readonly namespaces?: readonly string[];
   /** When it ends by itself, or would have ended without the changes. Absent if it does not, also in another way, or if the caller may not see all teams that it depends on. */
   readonly expires_at?: string;
 };
@@ -2589,6 +2591,14 @@ export type NewAccessRequestInput = {
   readonly break_glass?: boolean | undefined;
 };
 
+/** What an approver approves. */
+export type NewApprovalInput = {
+  /** The digest of the request, as the caller has seen it. Required. */
+  readonly digest?: string | undefined;
+  /** At most 1000 characters. */
+  readonly comment?: string | undefined;
+};
+
 /** A role to assign, to whom and on what. */
 export type NewAssignmentInput = {
   readonly role: AssignedRoleInputInput;
@@ -2677,6 +2687,12 @@ export type NewContractInput = {
   readonly quota?: {
     readonly [key: string]: number;
   } | undefined;
+};
+
+/** What an approver says with a denial. */
+export type NewDenialInput = {
+  /** At most 1000 characters. */
+  readonly comment?: string | undefined;
 };
 
 /** A program that wants to act for its user. */
@@ -3795,48 +3811,12 @@ export type RequestDecision = {
   readonly at: string;
 };
 
-/** Something that can be done on an object. */
-export type RequestEffect = {
-  readonly object: RequestObject;
-  /** What can be done on the object, such as can_edit. */
-  readonly relation: string;
-  /** The permission that a role can contain, if it is one. */
-  readonly permission: Permission | null;
-  /** The only namespaces in which it is held. */
-  readonly namespaces?: readonly string[];
-  /** When it ends. */
-  readonly expires_at?: string;
-};
-
-/** What the requester gains and loses. */
-export type RequestImpactOn = {
-  readonly user: RequestImpactOnUser;
-  /** What they could do besides. */
-  readonly gains: readonly RequestEffect[];
-  /** What they could do no longer. */
-  readonly loses: readonly RequestEffect[];
-  /** Always empty. */
-  readonly keeps: readonly RequestEffect[];
-  /** How many effects are left out, also because the caller may not see the objects. */
-  readonly more: number;
-};
-
-/** A user, or a robot. */
-export type RequestImpactOnUser = {
-  /** Assigned by the server, never reused. */
-  readonly id: bigint;
-  /** Its name. */
-  readonly name: string;
-  /** Only of a robot. */
-  readonly type?: string;
-};
-
 /** An object. */
 export type RequestObject = {
   /** What it is. */
   readonly type: string;
   /** Null if hidden. */
-  readonly id: number;
+  readonly id: bigint | null;
   /** Its name, or (hidden) if the caller may not see it. */
   readonly name: string;
 };
@@ -3917,7 +3897,7 @@ export type RequestedChange = {
   /** The only namespaces in which it counts. */
   readonly namespaces?: readonly string[];
   /** Null if hidden. */
-  readonly id?: number;
+  readonly id?: bigint | null;
   readonly team?: RequestedChangeTeam;
   /** The user who joins the team. */
   readonly username?: string;
@@ -3928,7 +3908,7 @@ export type RequestedChange = {
 /** The role. */
 export type RequestedChangeRole = {
   /** Null if hidden. */
-  readonly id: number;
+  readonly id: bigint | null;
   /** Its name. */
   readonly name: string;
 };
@@ -3936,7 +3916,7 @@ export type RequestedChangeRole = {
 /** The team. */
 export type RequestedChangeTeam = {
   /** Null if hidden. */
-  readonly id: number;
+  readonly id: bigint | null;
   /** Its name. */
   readonly name: string;
 };
@@ -3946,9 +3926,9 @@ export type RequestedObjectInput = {
   /** organization, cluster, contract, robot_ac or team. */
   readonly type: string;
   /** Assigned by the server, never reused. */
-  readonly id?: bigint | number | undefined;
+  readonly id?: bigint | number | null | undefined;
   /** Its name. */
-  readonly name?: string | undefined;
+  readonly name?: string | null | undefined;
 };
 
 /** A relation that a caller must hold. */
@@ -5184,7 +5164,7 @@ export type UserAccess = {
   readonly types: readonly AccessType[];
 };
 
-/** What one person gains and loses, and what they keep for another time. */
+/** What one user or robot gains and loses, and what they keep for another time. */
 export type UserImpact = {
   readonly user: UserImpactUser;
   /** Only of a robot that gains something: how many of its tokens are accepted. */
@@ -6233,12 +6213,7 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body?: {
-        /** The digest of the request, as the caller has seen it. */
-        readonly digest?: string | undefined;
-        /** At most 1000 characters. */
-        readonly comment?: string | undefined;
-      } | RawBody | undefined;
+      body?: NewApprovalInput | RawBody | undefined;
     };
     answer: AccessRequest;
   };
@@ -6267,10 +6242,7 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body?: {
-        /** At most 1000 characters. */
-        readonly comment?: string | undefined;
-      } | RawBody | undefined;
+      body?: NewDenialInput | RawBody | undefined;
     };
     answer: AccessRequest;
   };

@@ -148,11 +148,11 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'users.*.user.id users.*.token_creators.*.id users.*.gains.*.object.id users.*.loses.*.object.id users.*.keeps.*.object.id unattended.*.object.id refusals.*.guardrail.id refusals.*.guardrail.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
     'POST /authz/preview',
   ],
-  '*.by.id *.changes.*.to.id *.impact.users.*.user.id *.approvers.*.id *.decisions.*.by.id *.break_glass.acknowledged_by.id *.assignment_ids.*': [
+  '*.by.id *.asks.object.id *.changes.*.role.id *.changes.*.to.id *.changes.*.on.id *.changes.*.id *.changes.*.team.id *.impact.users.*.user.id *.impact.users.*.token_creators.*.id *.impact.users.*.gains.*.object.id *.impact.users.*.loses.*.object.id *.impact.users.*.keeps.*.object.id *.approvers.*.id *.decisions.*.by.id *.break_glass.acknowledged_by.id *.assignment_ids.*': [
     'GET /authz/requests',
     'GET /user/requests',
   ],
-  'by.id changes.*.to.id impact.users.*.user.id approvers.*.id decisions.*.by.id break_glass.acknowledged_by.id assignment_ids.*': [
+  'by.id asks.object.id changes.*.role.id changes.*.to.id changes.*.on.id changes.*.id changes.*.team.id impact.users.*.user.id impact.users.*.token_creators.*.id impact.users.*.gains.*.object.id impact.users.*.loses.*.object.id impact.users.*.keeps.*.object.id approvers.*.id decisions.*.by.id break_glass.acknowledged_by.id assignment_ids.*': [
     'POST /authz/requests',
     'GET /authz/requests/{id}',
     'POST /authz/requests/{id}/acknowledge',

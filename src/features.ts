@@ -44,9 +44,9 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const remedies = wireRemedies(infrastructure, authz, CATALOG, guardrails.guardrailChecks);
   const roles = wireRoles(infrastructure, authz, guardrails);
   const assignments = wireAssignments(infrastructure, authz);
-  const requests = wireRequests(infrastructure, authz, remedies, assignments.assignments);
-  authz.relations.tellRequestable(requests.mayBeAsked);
   const users = wireUsers(infrastructure, identity, brake);
+  const requests = wireRequests(infrastructure, authz, remedies, assignments.assignments, users.background);
+  authz.relations.tellRequestable(requests.mayBeAsked);
   const organizations = wireOrganizations(infrastructure, identity, authz, users.users);
   const invitations = wireInvitations(infrastructure, authz, users);
   const admitsInvited = invitations.acceptance.admitsAccount;
@@ -130,6 +130,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       robotTokens: robots.robotTokens,
       trustRules: federation.trustRules,
       sweepIssuedTokens: federation.sweep,
+      sweepRequests: requests.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,

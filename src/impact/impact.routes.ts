@@ -6,106 +6,25 @@ import { principalOf } from '../changes/principal.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { presentGuardrail } from '../http/error-format.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import {
-  Int64,
-  named,
-  OrgQuery,
-  PermissionPair,
-  readMoment,
-  Timestamp,
-  ViolatedGuardrail,
-} from '../http/wire/schemas.ts';
+import { named, OrgQuery, readMoment, ViolatedGuardrail } from '../http/wire/schemas.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import type { Held } from '../simulation/comparison.ts';
 import { ChangePlan, readChange } from './change-plan.view.ts';
 import type { Impact, ImpactReport } from './impact.ts';
+import { ImpactEffect, UserImpact } from './user-impact.view.ts';
 import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 
-const EFFECT = {
-  object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
-  relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
-  permission: Type.Union([PermissionPair, Type.Null()], {
-    description: 'The permission that a role can contain, if the relation on the organization is one.',
-  }),
-};
-const EffectSchema = named(
-  'ImpactEffect',
-  Type.Object({
-    ...EFFECT,
-    expires_at: Type.Optional(
-      Type.Unsafe<string>({
-        ...Timestamp,
-        description:
-          'When it ends by itself, or would have ended without the changes. Absent if it does not, also in another way, ' +
-          'or if the caller may not see all teams that it depends on.',
-      }),
-    ),
-  }),
-);
-const KeptSchema = named(
-  'ImpactKept',
-  Type.Object({
-    ...EFFECT,
-    expires_at: Type.Optional(
-      Type.Unsafe<string>({ ...Timestamp, description: 'When it ends by itself after the changes. Absent: never.' }),
-    ),
-    expires_at_before: Type.Optional(
-      Type.Unsafe<string>({ ...Timestamp, description: 'When it ends without the changes. Absent: never.' }),
-    ),
-  }),
-);
 const Report = named(
   'Impact',
   Type.Object({
-    users: Type.Array(
-      named(
-        'UserImpact',
-        Type.Object({
-          user: Type.Object(
-            {
-              id: Int64,
-              name: Type.String({ description: 'Login name, or name of the robot.' }),
-              type: Type.Optional(
-                Type.String({ enum: ['robot_ac'], description: 'Only of a robot: then the ID is that of the robot.' }),
-              ),
-            },
-            { description: 'A user, or a robot.' },
-          ),
-          live_tokens: Type.Optional(
-            Type.Integer({ description: 'Only of a robot that gains something: how many of its tokens are accepted.' }),
-          ),
-          token_creators: Type.Optional(
-            Type.Array(
-              Type.Object(
-                {
-                  type: Type.String({ enum: ['user', 'robot_ac'], description: 'What it is.' }),
-                  id: Int64,
-                  name: Type.String({ description: 'Its name.' }),
-                },
-                { description: 'A user or a robot.' },
-              ),
-              {
-                description:
-                  'Only of a robot that gains something: who created these tokens, as far as the caller may see them. ' +
-                  'Whoever has such a token gains what the robot gains.',
-              },
-            ),
-          ),
-          gains: Type.Array(EffectSchema),
-          loses: Type.Array(EffectSchema),
-          keeps: Type.Array(KeptSchema, {
-            description: 'What they can do before and after, but not for as long, or for longer.',
-          }),
-          more: Type.Integer({ description: 'How many effects on single objects are left out of this entry.' }),
-        }),
-      ),
-      { description: 'Ordered by user ID, then robots; those after the first thousand are left out.' },
-    ),
+    users: Type.Array(UserImpact, {
+      description: 'Ordered by user ID, then robots; those after the first thousand are left out.',
+    }),
     total: Type.Integer({
       description:
         'How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something.',
     }),
-    unattended: Type.Array(EffectSchema, {
+    unattended: Type.Array(ImpactEffect, {
       description:
         'What nobody except site administrators could do any more, although somebody can now. Empty if the caller may ' +
         'not see the members.',

@@ -17,6 +17,12 @@ export type DecidableRequest = Pick<
   'organizationId' | 'by' | 'object' | 'namespaces' | 'change' | 'until' | 'tokenCreator'
 >;
 
+/** With the rule that counts. Without one, nobody decides. */
+export interface RuledRequest {
+  readonly request: DecidableRequest;
+  readonly rule: RequestRule | undefined;
+}
+
 export interface ApproverStore {
   /** Undefined if there is none any more. */
   role(organizationId: bigint, id: bigint): Promise<{ permissions: readonly CatalogEntry[] } | undefined>;
@@ -44,27 +50,48 @@ export type Approvers = ReturnType<typeof createApprovers>;
  */
 export function createApprovers({ judge, graphs, held, escalation, store }: Parts) {
   const seesPlace = createSeesPlace(judge);
-  return { of, mayDecide, mayDecideAll, giftOf, rejectTeam };
+  return { of, ofAll, mayDecide, mayDecideAll, giftOf, rejectTeam };
 
   /** Members who may decide, by ID. Site administrators may decide, but are not listed unless they are members. */
   async function of(request: DecidableRequest, rule: RequestRule): Promise<bigint[]> {
-    const { organizationId, change } = request;
+    const [found = []] = await ofAll([{ request, rule }]);
+    return found;
+  }
+
+  /** The same about many requests of one organization: each user who could decide about any of them is looked at once. */
+  async function ofAll(asked: readonly RuledRequest[]): Promise<bigint[][]> {
+    const found: bigint[][] = asked.map(() => []);
+    const places = new Map<bigint, number[]>();
+    const known = new Map<string, readonly bigint[]>();
+    for (const [place, { request, rule }] of asked.entries()) {
+      if (!rule) continue;
+      const key = request.change.action === 'assignment.create' ? 'role' : `team:${request.change.team.id}`;
+      const members = known.get(key) ?? (await candidates(request));
+      known.set(key, members);
+      for (const id of members) places.set(id, [...(places.get(id) ?? []), place]);
+    }
+    const inactive = await store.inactive([...places.keys()]);
+    for (const [id, own] of [...places].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      if (inactive.has(id)) continue;
+      const answers = await mayDecideAll(
+        id,
+        own.flatMap((place) => asked[place] ?? []),
+      );
+      for (const [at, place] of own.entries()) if (answers[at]) found[place]?.push(id);
+    }
+    return found;
+  }
+
+  /** Members who may make changes of this kind there. */
+  async function candidates({ organizationId, change }: DecidableRequest): Promise<bigint[]> {
     const graph = await graphs.of(organizationId);
     const organization = `organization:${organizationId}`;
     const [relation, object] =
       change.action === 'assignment.create' ? ['assigner', organization] : ['can_add_member', `team:${change.team.id}`];
     const isMember = (user: string) => check(graph, { user, relation: 'participant', object: organization });
-    const members = possibleUsers(graph, { object, relation, filter: 'user' })
+    return possibleUsers(graph, { object, relation, filter: 'user' })
       .filter((user) => !user.endsWith(':*') && isMember(user))
       .map(principalOfSubject);
-    const inactive = await store.inactive(members);
-    const found: bigint[] = [];
-    const yieldIfDue = createYielder();
-    for (const id of members) {
-      if (!inactive.has(id) && (await mayDecide(id, request, rule))) found.push(id);
-      await yieldIfDue();
-    }
-    return found.sort((one, other) => (one < other ? -1 : 1));
   }
 
   async function mayDecide(personId: bigint, request: DecidableRequest, rule: RequestRule): Promise<boolean> {
@@ -75,7 +102,7 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
   /** The same about many requests of one organization. */
   async function mayDecideAll(
     personId: bigint,
-    asked: readonly { readonly request: DecidableRequest; readonly rule: RequestRule | undefined }[],
+    asked: readonly RuledRequest[],
   ): Promise<boolean[]> {
     const answers: boolean[] = [];
     const gifts = new Map<number, Gift>();

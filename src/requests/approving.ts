@@ -8,7 +8,7 @@ import type { Granting } from './granting.ts';
 import { changedSince, wasClosed, withRequest } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
 import type { RequestRule } from './request-rule.ts';
-import { type RequestSetting, type RequestStore, type Requests, readComment } from './requests.ts';
+import { type RequestSetting, type RequestStore, type Requests, readComment, requireUser } from './requests.ts';
 import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 
 interface Parts {
@@ -46,9 +46,10 @@ export function createApproving(parts: Parts) {
     digest: unknown,
     comment: string | undefined,
   ): Promise<ShownRequest> {
-    const { organizationId, actor } = setting;
+    const { actor } = setting;
+    requireUser(setting);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const seen = await requests.visible(organizationId, actor.id, id);
+      const seen = await requests.visible(setting, id);
       await requests.requireDecider(setting, seen);
       if (typeof digest !== 'string') {
         throw invalidField('digest', 'digest must be that of the request as you have seen it');

@@ -7,7 +7,7 @@ import { type Actor, SERVER } from '../changes/audit-entry.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
-import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
+import { type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type AccessRequest, type AskedFor, type AskedType, requestIdFrom } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
 import type { Granting } from './granting.ts';
@@ -34,12 +34,11 @@ export interface RequestInput {
 /** Who asks, and with which token. */
 export interface Asker extends RequestSetting {
   readonly organizationName: string;
-  readonly limits: MaybeLimits;
   readonly tokenId: bigint | undefined;
 }
 
 interface Parts {
-  readonly store: Pick<RequestStore, 'now' | 'same' | 'recent' | 'create' | 'tokenCreator'>;
+  readonly store: Pick<RequestStore, 'now' | 'same' | 'repeat' | 'recent' | 'create' | 'tokenCreator'>;
   readonly judge: Pick<Judge, 'holds'>;
   readonly approvers: Pick<Approvers, 'of'>;
   readonly roles: Pick<ApproverStore, 'role' | 'isOwnersTeam'>;
@@ -97,10 +96,21 @@ export function createAsking(parts: Parts) {
     const wish: Wish = { organizationId, callerId: actor.id, relation, object, namespaces, isBreakGlass };
     await requireNotAllowed(wish);
     const { change, rule } = await requestable.choose(wish, input.remedy);
+    if (change.action !== 'assignment.create' && !reachesOrganization(asker.limits, organizationId)) {
+      throw notRequestable('joining a team gives more than the limits of the token');
+    }
     requireTerm(until, now, rule, isBreakGlass);
     const draft = await draftOf(asker, input, { change, rule }, { object, namespaces, until, now });
     const same = draft.state === 'open' ? await store.same(draft) : undefined;
-    if (same) return { shown: await shown.fresh(same, actor.id), isNew: false };
+    if (same) {
+      const open: Asked = { shown: await shown.fresh(same, actor.id), isNew: false };
+      if (once)
+        await store.repeat(
+          same,
+          onceFor(once, () => open),
+        );
+      return open;
+    }
     await requireAllowance(actor);
     const effects = await shown.effectsFor(draft);
     if (!effects) throw notRequestable('the role or team is gone');

@@ -35,7 +35,9 @@ export function createRequestEffects(graphs: Pick<Graphs, 'eachTuple'>, model: M
       const on = `cluster:${object.id}`;
       const holds = (relation: string) => simulation.copy.holds(subject, relation, on);
       const relations = effective.map(({ relation }) => shownRelation(relationOn(place, relation) ?? relation));
-      const given = [...new Set(relations)].filter((relation) => IN_NAMESPACES.has(relation));
+      // Seeing the cluster at all comes with any of them.
+      const isNew = (relation: string) => relation !== 'can_view' && !holds(relation);
+      const given = [...new Set(relations)].filter((relation) => IN_NAMESPACES.has(relation) && isNew(relation));
       const gains: RequestEffect[] = given.map((relation) => ({ object: on, relation, namespaces }));
       if (!holds('can_view')) gains.unshift({ object: on, relation: 'can_view' });
       return { gains, loses: [], grants, total: 1 };

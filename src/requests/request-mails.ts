@@ -1,3 +1,4 @@
+import type { BackgroundWork } from '../base/scheduling/background-work.ts';
 import type { EmailMessage } from '../base/mail/email-message.ts';
 import type { Mailer } from '../base/mail/mailer.ts';
 import { type AccessRequest, requestName } from './access-request.ts';
@@ -27,7 +28,7 @@ export function createRequestMails(
   store: RequestMailStore,
   mailer: Mailer,
   baseUrl: () => string,
-  onError: (error: unknown) => void,
+  background: Pick<BackgroundWork, 'start'>,
 ): RequestMails {
   return { asked, decided, brokeGlass };
 
@@ -104,7 +105,7 @@ export function createRequestMails(
   }
 
   function later(work: () => Promise<void>): void {
-    setImmediate(() => void work().catch(onError));
+    background.start(work);
   }
 }
 

@@ -82,7 +82,7 @@ const RuleResponse = named(
 );
 
 export function requestRuleRoutes(scope: Scope, rules: ReturnType<typeof createRequestRules>): void {
-  const common = { tags: ['authorization'], extension: true, etag: true };
+  const common = { tags: ['requests'], extension: true, etag: true };
 
   scope.get(
     '/orgs/:org/request_rules',

@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
 import { idOf } from '../authz/object-ref.ts';
-
-import { Int64, Int64Input, named, orNull, PermissionPair, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { Int64, Int64Input, MaybeInt64, named, orNull, shownAs, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { UserImpact } from '../impact/user-impact.view.ts';
 import { expiryText } from '../organizations/expires-at.view.ts';
 import { CATALOG } from '../roles/catalog.ts';
 import { typeOf } from '../simulation/object-classes.ts';
@@ -14,11 +14,7 @@ const Moment = Timestamp as typeof Timestamp & { type: string };
 const nullable = <Schema extends TSchema & { type: string }>(schema: Schema, description: string) =>
   orNull({ ...schema, description });
 const MaybeMoment = (description: string) => Type.Unsafe<string | null>({ ...orNull(Moment), ...says(description) });
-const MaybeId = Type.Unsafe<number | bigint | null>({
-  type: 'integer',
-  nullable: true,
-  description: 'Null if hidden.',
-});
+const maybeId = { ...MaybeInt64, ...says('Null if hidden.') };
 const plainPrincipal = () =>
   Type.Object(
     { type: Type.String(says('user or robot_ac.')), id: Int64, name: Type.String(says('Empty if it is gone.')) },
@@ -30,7 +26,7 @@ const NamedObject = named(
   Type.Object(
     {
       type: Type.String(says('What it is.')),
-      id: MaybeId,
+      id: maybeId,
       name: Type.String(says('Its name, or (hidden) if the caller may not see it.')),
     },
     says('An object.'),
@@ -41,43 +37,17 @@ const Change = named(
   Type.Object(
     {
       action: Type.String({ enum: ['assignment.create', 'team.add_member'], ...says('What an approval does.') }),
-      role: Type.Optional(Type.Object({ id: MaybeId, name: Type.String(says('Its name.')) }, says('The role.'))),
+      role: Type.Optional(Type.Object({ id: maybeId, name: Type.String(says('Its name.')) }, says('The role.'))),
       to: Type.Optional(Principal),
       on: Type.Optional(NamedObject),
       namespaces: Type.Optional(Type.Array(Type.String(), says('The only namespaces in which it counts.'))),
-      id: Type.Optional(MaybeId),
-      team: Type.Optional(Type.Object({ id: MaybeId, name: Type.String(says('Its name.')) }, says('The team.'))),
+      id: Type.Optional(maybeId),
+      team: Type.Optional(Type.Object({ id: maybeId, name: Type.String(says('Its name.')) }, says('The team.'))),
       username: Type.Optional(Type.String(says('The user who joins the team.'))),
       expires_at: MaybeMoment('When it ends. Null: never.'),
     },
     says('A change.'),
   ),
-);
-const Effect = named(
-  'RequestEffect',
-  Type.Object({
-    object: NamedObject,
-    relation: Type.String(says('What can be done on the object, such as can_edit.')),
-    permission: Type.Union(
-      [PermissionPair, Type.Null()],
-      says('The permission that a role can contain, if it is one.'),
-    ),
-    namespaces: Type.Optional(Type.Array(Type.String(), says('The only namespaces in which it is held.'))),
-    expires_at: Type.Optional(Type.Unsafe<string>({ ...Timestamp, ...says('When it ends.') })),
-  }),
-);
-const ImpactOn = named(
-  'RequestImpactOn',
-  Type.Object({
-    user: Type.Object(
-      { id: Int64, name: Type.String(says('Its name.')), type: Type.Optional(Type.String(says('Only of a robot.'))) },
-      says('A user, or a robot.'),
-    ),
-    gains: Type.Array(Effect, says('What they could do besides.')),
-    loses: Type.Array(Effect, says('What they could do no longer.')),
-    keeps: Type.Array(Effect, says('Always empty.')),
-    more: Type.Integer(says('How many effects are left out, also because the caller may not see the objects.')),
-  }),
 );
 const Decision = named(
   'RequestDecision',
@@ -107,7 +77,7 @@ export const RequestResponse = named(
     changes: Type.Array(Change, says('What an approval does.')),
     impact: Type.Object(
       {
-        users: Type.Array(ImpactOn, says('The requester, with what they gain and lose.')),
+        users: Type.Array(UserImpact, says('The requester, with what they gain and lose.')),
         total: Type.Integer(says('How many users and robots are affected.')),
       },
       says('What follows from the changes. In lists, as of when the request was last looked at.'),
@@ -141,8 +111,12 @@ const reference = (description: string) =>
   Type.Object(
     {
       type: Type.String(says('organization, cluster, contract, robot_ac or team.')),
-      id: Type.Optional(Int64Input),
-      name: Type.Optional(Type.String(says('Its name.'))),
+      id: Type.Optional(Type.Union([Int64Input, Type.Null()])),
+      name: Type.Optional(
+        shownAs(Type.Unsafe<string | null>({ type: 'string', nullable: true }), {
+          ...{ type: ['string', 'null'], description: 'Its name.' },
+        }),
+      ),
     },
     { description },
   );
@@ -165,6 +139,20 @@ export const NewRequestBody = named(
     ),
   }),
 );
+const Comment = { comment: Type.Optional(Type.String(says('At most 1000 characters.'))) };
+export const ApprovalBody = named(
+  'NewApproval',
+  Type.Object({
+    digest: Type.Optional(
+      shownAs(Type.Unsafe<unknown>({}), {
+        type: 'string',
+        description: 'The digest of the request, as the caller has seen it. Required.',
+      }),
+    ),
+    ...Comment,
+  }),
+);
+export const DenialBody = named('NewDenial', Type.Object(Comment));
 export type NewRequestInput = Static<typeof NewRequestBody>;
 
 export function presentRequest(shown: ShownRequest) {

@@ -5,13 +5,21 @@ import { AppError } from '../base/errors.ts';
 import { robotNamedIn } from '../changes/principal.ts';
 import { actorOf, callerIn, callerOf, member, signedIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
 import { OrgQuery, readIdNumber, readMoment } from '../http/wire/schemas.ts';
 import { REQUEST_STATES, type RequestState, requestIdIn } from './access-request.ts';
 import type { Approving } from './approving.ts';
 import type { Asked, Asking, RequestInput } from './asking.ts';
-import { NewRequestBody, type NewRequestInput, presentRequest, RequestResponse } from './request.view.ts';
+import {
+  ApprovalBody,
+  DenialBody,
+  NewRequestBody,
+  type NewRequestInput,
+  presentRequest,
+  RequestResponse,
+} from './request.view.ts';
 import { requestNotFound } from './request-errors.ts';
 import type { ListQuestion, RequestSetting, Requests } from './requests.ts';
 
@@ -38,23 +46,15 @@ const OwnQuery = Type.Object({
   for_me: ForMe,
   ...PageQuery,
 });
-const Comment = { comment: Type.Optional(Type.String({ description: 'At most 1000 characters.' })) };
-const Approve = Type.Object({
-  digest: Type.Optional(
-    Type.Unsafe<unknown>({ type: 'string', description: 'The digest of the request, as the caller has seen it.' }),
-  ),
-  ...Comment,
-});
-
 export function requestRoutes(scope: Scope, { asking, approving, requests, people, baseUrl }: Parts): void {
-  const common = { tags: ['authorization'], extension: true };
+  const common = { tags: ['requests'], extension: true };
   const config = { access: member('authz', 'as users', { limited: 'filtered' }) };
   const response = { 200: RequestResponse };
 
   scope.get(
     '/authz/requests',
     {
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'List access requests: those of the caller, and those that the caller can decide or may read',
@@ -63,12 +63,12 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { organization, person } = callerIn(request);
+      const { organization, person, limits } = callerIn(request);
       const { state, by, for_me: isForMe = false } = request.query;
       const asked = by === undefined ? undefined : await askedBy(organization.id, by);
       const page = readPage(request.query);
       const question: ListQuestion = {
-        ...{ organizationId: organization.id, readerId: person.id, states: readStates(state), by: asked, isForMe },
+        ...{ organizationId: organization.id, readerId: person.id, states: readStates(state), by: asked, isForMe, limits },
       };
       const found = await requests.list(question, page);
       showPage(request, reply, baseUrl(), page, found.total);
@@ -79,6 +79,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.post(
     '/authz/requests',
     {
+      preValidation: dropAbsent(),
       config: { ...config, creates: true },
       schema: {
         ...common,
@@ -89,8 +90,8 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { organization, limits, tokenId } = callerIn(request);
-      const asker = { ...settingOf(request), organizationName: organization.name, limits, tokenId };
+      const { organization, tokenId } = callerIn(request);
+      const asker = { ...settingOf(request), organizationName: organization.name, tokenId };
       const input = readInput(request.body);
       await createOnce(
         request,
@@ -107,7 +108,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.get(
     '/authz/requests/:id',
     {
-      config: { access: member('authz', 'as users') },
+      config,
       schema: {
         ...common,
         summary: 'Get an access request, with what it would change now',
@@ -117,27 +118,27 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request) => {
-      const { organization, person } = callerIn(request);
-      return presentRequest(await requests.get(organization.id, person.id, idOf(request.params)));
+      return presentRequest(await requests.get(settingOf(request), idOf(request.params)));
     },
   );
 
   scope.post(
     '/authz/requests/:id/approve',
     {
-      config: { access: member('authz', 'as users') },
+      preValidation: dropAbsent(),
+      config,
       schema: {
         ...common,
         summary: 'Approve exactly what the digest stands for',
         params: RequestId,
         querystring: OrgQuery,
-        body: Approve,
+        body: ApprovalBody,
         optionalBody: true,
         response,
       },
     },
     async (request) => {
-      const { digest, comment } = request.body ?? {};
+      const { digest, comment } = request.body;
       return presentRequest(await approving.approve(settingOf(request), idOf(request.params), digest, comment));
     },
   );
@@ -145,19 +146,20 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.post(
     '/authz/requests/:id/deny',
     {
-      config: { access: member('authz', 'as users') },
+      preValidation: dropAbsent(),
+      config,
       schema: {
         ...common,
         summary: 'Deny an access request',
         params: RequestId,
         querystring: OrgQuery,
-        body: Type.Object(Comment),
+        body: DenialBody,
         optionalBody: true,
         response,
       },
     },
     async (request) => {
-      const { comment } = request.body ?? {};
+      const { comment } = request.body;
       return presentRequest(await requests.deny(settingOf(request), idOf(request.params), comment));
     },
   );
@@ -170,7 +172,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     scope.post(
       `/authz/requests/:id/${verb}`,
       {
-        config: { access: member('authz', 'as users') },
+        config,
         schema: { ...common, summary, params: RequestId, querystring: OrgQuery, response },
       },
       async (request) => presentRequest(await requests[verb](settingOf(request), idOf(request.params))),
@@ -180,7 +182,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   scope.get(
     '/user/requests',
     {
-      config: { access: signedIn('authz', 'never') },
+      config: { access: signedIn('authz', 'never', { limited: 'filtered' }) },
       schema: {
         ...common,
         summary: 'List the access requests of the caller in all organizations, or those that they can decide',
@@ -189,12 +191,15 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { person } = callerOf(request);
+      const { person, limits } = callerOf(request);
       const { state, for_me: isForMe = false } = request.query;
       const page = readPage(request.query);
       const states = readStates(state);
-      const question = { organizationId: undefined, readerId: person.id, states, by: undefined, isForMe };
-      const found = await requests.inbox(question, [...person.organizations.keys()], page);
+      const question = { organizationId: undefined, readerId: person.id, states, by: undefined, isForMe, limits };
+      // A token that is limited to objects is in no organization, but reaches what is decided about them.
+      const owners = limits?.objects.map(({ ownerId }) => ownerId) ?? [];
+      const organizations = [...new Set([...person.organizations.keys(), ...owners])];
+      const found = await requests.inbox(question, organizations, page);
       showPage(request, reply, baseUrl(), page, found.total);
       return found.items.map(presentRequest);
     },
@@ -211,7 +216,8 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
 }
 
 function settingOf(request: FastifyRequest): RequestSetting {
-  return { organizationId: callerIn(request).organization.id, actor: actorOf(request) };
+  const { organization, limits } = callerIn(request);
+  return { organizationId: organization.id, actor: actorOf(request), limits };
 }
 
 function idOf({ id }: Static<typeof RequestId>): bigint {
@@ -232,8 +238,8 @@ function readInput(body: NewRequestInput): RequestInput {
   return {
     ...{ relation, namespaces, reason, for: body.for, isBreakGlass },
     object: {
-      ...{ type: object.type === 'robot' ? 'robot_ac' : object.type, name: object.name },
-      id: object.id === undefined ? undefined : readIdNumber(object.id, 'object ID'),
+      ...{ type: object.type === 'robot' ? 'robot_ac' : object.type, name: object.name ?? undefined },
+      id: object.id == null ? undefined : readIdNumber(object.id, 'object ID'),
     },
     until: until === undefined ? undefined : readMoment(until, 'until'),
     remedy: readRemedy(remedy),
@@ -241,7 +247,7 @@ function readInput(body: NewRequestInput): RequestInput {
 }
 
 function readRemedy(remedy: NewRequestInput['remedy']): RequestInput['remedy'] {
-  if (remedy === undefined || remedy === null) return undefined;
+  if (remedy === undefined) return undefined;
   if (typeof remedy === 'number' && Number.isInteger(remedy)) return remedy;
   if (typeof remedy === 'object' && Array.isArray(remedy.changes)) return { changes: remedy.changes };
   throw new AppError('malformed', 'remedy must be the position of a remedy, or an object with its changes');

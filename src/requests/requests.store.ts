@@ -20,11 +20,13 @@ const NOW = sql('requests.now', 'select now() as now');
 const MATCHES = `($1::bigint is null or r.organization_id = $1) and (cardinality($2::text[]) = 0 or r.state = any($2::text[]))
   and ($3::text is null or (r.by_type = $3 and r.by_id = $4))
   and ($5::bigint[] is null or r.id = any($5::bigint[]) or ($6::text is not null and r.by_type = $6 and r.by_id = $7)
-    or ($6::text = 'user' and exists (select 1 from access_request_decision d where d.request_id = r.id and d.user_id = $7)))`;
+    or ($6::text = 'user' and exists (select 1 from access_request_decision d where d.request_id = r.id and d.user_id = $7)))
+  and ($8::bigint[] is null or r.organization_id = any($8::bigint[])
+    or (r.role_id is not null and (r.object_type, r.object_id) in (select * from unnest($9::text[], $10::bigint[]))))`;
 const LIST = sql(
   'requests.list',
   `${FROM} where r.id in (select r.id from access_request r where ${MATCHES} order by r.created_at desc, r.id desc
-     offset $8 limit $9) order by r.created_at desc, r.id desc`,
+     offset $11 limit $12) order by r.created_at desc, r.id desc`,
 );
 const COUNT = sql('requests.count', `select count(*)::integer as total from access_request r where ${MATCHES}`);
 const OPEN = sql(
@@ -79,6 +81,14 @@ const UNACKNOWLEDGED = sql(
   `select exists (select 1 from access_request where organization_id = $1 and by_type = $2 and by_id = $3
                      and is_break_glass and acknowledged_at is null and state in ('approved', 'ended')) as yes`,
 );
+// They are kept longer than anybody asks about them. What no owner has acknowledged stays.
+const SWEEP = sql(
+  'requests.sweep',
+  `delete from access_request where id in (
+     select id from access_request where state not in ('open', 'approved') and closed_at < now() - interval '400 days'
+        and created_at < now() - interval '400 days' and (not is_break_glass or acknowledged_at is not null)
+      order by created_at limit 1000 for update skip locked)`,
+);
 const TAKEN = countTaken('requests.taken', `access_request where organization_id = $1 and state = 'open'`);
 const ROOM_BY = countTaken(
   'requests.takenOfUser',
@@ -120,6 +130,15 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
       const wait = row.first ? Math.ceil((row.first.getTime() + 3_600_000 - row.now.getTime()) / 1000) : 0;
       return { count: row.count, wait: Math.max(1, wait) };
     },
+    sweep: async () => {
+      await db.query(SWEEP);
+    },
+    repeat: async (request, once) =>
+      await write<Created, Created>(async (_query, _touch, _record, keep) => {
+        const found = { request, isNew: false };
+        keep(found);
+        return found;
+      }, once),
     create,
     close,
     approve,
@@ -141,11 +160,13 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
   }
 
   async function list(filter: RequestFilter, { offset, limit }: PageRequest) {
-    const { organizationId, states, by, visible } = filter;
+    const { organizationId, states, by, visible, limits } = filter;
     const asked = by === undefined ? undefined : principalOf(by);
     const reader = visible?.own === undefined ? undefined : principalOf(visible.own);
     const values = [
       ...[organizationId, states, asked?.type, asked?.id, visible?.ids ?? null, reader?.type, reader?.id],
+      ...[limits?.organizations.map(({ id }) => id), limits?.objects.map(({ type }) => type)],
+      limits?.objects.map(({ id }) => id),
     ];
     const { total } = only(await db.query<{ total: number }>(COUNT, values));
     const rows = await db.query<Row>(LIST, [...values, offset, limit]);

@@ -5,6 +5,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
 import type { Once } from '../changes/write.ts';
+import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { AccessRequest, RequestEffects, RequestState } from './access-request.ts';
 import type { Approvers } from './approvers.ts';
 import type { Granting } from './granting.ts';
@@ -18,6 +19,8 @@ import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 export interface RequestSetting {
   readonly organizationId: bigint;
   readonly actor: Actor;
+  /** Of the token. What is outside of them does not exist for it. */
+  readonly limits?: MaybeLimits;
 }
 
 export interface NewRequest {
@@ -54,6 +57,8 @@ export interface RequestFilter {
   readonly states: readonly RequestState[];
   /** The number of the user or robot who asked. */
   readonly by: bigint | undefined;
+  /** Only what a token with these limits reaches. */
+  readonly limits?: MaybeLimits;
   /** Only these, and with `own` also what that reader asked for or decided. Undefined: all. */
   readonly visible?: { readonly ids: readonly bigint[]; readonly own: bigint | undefined } | undefined;
 }
@@ -68,6 +73,10 @@ export interface RequestStore {
   same(request: AccessRequest): Promise<AccessRequest | undefined>;
   /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
   recent(by: bigint, max: number): Promise<{ readonly count: number; readonly wait: number }>;
+  /** Answers with what is open already, unless the key has an answer: then it throws that one. */
+  repeat(request: AccessRequest, once?: Once<Created>): Promise<Created>;
+  /** Removes some of those that were closed more than 400 days ago. */
+  sweep(): Promise<void>;
   create(actor: Actor, made: NewRequest, once?: Once<Created>): Promise<Created>;
   close(actor: Actor, id: bigint, closing: Closing): Promise<AccessRequest | undefined>;
   approve(actor: Actor, request: AccessRequest, approval: Approval): Promise<AccessRequest>;
@@ -87,6 +96,7 @@ export interface ListQuestion {
   readonly by: bigint | undefined;
   /** Only what the reader can decide. */
   readonly isForMe: boolean;
+  readonly limits?: MaybeLimits;
 }
 
 interface Parts {
@@ -112,19 +122,19 @@ export function createRequests(parts: Parts) {
   const { store, judge, approvers, requestable, shown, mails, give } = parts;
   return { get, list, inbox, deny, cancel, end, acknowledge, visible, visibleAmong, ruleOf, requireDecider };
 
-  async function get(organizationId: bigint, readerId: bigint, id: bigint): Promise<ShownRequest> {
-    return await shown.fresh(await visible(organizationId, readerId, id), readerId);
+  async function get(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    return await shown.fresh(await visible(setting, id), setting.actor.id);
   }
 
   /** Of one organization. */
   async function list(question: ListQuestion, page: PageRequest): Promise<Page<ShownRequest>> {
-    const { organizationId, readerId, states, by, isForMe } = question;
+    const { organizationId, readerId, states, by, isForMe, limits } = question;
     const seesAll = organizationId !== undefined && !isForMe && (await seesLog(organizationId, readerId));
     const isOpenWanted = states.length === 0 || states.includes('open');
     const organizations = organizationId === undefined ? [] : [organizationId];
     const decidable = seesAll || !isOpenWanted ? [] : await decidableBy(readerId, organizations);
     const ids = decidable.map(({ id }) => id);
-    const filter = { organizationId, states, by };
+    const filter = { organizationId, states, by, limits };
     const some = { ids, own: isForMe ? undefined : readerId };
     const found = await store.list(seesAll ? filter : { ...filter, visible: some }, page);
     return { ...found, items: await shown.listed(found.items, readerId) };
@@ -132,11 +142,11 @@ export function createRequests(parts: Parts) {
 
   /** Over all organizations: what the user asked for, or what they can decide. */
   async function inbox(
-    { readerId, states, isForMe }: ListQuestion,
+    { readerId, states, isForMe, limits }: ListQuestion,
     organizations: readonly bigint[],
     page: PageRequest,
   ): Promise<Page<ShownRequest>> {
-    const filter = { organizationId: undefined, states };
+    const filter = { organizationId: undefined, states, limits };
     const decidable = isForMe ? await decidableBy(readerId, organizations) : [];
     const visible = { ids: decidable.map(({ id }) => id), own: undefined };
     const found = await store.list(isForMe ? { ...filter, by: undefined, visible } : { ...filter, by: readerId }, page);
@@ -157,9 +167,9 @@ export function createRequests(parts: Parts) {
   }
 
   /** What the reader may not see does not exist for them. */
-  async function visible(organizationId: bigint, readerId: bigint, id: bigint): Promise<AccessRequest> {
+  async function visible({ organizationId, actor, limits }: RequestSetting, id: bigint): Promise<AccessRequest> {
     const request = await store.get(id, organizationId);
-    if (!request || !(await mayRead(request, readerId))) throw requestNotFound();
+    if (!request || !isWithin(limits, request) || !(await mayRead(request, actor.id))) throw requestNotFound();
     return request;
   }
 
@@ -206,10 +216,6 @@ export function createRequests(parts: Parts) {
 
   /** Rejects a caller who may not decide about an open request, before anything else is looked at. */
   async function requireDecider({ actor }: RequestSetting, request: AccessRequest): Promise<void> {
-    if (actor.sudoBy) throw sudoForbidden();
-    if (isRobotPrincipal(actor.id)) {
-      throw new AppError('forbidden', 'robots do not decide about access requests', { reason: 'not_for_robots' });
-    }
     if (request.state !== 'open') throw wasClosed();
     if (isPrincipal(request.by, actor.id)) {
       throw new AppError('forbidden', 'nobody decides about a request of their own', { reason: 'own_request' });
@@ -222,6 +228,7 @@ export function createRequests(parts: Parts) {
   }
 
   async function deny(setting: RequestSetting, id: bigint, comment: string | undefined): Promise<ShownRequest> {
+    requireUser(setting);
     const request = await readFor(setting, id);
     await requireDecider(setting, request);
     const said = readComment(comment);
@@ -246,9 +253,9 @@ export function createRequests(parts: Parts) {
   }
 
   /** Nobody acts on a request in the name of another user. */
-  async function readFor({ organizationId, actor }: RequestSetting, id: bigint): Promise<AccessRequest> {
-    if (actor.sudoBy) throw sudoForbidden();
-    return await visible(organizationId, actor.id, id);
+  async function readFor(setting: RequestSetting, id: bigint): Promise<AccessRequest> {
+    if (setting.actor.sudoBy) throw sudoForbidden();
+    return await visible(setting, id);
   }
 
   /** The requester gives it back, or it is withdrawn. */
@@ -281,11 +288,9 @@ export function createRequests(parts: Parts) {
   }
 
   async function acknowledge(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
+    requireUser(setting);
     const request = await readFor(setting, id);
     const { organizationId, actor } = setting;
-    if (isRobotPrincipal(actor.id)) {
-      throw new AppError('forbidden', 'robots do not acknowledge anything', { reason: 'not_for_robots' });
-    }
     if (isPrincipal(request.by, actor.id)) {
       throw new AppError('forbidden', 'another owner must acknowledge it', { reason: 'own_request' });
     }
@@ -298,9 +303,23 @@ export function createRequests(parts: Parts) {
   }
 }
 
+/** A token that is limited to single objects reaches what gives access to one of them, and to nothing else. */
+function isWithin(limits: MaybeLimits, { organizationId, object, change }: AccessRequest): boolean {
+  if (reachesOrganization(limits, organizationId)) return true;
+  return change.action === 'assignment.create' && isListed(limits, object);
+}
+
 export function readComment(comment: string | undefined): string {
   if ([...(comment ?? '')].length <= MAX_COMMENT) return comment ?? '';
   throw invalidField('comment', `comment must have at most ${MAX_COMMENT} characters`);
+}
+
+/** Nobody decides in the name of another user, and no robot decides: they hear so before anything of a request shows. */
+export function requireUser({ actor }: RequestSetting): void {
+  if (actor.sudoBy) throw sudoForbidden();
+  if (isRobotPrincipal(actor.id)) {
+    throw new AppError('forbidden', 'robots do not decide about access requests', { reason: 'not_for_robots' });
+  }
 }
 
 export function sudoForbidden(): AppError {

@@ -3,6 +3,7 @@ import type { Authz } from '../authz/authz.wiring.ts';
 import { createEscalationGuard } from '../authz/escalation.ts';
 import type { Remedies, RemedyQuestion } from '../authz/explain/remedy.ts';
 import { createTokenReach } from '../authz/token-reach.ts';
+import type { BackgroundWork } from '../base/scheduling/background-work.ts';
 import { createMailer } from '../base/mail/mailer.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -37,6 +38,7 @@ export function wireRequests(
   { quietJudge: judge, graphs, names, model, heldPlaces: held, owners }: Authz,
   remedies: (question: RemedyQuestion) => Promise<Remedies>,
   assignments: Assignments,
+  background: BackgroundWork,
 ) {
   revisions.addExpirer(expireRequests);
   const revision = () => revisions.latest;
@@ -62,8 +64,7 @@ export function wireRequests(
   const requestable = createRequestableChanges({
     ...{ remedies, judge, approvers, roles, rulesOf, store: subjects, catalog: CATALOG, isRelation },
   });
-  const onError = (error: unknown) => log.error({ err: error }, 'emails about an access request not sent');
-  const mails = createRequestMails(createRequestMailStore(db), createMailer(config, log), baseUrl, onError);
+  const mails = createRequestMails(createRequestMailStore(db), createMailer(config, log), baseUrl, background);
   const effectsOf = createRequestEffects(graphs, model);
   const ruleOf = async (request: AccessRequest) => await requests.ruleOf(request);
   const shown = createShownRequests({
@@ -91,6 +92,7 @@ export function wireRequests(
     requestable: requestable.requestable,
     mayBeAsked: requestable.mayBeAskedAbout,
     visibleAmong: requests.visibleAmong,
+    sweep: store.sweep,
     mount(scope: Scope): void {
       requestRoutes(scope, { asking, approving, requests, people: names, baseUrl });
       requestRuleRoutes(scope, rules);

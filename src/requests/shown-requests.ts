@@ -31,7 +31,7 @@ export interface NamedEffect extends RequestEffect {
 
 interface Parts {
   readonly judge: Pick<Judge, 'holds' | 'allowed'>;
-  readonly approvers: Pick<Approvers, 'of'>;
+  readonly approvers: Pick<Approvers, 'ofAll'>;
   readonly roles: Pick<ApproverStore, 'role' | 'teamGrant' | 'isOwnersTeam'>;
   readonly effectsOf: (change: WholeChange) => Promise<RequestEffects>;
   readonly noteEffects: (request: AccessRequest, effects: RequestEffects, digest: string) => Promise<void>;
@@ -41,6 +41,13 @@ interface Parts {
   readonly revision: () => bigint;
 }
 
+/** The rule of an open request, and who can decide about it. */
+interface Deciding {
+  readonly rule: RequestRule | undefined;
+  readonly able: readonly bigint[];
+}
+
+const NOBODY: Deciding = { rule: undefined, able: [] };
 const MAX_EFFECTS = 100;
 const MAX_REMEMBERED = 1000;
 
@@ -107,21 +114,41 @@ export function createShownRequests(parts: Parts) {
   async function listed(requests: readonly AccessRequest[], readerId: bigint): Promise<ShownRequest[]> {
     const shown: ShownRequest[] = [];
     const named = await namesFor(requests);
-    for (const request of requests) shown.push(await shownTo(request, readerId, named));
+    const deciding = await decidingAbout(requests);
+    const able = [...deciding.values()].flatMap((one) => one.able);
+    const who = able.length === 0 ? new Map<string, string>() : await names(distinct(able).map((id) => `user:${id}`));
+    for (const request of requests) {
+      shown.push(await shownTo(request, readerId, named, deciding.get(request) ?? NOBODY, who));
+    }
     return shown;
+  }
+
+  /** Who can decide about those that are open, for all requests of an organization together. */
+  async function decidingAbout(requests: readonly AccessRequest[]): Promise<ReadonlyMap<AccessRequest, Deciding>> {
+    const found = new Map<AccessRequest, Deciding>();
+    const open = requests.filter(({ state }) => state === 'open');
+    for (const own of Map.groupBy(open, ({ organizationId }) => organizationId).values()) {
+      const asked: { readonly request: AccessRequest; readonly rule: RequestRule | undefined }[] = [];
+      for (const request of own) asked.push({ request, rule: await ruleOf(request) });
+      const able = await approvers.ofAll(asked);
+      for (const [place, { request, rule }] of asked.entries()) found.set(request, { rule, able: able[place] ?? [] });
+    }
+    return found;
   }
 
   async function namesFor(requests: readonly AccessRequest[]) {
     const objects = requests.flatMap(({ effects }) =>
       [...effects.gains, ...effects.loses].slice(0, 2 * MAX_EFFECTS).map(({ object }) => object),
     );
-    return await names([...new Set(objects)]);
+    return objects.length === 0 ? new Map<string, string>() : await names(distinct(objects));
   }
 
   async function shownTo(
     request: AccessRequest,
     readerId: bigint,
     named: ReadonlyMap<string, string>,
+    { rule, able }: Deciding,
+    who: ReadonlyMap<string, string>,
   ): Promise<ShownRequest> {
     const { organizationId, by, change, object, effects } = request;
     const organization = { type: 'organization', id: organizationId } as const;
@@ -132,9 +159,6 @@ export function createShownRequests(parts: Parts) {
       change.action === 'assignment.create'
         ? ({ type: 'role', id: change.role.id } as const)
         : ({ type: 'team', id: change.team.id } as const);
-    const rule = request.state === 'open' ? await ruleOf(request) : undefined;
-    const able = rule ? await approvers.of(request, rule) : [];
-    const who = await names(seesMembers ? able.map((id) => `user:${id}`) : []);
     const gains = await seen(effects.gains, readerId, organizationId, named);
     const loses = await seen(effects.loses, readerId, organizationId, named);
     return {
@@ -163,6 +187,10 @@ export function createShownRequests(parts: Parts) {
     }
     return found;
   }
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
 }
 
 function effectsIn({ effects, digest }: AccessRequest): Pick<AccessRequest, 'effects' | 'digest'> {

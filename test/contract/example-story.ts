@@ -11,7 +11,7 @@ import { numbersOf } from '../support/world/authz.ts';
 import type { TestMarketplace } from '../support/world/marketplace.ts';
 import { createBrowser, originOf } from '../support/world/second-factors.ts';
 import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
-import { ACCESS_REQUESTS } from './example-requests-access.ts';
+import { ACCESS_REQUESTS, prepareRequests } from './example-requests-access.ts';
 import { ADMIN_REQUESTS } from './example-requests-admin.ts';
 import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
 import { FACTOR_REQUESTS } from './example-requests-factors.ts';
@@ -68,6 +68,7 @@ export async function prepareStory(market: TestMarketplace) {
     select id, 'company', 'https://login.example.com/realms/company', s.subject, 'ann@example.com'
       from account, (values ('f81d4fae'), ('0a9c2e51')) as s (subject) where name = 'ann' order by s.subject desc`;
   await market.instance.db.query(statement(linked));
+  Object.assign(known.created, await prepareRequests(market));
   return { known, send };
 
   async function send(atrium: TestServer, name: string, request: ExampleRequest): Promise<Answer> {

@@ -35,6 +35,7 @@ const NOUNS =
 const VERBS =
   'list get create update delete add remove assign check count search find export import verify preview explain render ' +
   'accept receive report resend retry revoke release retire rotate end set confirm follow unfollow download ' +
+  'approve deny cancel acknowledge request replace reset ' +
   'start keep close';
 const BARE_VERBS = new Set(['signIn', 'signInWithPasskey', 'signOut']);
 

@@ -1,4 +1,3 @@
-import { DECIDED_REQUESTS } from './example-requests-access.ts';
 /**
  * What a test server cannot answer, and why. The responses are written by hand, and the test only checks that they fit
  * their schemas.
@@ -47,7 +46,6 @@ export const WRITTEN_EXAMPLES: Readonly<
     body: { provider: 'company' },
     response: { url: 'https://login.example.com/realms/company/auth?client_id=atrium&response_type=code' },
   },
-  ...DECIDED_REQUESTS,
   checkProvider: {
     because: 'it calls a provider',
     parameters: { provider: 'company' },

@@ -1,21 +1,16 @@
 import Type from 'typebox';
 import { PLACE_TYPES } from '../../changes/object-kinds.ts';
-import { named, shownAs } from '../../http/wire/schemas.ts';
+import { MaybeInt64, named } from '../../http/wire/schemas.ts';
 import { HIDDEN } from '../explain/hidden-objects.ts';
 import type { Place } from './places.ts';
 
 const says = (description: string) => ({ description });
-/** Written exactly over the whole range, which a list of types would not be. */
-const MaybeId = shownAs(Type.Unsafe<number | bigint | null>({ type: 'integer', nullable: true }), {
-  type: ['integer', 'null'],
-  format: 'int64',
-});
 export const PlaceResponse = named(
   'AssignmentPlace',
   Type.Object(
     {
       type: Type.String({ enum: [...PLACE_TYPES], ...says('What it is.') }),
-      id: MaybeId,
+      id: MaybeInt64,
       name: Type.String(says('Its name, or (hidden) if the caller may not see it.')),
       clusters: Type.Optional(Type.Integer(says('Of a cluster set: how many clusters are in it now.'))),
     },

@@ -30,6 +30,12 @@ export function shownAs<Schema extends TSchema>(schema: Schema, shape: object): 
   return Object.assign(schema, { [SHOWN]: shape });
 }
 
+/** An ID, or null. Written exactly over the whole range, which a list of types would not be. */
+export const MaybeInt64 = shownAs(Type.Unsafe<number | bigint | null>({ type: 'integer', nullable: true }), {
+  type: ['integer', 'null'],
+  format: 'int64',
+});
+
 /** Says more to readers than validation checks, because the rules check it, in their own words. */
 export function documentedSchema<Schema extends TSchema>(schema: Schema, further: object): Schema {
   const { [SHOWN]: shape = schema } = schema as { readonly [SHOWN]?: object };
