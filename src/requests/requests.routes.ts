@@ -133,7 +133,6 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
         params: RequestId,
         querystring: OrgQuery,
         body: ApprovalBody,
-        optionalBody: true,
         response,
       },
     },
