@@ -161,7 +161,9 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind === 'platform' || kind === 'guardrail' || kind === 'invitation' || kind === 'request' ? undefined : { kind, id };
+    return kind === 'platform' || kind === 'guardrail' || kind === 'invitation' || kind === 'request'
+      ? undefined
+      : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
 }
