@@ -233,6 +233,7 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     providers: 'company',
     credentials: 'none',
     invitations: 'none',
+    requests: 'req_1',
   };
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];

@@ -70,6 +70,11 @@ const COMMANDS = {
     'list who has which role, on what and until when',
     async () => (await import('./commands/assignments.ts')).assignments,
   ),
+  request: entry(
+    'access',
+    'ask for access that you lack, and decide about what other users ask for',
+    async () => (await import('./commands/request.ts')).request,
+  ),
   guardrail: entry(
     'access',
     'manage statements about access that must stay true',

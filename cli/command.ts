@@ -48,6 +48,8 @@ export interface Group {
   readonly summary: string;
   /** The command that runs if the words name none. */
   readonly byDefault?: string;
+  /** The command that takes a next word that names none of them. Its commands then have no other words. */
+  readonly otherwise?: string;
   readonly commands: Readonly<Record<string, Command | Group | ServerCommand>>;
 }
 

@@ -9,11 +9,10 @@ import {
   optionsOf,
   type ServerCommand,
 } from './command.ts';
-import { defaultIn, leadingOptions, readValues } from './parse.ts';
+import { defaultIn, leadingOptions, readValues, verbOf } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';
 import { plain } from './text.ts';
-import { verbIn } from './verbs.ts';
 
 const PATIENCE = '1';
 /** Asks the shell to complete file names itself. */
@@ -42,13 +41,19 @@ async function candidates(
   if (first === undefined) return Object.entries(CATALOGUE).map(([name, { about }]) => [name, about]);
   let node: Node | undefined = await CATALOGUE[first]?.load();
   while (node && isGroup(node) && rest.length > 0) {
-    const usual: Node | undefined = defaultIn(node, rest[0] ?? '');
-    node = usual ?? node.commands[verbIn(node.commands, rest.shift() ?? '')];
+    const verb = verbOf(node, rest[0] ?? '');
+    if (Object.hasOwn(node.commands, verb)) rest.shift();
+    node = node.commands[verb] ?? defaultIn(node, rest[0] ?? '');
   }
   if (node && isGroup(node) && last.startsWith('-')) node = defaultIn(node, last) ?? node;
   if (!node) return [];
   if (isOnServer(node)) return onServer(node, rest.length === 0, last);
-  if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);
+  if (isGroup(node)) {
+    const names = Object.entries(node.commands).map(([name, { summary }]): Candidate => [name, summary]);
+    const other = node.otherwise === undefined ? undefined : node.commands[node.otherwise];
+    const arg = other && !isGroup(other) && !isOnServer(other) ? argumentAt(other, 0) : undefined;
+    return arg ? [...names, ...(await values(arg, rest, other as Command))] : names;
+  }
   const options: Readonly<Record<string, Option>> = { ...optionsOf(node), ...globalOptionsOf(node) };
   const open = openOption(options, rest.at(-1) ?? '');
   if (open) return await values(open, rest.slice(0, -1), node);

@@ -58,6 +58,7 @@ function groupHelp(path: readonly string[], group: Group, style: Style): string[
   return [
     `${here}: ${group.summary}`,
     ...(group.byDefault === undefined ? [] : [`Without a command, it is ${here} ${group.byDefault}.`]),
+    ...(group.otherwise === undefined ? [] : [`Any other word begins ${here} ${group.otherwise}.`]),
     '',
     style.bold('Commands'),
     ...columns(rows),

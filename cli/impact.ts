@@ -8,6 +8,8 @@ import type { Session } from './session.ts';
 import { plain } from './text.ts';
 
 export type Impact = Answer<'POST /authz/preview'>;
+/** What a preview and an access request tell about those who gain or lose something. */
+export type Effects = Pick<Impact, 'users' | 'total'>;
 type Effect = Impact['unattended'][number];
 type Kept = Impact['users'][number]['keeps'][number];
 type Plan = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>;
@@ -44,15 +46,24 @@ export async function forecastOf(session: Session, at: string): Promise<Shown> {
   return { data: impact, names, lay: (style) => linesOf(impact, style, at) };
 }
 
-export function linesOf(
-  { users, total, unattended, refusals, guardrails }: Impact,
-  style: Style,
-  at?: string,
-): string[] {
+export function linesOf(impact: Impact, style: Style, at?: string): string[] {
   // Those that are enforced are among the refusals, but what ends by itself is not refused.
+  const { total, unattended, refusals, guardrails } = impact;
   const watched = guardrails.filter(({ enforce }) => !enforce || at !== undefined);
-  const hidden = total - users.length;
   const count = total === 1 ? '1 person' : `${total} people`;
+  return [
+    ...effectLines(impact, style, at),
+    ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),
+    ...unattended.map((effect) => style.bad(`  ! ${wordsOf(effect)}`)),
+    ...refusals.map(({ message }) => style.bad(`would be rejected: ${plain(message)}`)),
+    ...watched.map(({ name, sentence }) => style.bad(`would violate the guardrail ${plain(name)}: ${plain(sentence)}`)),
+    summaryOf(total, count, at),
+  ];
+}
+
+/** Who gains, loses and keeps what. */
+export function effectLines({ users, total }: Effects, style: Style, at?: string): string[] {
+  const hidden = total - users.length;
   return [
     ...users.flatMap(({ user, gains, loses, keeps, more, token_creators: creators = [] }) => [
       style.bold(plain(user.type === 'robot_ac' ? `robot ${user.name}` : user.name)),
@@ -66,11 +77,6 @@ export function linesOf(
       ...(creators.length > 0 ? [`  tokens created by ${creators.map(({ name }) => plain(name)).join(', ')}`] : []),
     ]),
     ...(hidden > 0 ? [style.dim(`and ${hidden} more people`)] : []),
-    ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),
-    ...unattended.map((effect) => style.bad(`  ! ${wordsOf(effect)}`)),
-    ...refusals.map(({ message }) => style.bad(`would be rejected: ${plain(message)}`)),
-    ...watched.map(({ name, sentence }) => style.bad(`would violate the guardrail ${plain(name)}: ${plain(sentence)}`)),
-    summaryOf(total, count, at),
   ];
 }
 

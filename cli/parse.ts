@@ -53,7 +53,7 @@ async function findNode(argv: readonly string[], names: readonly string[], load:
   const path = [first];
   while (isGroup(node)) {
     const [options, [word = '']] = leadingOptions(rest);
-    const verb = verbIn(node.commands, word);
+    const verb = verbOf(node, word);
     if (!Object.hasOwn(node.commands, verb)) {
       const usual: Node | undefined = [...leading, ...options].some(isHelp)
         ? undefined
@@ -69,9 +69,15 @@ async function findNode(argv: readonly string[], names: readonly string[], load:
   return { path, node, rest: [...leading, ...rest], leading };
 }
 
-/** The command of a group that a line without a further word, or with options only, runs. */
-export function defaultIn({ byDefault, commands }: Group, word: string): Node | undefined {
-  return byDefault === undefined || (word !== '' && !word.startsWith('-')) ? undefined : commands[byDefault];
+/** The command of a group that a line runs whose next word names none of them, or is an option, or is not there. */
+export function defaultIn({ byDefault, otherwise, commands }: Group, word: string): Node | undefined {
+  const name = word === '' || word.startsWith('-') ? byDefault : otherwise;
+  return name === undefined ? undefined : commands[name];
+}
+
+/** The name of the command that a word means. Where any word can follow, such as `view`, only the names themselves are. */
+export function verbOf({ commands, otherwise }: Group, word: string): string {
+  return otherwise === undefined ? verbIn(commands, word) : word;
 }
 
 const EVERYWHERE: ReadonlyMap<string, Option> = new Map(

@@ -8,7 +8,7 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
   const message = fields(error);
   if (error.reason === 'unknown_relation') return { line: message, exit: EXIT.usage };
   if (status === 401) return rejected(`${message}; sign in again with atrium login`);
-  if (status === 403) return rejected(`${message}${whatItTakes(error.relation)}`);
+  if (status === 403) return rejected(`${message}${whatItTakes(error)}`);
   if (status === 412) return rejected(`${message}; run the command again`);
   if (status === 429)
     return rejected(`${message}${error.retryAfter === undefined ? '' : `; try again in ${error.retryAfter} s`}`);
@@ -21,12 +21,13 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
 }
 
 /** If a relation is missing, the user can ask for an explanation. */
-function whatItTakes(relation: string): string {
+function whatItTakes({ relation, isRequestable }: ApiError): string {
   const [, verb, type = 'org'] = /^(?:can_)?(\w+)(?::(\w+))?$/.exec(relation) ?? [];
   // Whoever owns something is no action that can be explained.
-  return verb === undefined || verb === 'owner' || type === 'role'
-    ? ''
-    : `; for details run atrium can me ${verb} ${wordOf(type)}:NAME --why`;
+  if (verb === undefined || verb === 'owner' || type === 'role') return '';
+  const object = `${wordOf(type)}:NAME`;
+  const asking = isRequestable ? `; to ask for it run atrium request ${verb} ${object} --for 4h --because TEXT` : '';
+  return `; for details run atrium can me ${verb} ${object} --why${asking}`;
 }
 
 /** A 422 names each field. Only those that the message does not already mention are added. */

@@ -6213,7 +6213,7 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body: NewApprovalInput | RawBody;
+      body?: NewApprovalInput | RawBody | undefined;
     };
     answer: AccessRequest;
   };

@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly reason: string;
   /** The missing relation, if that is the reason. */
   readonly relation: string;
+  /** Whether the caller could ask for what they lack. */
+  readonly isRequestable: boolean;
   /** What the user can finish signing in with, if a second factor is needed. */
   readonly secondFactor: readonly string[];
   /** Which fields of the body are wrong, on 422. */
@@ -25,6 +27,7 @@ export class ApiError extends Error {
     detail: {
       reason?: string;
       relation?: string;
+      isRequestable?: boolean;
       secondFactor?: readonly string[];
       errors?: readonly FieldError[];
       requestId?: string;
@@ -36,6 +39,7 @@ export class ApiError extends Error {
     this.status = status;
     this.reason = detail.reason ?? '';
     this.relation = detail.relation ?? '';
+    this.isRequestable = detail.isRequestable ?? false;
     this.secondFactor = detail.secondFactor ?? [];
     this.errors = detail.errors ?? [];
     this.requestId = detail.requestId ?? '';

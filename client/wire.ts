@@ -57,6 +57,7 @@ export function refusal({ status, headers }: Head, text: string): Error {
   return new ApiError(status, message, {
     reason: typeof body.reason === 'string' ? body.reason : '',
     relation: typeof body.relation === 'string' ? body.relation : '',
+    isRequestable: body.requestable === true,
     secondFactor: (body.second_factor as { methods?: readonly string[] } | undefined)?.methods ?? [],
     errors: Array.isArray(body.errors) ? (body.errors as FieldError[]) : [],
     requestId: headers.get('x-request-id') ?? '',
@@ -66,7 +67,7 @@ export function refusal({ status, headers }: Head, text: string): Error {
 
 function readBody(
   text: string,
-): Partial<Record<'message' | 'reason' | 'relation' | 'second_factor' | 'errors', unknown>> {
+): Partial<Record<'message' | 'reason' | 'relation' | 'requestable' | 'second_factor' | 'errors', unknown>> {
   try {
     return (JSON.parse(text) as object | null) ?? {};
   } catch {

@@ -26,6 +26,12 @@ const ACCESS_CHANGES = {
   test: /[\\/]console[\\/]src[\\/](parts[\\/](impact|expiry)|pages[\\/](assignments[\\/]|members[\\/]member-access))/,
   priority: 1,
 };
+/** Only the pages that explain access, or ask for it, need it. */
+const ACCESS_ANSWERS = {
+  name: 'access-answers',
+  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of))/,
+  priority: 1,
+};
 const SHARED = { name: 'shared', minShareCount: 2 };
 
 /** How the web console is built. */
@@ -45,7 +51,9 @@ export function consoleConfig(outDir) {
       reportCompressedSize: false,
       // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.
       cssCodeSplit: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, SHARED] } } },
+      rolldownOptions: {
+        output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SHARED] } },
+      },
     },
     plugins: [
       {

@@ -1,8 +1,9 @@
 import type { Answer } from '../../client/client.ts';
+import { wordOf } from '../../client/object-kinds.ts';
 import { command } from '../command.ts';
 import { EXIT, rejected } from '../failure.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
-import { findObject } from '../names.ts';
+import { findObject, type ObjectRef } from '../names.ts';
 import { NAMESPACE } from '../namespace.ts';
 import type { Shown, Style } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
@@ -68,6 +69,7 @@ export const can = command({
       lay: (style) => [
         verdict(style, answer.allowed, subject),
         ...(options.why ? [`  ${plain(answer.sentence)}`, ...layRemedies(style, answer)] : []),
+        ...(options.why && user === undefined ? askForIt(answer, object, relation, options.namespace) : []),
         ...(answer.at === undefined ? [] : [`  ${plain(sinceThen(answer))}`]),
         ...(options.paths ? layPaths(answer) : []),
       ],
@@ -101,6 +103,27 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
     ...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []),
     ...(note ? [plain(note)] : []),
   ];
+}
+
+/** The command that asks for it, if the caller can. */
+function askForIt(
+  { requestable }: Explanation,
+  { type, name }: ObjectRef,
+  relation: string,
+  namespace: string | undefined,
+): string[] {
+  if (!requestable) return [];
+  const where = namespace === undefined ? '' : ` --namespace ${namespace}`;
+  const object = quoted(`${wordOf(type)}:${name}`);
+  return [
+    '',
+    plain(`ask for it: atrium request ${relation.replace(/^can_/, '')} ${object}${where} --for 4h --because TEXT`),
+  ];
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w:./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** From the user to the object, over the rows of the database. */

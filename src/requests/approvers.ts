@@ -100,10 +100,7 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
   }
 
   /** The same about many requests of one organization. */
-  async function mayDecideAll(
-    personId: bigint,
-    asked: readonly RuledRequest[],
-  ): Promise<boolean[]> {
+  async function mayDecideAll(personId: bigint, asked: readonly RuledRequest[]): Promise<boolean[]> {
     const answers: boolean[] = [];
     const gifts = new Map<number, Gift>();
     const yieldIfDue = createYielder();

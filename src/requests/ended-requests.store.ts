@@ -80,8 +80,7 @@ export const expireRequests: Expirer = async (query, touch, record, max) => {
 const NAMED: ReadonlySet<Change['kind']> = new Set(['role', ...PLACE_TYPES.map((type) => OBJECT_KINDS[type].source)]);
 
 /** What ends nothing that a request names, so most writes need no further trip to the database. */
-const KEEPING =
-  /\.(?:create|add_member|report|phase|bind)$|^(?:role|cluster|contract|robot|organization|subscription)\.update$/;
+const KEEPING = /^(?!assignment\.update$)\w+\.(?:create|update|add_member|report|phase|bind)$/;
 
 export const endRequests: Finisher = async (query, touched, touch, record, entries) => {
   if (entries.length > 0 && entries.every(({ action }) => KEEPING.test(action))) return;

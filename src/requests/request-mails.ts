@@ -1,6 +1,6 @@
-import type { BackgroundWork } from '../base/scheduling/background-work.ts';
 import type { EmailMessage } from '../base/mail/email-message.ts';
 import type { Mailer } from '../base/mail/mailer.ts';
+import type { BackgroundWork } from '../base/scheduling/background-work.ts';
 import { type AccessRequest, requestName } from './access-request.ts';
 
 export interface RequestMailStore {

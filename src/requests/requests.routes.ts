@@ -68,7 +68,14 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       const asked = by === undefined ? undefined : await askedBy(organization.id, by);
       const page = readPage(request.query);
       const question: ListQuestion = {
-        ...{ organizationId: organization.id, readerId: person.id, states: readStates(state), by: asked, isForMe, limits },
+        ...{
+          organizationId: organization.id,
+          readerId: person.id,
+          states: readStates(state),
+          by: asked,
+          isForMe,
+          limits,
+        },
       };
       const found = await requests.list(question, page);
       showPage(request, reply, baseUrl(), page, found.total);
@@ -133,6 +140,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
         params: RequestId,
         querystring: OrgQuery,
         body: ApprovalBody,
+        optionalBody: true,
         response,
       },
     },

@@ -8,6 +8,7 @@ import { type Cli, cliAs, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
 import { INVITATION_LINES } from './invitation-lines.ts';
+import { REQUEST_LINES } from './request-lines.ts';
 import { REVIEW_LINES } from './review-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
@@ -16,6 +17,7 @@ const STORIES = {
   ...OTHER_STORIES,
   assignments: ASSIGNMENT_LINES,
   invitations: INVITATION_LINES,
+  'access requests': REQUEST_LINES,
   'second factors and providers': SIGN_IN_LINES,
   'access reviews': REVIEW_LINES,
 };
@@ -58,13 +60,17 @@ async function* play(atrium: TestServer, lines: readonly Line[]): AsyncGenerator
   writeFileSync(join(folder, 'broken.json'), '{"roles": [}');
   writeFileSync(join(folder, 'wrong.yaml'), ROLES.replace('view audit log', 'view everything'));
   const people = new Map<string, Cli>();
+  let request = '';
   try {
-    for (const [who, line, input] of lines) {
+    for (const [who, told, input] of lines) {
+      // The IDs of access requests are random.
+      const line = told.replace('LATEST', request);
       const cli = people.get(who) ?? cliAs(atrium, who);
       people.set(who, cli);
       const piped = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
       const said = await cli(line, { cwd: folder, ...(input !== undefined && { input }) });
-      yield { heading: `${who} $ atrium ${line}${piped}`, said };
+      request = /^req_\d+/m.exec(said.stdout)?.[0] ?? request;
+      yield { heading: `${who} $ atrium ${told}${piped}`, said };
     }
   } finally {
     await atrium.close();
@@ -82,6 +88,8 @@ function neutral(text: string, url: string): string {
       .replaceAll(url, 'http://127.0.0.1:3000')
       .replace(/atr_\w+/g, 'atr_TOKEN')
       .replace(/http:\/\/[\w.:]+\/invitations\/[\w-]{32}/g, 'http://HOST/invitations/CODE')
+      .replace(/\breq_\d+/g, 'req_12')
+      .replace(/^ID +STATE/gm, 'ID      STATE')
       .replace(/…\w{8}\b/g, '…LASTEIGH')
       .replace(/\b[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (uid) =>
         uid.startsWith('0b1c7c0e') ? uid : uid.replace(/\w/g, 'x'),

@@ -21,6 +21,7 @@ const GATHER_MS = 200;
 
 /** What a call shows, by a word in its path. Calls that are not here may show anything. */
 const SHOWN: readonly (readonly [RegExp, readonly EventChange['kind'][]])[] = [
+  [/\/request(s|_rules)\b/, ['request', 'role', 'team', 'assignment']],
   [/\/invitations\b/, ['invitation', 'team', 'user', 'account']],
   [/\/contracts\b/, ['contract', 'assignment']],
   [/\/robots\b/, ['robot', 'token', 'assignment']],

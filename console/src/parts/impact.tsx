@@ -12,6 +12,8 @@ import { When } from './when.tsx';
 import './impact.css';
 
 type Report = Answer<'POST /authz/preview'>;
+/** Who gains and loses what, of a preview or of an access request. */
+export type ImpactUsers = Pick<Report, 'users' | 'total'>;
 type Effect = Report['unattended'][number];
 type Kept = Report['users'][number]['keeps'][number];
 export type PlannedChange = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>['changes'][number];
@@ -87,8 +89,7 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
     return <p class="refusal">{`The server would reject this: ${error.message.replace(CHANGE, '')}.`}</p>;
   if (error !== undefined) return <Fault error={error} />;
   if (!report) return <p class="quiet">Asking the server.</p>;
-  const { users, total, unattended, refusals, guardrails } = report;
-  const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
+  const { unattended, refusals, guardrails } = report;
   return (
     <div class="stack">
       {refusals.map(({ field, message }) => (
@@ -106,24 +107,34 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
       {unattended.length > 0 && (
         <div class="stack tight change">
           <p class="strong">Nobody could do this any more, except site administrators:</p>
-          <Effects effects={unattended} kind="loss" isUnattended />
+          <EffectList effects={unattended} kind="loss" isUnattended />
         </div>
       )}
+      <Effects impact={report} />
+    </div>
+  );
+}
+
+/** Who gains, loses and keeps what. */
+export function Effects({ impact: { users, total } }: { impact: ImpactUsers }) {
+  const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
+  return (
+    <>
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
       {users.slice(0, SHOWN_PEOPLE).map((one) => (
         <div key={principalKey(one.user)} class="stack tight change">
           <span class="strong line">
             <MarkedName of={one.user} />
           </span>
-          <Effects effects={one.gains} kind="gain" />
-          <Effects effects={one.loses} kind="loss" />
-          <Effects effects={one.keeps} kind="kept" />
+          <EffectList effects={one.gains} kind="gain" />
+          <EffectList effects={one.loses} kind="loss" />
+          <EffectList effects={one.keeps} kind="kept" />
           {one.more > 0 && <p class="quiet">{`and ${one.more} more on single objects`}</p>}
           <LiveTokens of={one} />
         </div>
       ))}
       {hidden > 0 && <p class="quiet">{`and ${hidden} more`}</p>}
-    </div>
+    </>
   );
 }
 
@@ -138,13 +149,13 @@ function LiveTokens({
   return <p class="quiet">{`So does every program that has one of its tokens: ${count}${by}.`}</p>;
 }
 
-interface EffectsProps {
+interface EffectListProps {
   readonly effects: readonly (Effect | Kept)[];
   readonly kind: keyof typeof KINDS;
   readonly isUnattended?: boolean | undefined;
 }
 
-function Effects({ effects, kind, isUnattended }: EffectsProps) {
+function EffectList({ effects, kind, isUnattended }: EffectListProps) {
   const rest = effects.slice(SHOWN_EFFECTS);
   if (effects.length === 0) return null;
   const { sign, verb } = KINDS[kind];
@@ -170,7 +181,7 @@ function Effects({ effects, kind, isUnattended }: EffectsProps) {
 }
 
 /** Until when it lasts: a gain, a loss that would have come anyway, or something that is kept for another time. */
-function End({ effect, kind }: { effect: Effect | Kept; kind: EffectsProps['kind'] }) {
+function End({ effect, kind }: { effect: Effect | Kept; kind: EffectListProps['kind'] }) {
   const { expires_at: end } = effect;
   if (kind !== 'kept') {
     if (end === undefined) return null;

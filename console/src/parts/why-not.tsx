@@ -86,6 +86,11 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
       ) : (
         <p class="quiet">Ask an owner of the organization, or a site administrator.</p>
       )}
+      {why.data?.requestable && (
+        <a class="button main" href={orgPath(org, `/requests/new?object=${type}:${id}&relation=${relation}`)}>
+          Ask for it
+        </a>
+      )}
       <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Ways to get it</a>
     </div>
   );

@@ -3,6 +3,7 @@ import { NAMED_TYPES } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
 import { forgetProvider } from '../data/last-provider.ts';
 import { pageData } from '../data/page-data.ts';
+import { useList } from '../data/resource.ts';
 import { isSiteAdmin, me, signedOut } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
@@ -16,6 +17,9 @@ interface Entry {
   readonly title: string;
   readonly icon: IconName;
 }
+
+const INBOX = '/me/requests';
+const INBOX_QUESTION = { query: { for_me: true, limit: 1 } } as const;
 
 interface Group {
   readonly title: string;
@@ -36,6 +40,7 @@ export function organizationGroups(org: string): readonly Group[] {
         at('/access/why', 'Why', 'why'),
         at('/access/who', 'Who can', 'who'),
         at('/access/matrix', 'Matrix', 'matrix'),
+        at('/requests', 'Requests', 'key'),
       ],
     },
     {
@@ -66,6 +71,7 @@ export function organizationGroups(org: string): readonly Group[] {
 
 export function personalGroups(): readonly Group[] {
   const mine: Entry[] = [
+    { href: INBOX, title: 'Access requests', icon: 'deliveries' },
     { href: '/me', title: 'My account', icon: 'members' },
     { href: '/model', title: 'Permission model', icon: 'model' },
   ];
@@ -121,6 +127,7 @@ export function Navigation({ path, isOpen, onLeave, onPalette, onCalls, onKeys }
             >
               <Icon name={entry.icon} />
               {entry.title}
+              {entry.href === INBOX && <InboxCount />}
             </a>
           ))}
         </div>
@@ -149,6 +156,18 @@ export function Navigation({ path, isOpen, onLeave, onPalette, onCalls, onKeys }
         </div>
       </div>
     </nav>
+  );
+}
+
+/** How many requests wait for the user. It changes with the events. */
+function InboxCount() {
+  const { total = 0 } = useList('GET /user/requests', INBOX_QUESTION);
+  if (total === 0) return null;
+  return (
+    <span class="count" title={`${total} for you to decide`}>
+      {total}
+      <span class="only-read"> for you to decide</span>
+    </span>
   );
 }
 

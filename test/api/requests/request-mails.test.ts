@@ -75,8 +75,10 @@ describe('Who hears of access requests', () => {
       readers.push([name, reader]);
     }
     const made = await ask({ namespaces: ['events'] });
-    const concerns = (kind: string, id?: string) => (event: { event: string; data: { changes?: { kind: string; id: string }[] } }) =>
-      event.data?.changes?.some((one) => one.kind === kind && (id === undefined || made.id.endsWith(one.id))) === true;
+    const concerns =
+      (kind: string, id?: string) => (event: { event: string; data: { changes?: { kind: string; id: string }[] } }) =>
+        event.data?.changes?.some((one) => one.kind === kind && (id === undefined || made.id.endsWith(one.id))) ===
+        true;
     for (const [name, reader] of readers.slice(0, 3)) await reader.find(concerns('request', made.id), name);
     assert.equal((await as(dan.name)('POST', request(made.id, 'cancel'))).status, 200);
     // What everybody hears comes after everything that was said before.

@@ -45,7 +45,12 @@ describe('Access requests with limited tokens', () => {
     assert.deepEqual(ids((await dans('GET', '/user/requests')).body), [id]);
     assert.deepEqual(ids((await owners('GET', '/user/requests?for_me=true')).body), [id]);
     for (const verb of ['approve', 'deny'])
-      await rejected(owners, ['POST', request(onStaging.id, verb), { digest: onStaging.digest }], 404, 'request_not_found');
+      await rejected(
+        owners,
+        ['POST', request(onStaging.id, verb), { digest: onStaging.digest }],
+        404,
+        'request_not_found',
+      );
     for (const verb of ['cancel', 'end'])
       await rejected(dans, ['POST', request(onStaging.id, verb)], 404, 'request_not_found');
     const approved = await owners('POST', request(id, 'approve'), { digest });
@@ -85,7 +90,10 @@ describe('Access requests with limited tokens', () => {
     const made = await ask({ namespaces: ['web', 'team-*'] });
     assert.deepEqual(made.asks.namespaces, ['web', 'team-*']);
     assert.deepEqual(
-      made.impact.users[0].gains.map((one: { relation: string; namespaces: string[] }) => [one.relation, one.namespaces]),
+      made.impact.users[0].gains.map((one: { relation: string; namespaces: string[] }) => [
+        one.relation,
+        one.namespaces,
+      ]),
       [['can_connect', ['web', 'team-*']]],
     );
     assert.equal((await approve(made.id)).body.state, 'approved');

@@ -11,6 +11,7 @@ export const NOUNS = [
   'providers',
   'credentials',
   'invitations',
+  'requests',
 ] as const;
 
 /** An object of each kind. */
@@ -38,6 +39,7 @@ const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   ],
   '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
   '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],
+  '/orgs/:org/requests/new': ({ clusters }) => [`?object=cluster:${clusters}&relation=can_edit`],
   '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
 };
 

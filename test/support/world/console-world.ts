@@ -102,6 +102,12 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
     permissions: [{ namespace: 'org_mgmt', action: 'view audit log' }],
     teamIDs: [Number(paymentsId)],
   });
+  const { id: requestId } = await did('dan', 'POST', '/authz/requests?org=acme', {
+    relation: 'can_view_members',
+    object: { type: 'organization', name: 'acme' },
+    for: 'PT4H',
+    reason: 'INC-1234',
+  });
   await did('bob', 'PUT', '/user/following/cat');
   await did('ann', 'POST', '/user/credentials', CREDENTIAL);
   await did('ann', 'POST', '/user/deploy/orders', { spec: { items: [{ chart: { ...CHART, sourceRef: SOURCE } }] } });
@@ -122,6 +128,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       installers: String(atrium.demo.installers.cloudCBound),
       providers: 'company',
       credentials: 'minio',
+      requests: String(requestId),
       invitations: String(link).split('/').at(-1) ?? '',
     },
   };

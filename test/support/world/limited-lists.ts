@@ -5,8 +5,8 @@ import { assignmentList } from './assignments.ts';
 import { INVITATION_LIST } from './invitations.ts';
 import { type Owner, organization, person, robot } from './list-owners.ts';
 import { makePerson } from './people.ts';
-import { reviewList } from './reviews.ts';
 import { REQUEST_LIST } from './request-lists.ts';
+import { reviewList } from './reviews.ts';
 
 /** Whose list grows, and how. `name` is fresh for each call. */
 export interface List {

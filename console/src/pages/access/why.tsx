@@ -5,6 +5,7 @@ import { me } from '../../data/session.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
+import { AskForIt } from '../requests/ask-form.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { Paths, Rows } from './paths.tsx';
@@ -57,13 +58,41 @@ export function WhyPage() {
       </form>
       <AsOfField at={at} />
       <AsOfBanner at={at} changes={why.data?.changed_since} />
-      {isComplete && <Show of={why}>{(answer) => <WhyAnswer org={org} user={user.value} explanation={answer} />}</Show>}
+      {isComplete && (
+        <Show of={why}>
+          {(answer) => (
+            <WhyAnswer
+              org={org}
+              user={user.value}
+              explanation={answer}
+              asks={{ type: type.value, id: id.value, relation: relation.value }}
+            />
+          )}
+        </Show>
+      )}
     </Page>
   );
 }
 
-function WhyAnswer({ org, user, explanation }: { org: string; user: string; explanation: Explanation }) {
-  const { allowed, allowed_now, sentence, missing, steps, paths = [], more = false, remedies = [] } = explanation;
+interface WhyAnswerProps {
+  readonly org: string;
+  readonly user: string;
+  readonly explanation: Explanation;
+  readonly asks: { readonly type: string; readonly id: string; readonly relation: string };
+}
+
+function WhyAnswer({ org, user, explanation, asks }: WhyAnswerProps) {
+  const {
+    allowed,
+    allowed_now,
+    sentence,
+    missing,
+    steps,
+    paths = [],
+    more = false,
+    remedies = [],
+    requestable,
+  } = explanation;
   return (
     <>
       <Card>
@@ -71,6 +100,7 @@ function WhyAnswer({ org, user, explanation }: { org: string; user: string; expl
           <strong>{allowed ? 'Yes' : 'No'}</strong>
           <span>{sentence}</span>
         </p>
+        {requestable && allowed_now === undefined && <AskForIt org={org} {...asks} requestable={requestable} />}
         {allowed_now !== undefined && allowed_now !== allowed && (
           <p class="quiet">Now the answer is {allowed_now ? 'yes' : 'no'}.</p>
         )}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { lacks } from '../support/services/requirements.ts';
+
+describe('Access requests in the console', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    const { status } = await atrium.as('ann')('POST', '/authz/roles?org=acme', {
+      name: 'tuner',
+      permissions: [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }],
+    });
+    assert.equal(status, 201);
+  });
+  after(async () => {
+    await browser?.close();
+    await atrium?.close();
+  });
+
+  const button = ({ page }: Visit, name: string) => page.getByRole('button', { name, exact: true });
+  const field = ({ page }: Visit, name: string) => page.getByLabel(name, { exact: true });
+  const why = () => `/orgs/acme/access/why?user=dan&relation=can_edit&object=cluster:${atrium.world.clusters.prod?.id}`;
+
+  it('dan asks from a Why, the count of ann changes live, she approves what she sees, and dan gives it back', async () => {
+    const ann = await browser.visit(atrium, 'ann');
+    await ann.go('/me/requests');
+    await ann.page.getByText('Nothing waits for you.').waitFor();
+    await ann.page.getByText('Exact as of now').waitFor();
+    assert.equal(await ann.page.locator('nav .count').count(), 0);
+
+    const dan = await browser.visit(atrium, 'dan');
+    await dan.go(why());
+    await dan.page.getByRole('status').getByText('No', { exact: true }).waitFor();
+    await button(dan, 'Ask for it').click();
+    await field(dan, 'Why').fill('INC-1234');
+    await dan.page.locator('dialog').getByRole('button', { name: 'Ask for it' }).click();
+    await dan.page.waitForURL('**/orgs/acme/requests/req_*');
+    await dan.page.getByRole('heading', { name: 'dan asks for access' }).waitFor();
+    assert.equal(await button(dan, 'Approve').count(), 0);
+    await button(dan, 'Cancel request').waitFor();
+    await dan.page.getByText('Exact as of now').waitFor();
+
+    await ann.page.locator('nav .count').getByText('1').waitFor();
+    await ann.page.getByRole('link', { name: 'edit: cluster prod' }).first().click();
+    await ann.page.getByText('dan gets the role tuner on cluster prod').waitFor();
+    await ann.page.getByText('INC-1234').waitFor();
+    // The request became different between the answer and the click.
+    const stale = { data: JSON.stringify({ digest: 'sha256:0' }) };
+    await ann.page.route('**/approve?*', (route) => route.continue({ postData: stale.data }), { times: 1 });
+    await button(ann, 'Approve').click();
+    await ann.page.getByText('What an approval would do has changed').waitFor();
+    assert.equal(await dan.page.getByText('approved', { exact: true }).count(), 0);
+    await field(ann, 'Comment').fill('call me');
+    await button(ann, 'Approve').click();
+    await ann.page.getByText('The request was approved.').waitFor();
+    await ann.page.locator('nav .count').waitFor({ state: 'detached' });
+
+    await button(dan, 'Give back').waitFor();
+    await dan.page.getByText('call me').waitFor();
+    await dan.page.locator('.verdict.yes').waitFor();
+    await button(dan, 'Give back').click();
+    await dan.page.locator('dialog').getByRole('button', { name: 'Give back' }).click();
+    await dan.page.getByText('The access has ended.').waitFor();
+    await dan.page.locator('.verdict.no').waitFor();
+    await ann.go('/orgs/acme/requests?state=ended');
+    await ann.page.getByRole('link', { name: 'edit: cluster prod' }).waitFor();
+    // The browser reports the answer 409 that this test has asked for.
+    assert.deepEqual([...ann.faults.filter((text) => !text.includes('409')), ...dan.faults], []);
+  });
+
+  it('An owner writes the rules, a wrong one is named, and break glass waits for an acknowledgement', async () => {
+    const ann = await browser.visit(atrium, 'ann');
+    await ann.go('/orgs/acme/requests/rules');
+    await ann.page.getByText('No rules yet').waitFor();
+    const editor = ann.page.getByRole('textbox', { name: 'Request rules' });
+    const write = async (text: string) => {
+      await editor.click();
+      await ann.page.keyboard.press('Control+a');
+      await ann.page.keyboard.insertText(text);
+    };
+    await write('[{"name": "all", "longest": "PT8H", "approvals": 9}]');
+    await button(ann, 'Save rules').click();
+    await ann.page.getByText('Approvals must be a number').waitFor();
+    await write('[{"name": "all", "longest": "PT8H", "break_glass": true}]');
+    await button(ann, 'Save rules').click();
+    await ann.page.getByText('1 rule was saved.').waitFor();
+
+    const dan = await browser.visit(atrium, 'dan');
+    await dan.go(`/orgs/acme/requests/new?object=cluster:${atrium.world.clusters.prod?.id}&relation=can_edit`);
+    await field(dan, 'Why').fill('prod is down');
+    await dan.page.getByLabel('Break glass').check();
+    await button(dan, 'Take access now').click();
+    await dan.page.getByText('break glass, not acknowledged').waitFor();
+    await ann.go('/orgs/acme/requests?state=approved');
+    await ann.page.getByRole('link', { name: 'edit: cluster prod' }).click();
+    await button(ann, 'Acknowledge').click();
+    await ann.page.getByText('The use of break glass was acknowledged.').waitFor();
+    await button(ann, 'Acknowledge').waitFor({ state: 'detached' });
+    await button(ann, 'End access').waitFor();
+  });
+});
