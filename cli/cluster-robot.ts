@@ -10,21 +10,14 @@ const OVERLAP_HOURS = 1;
 type Role = Answer<'GET /authz/roles'>[number];
 
 /**
- * A token of the robot that works for one cluster: of its API server, or of its agent. The robot holds *review requests*
- * on the cluster, and its token is limited to it. If there is a token already, it is rotated, and works for an hour more.
+ * A token of the robot that works for the API server of one cluster. The robot holds *review requests* on the cluster, and
+ * its token is limited to it. If there is a token already, it is rotated, and works for an hour more.
  */
-export async function tokenOfClusterRobot(
-  session: Session,
-  cluster: Named,
-  {
-    name,
-    purpose,
-    scopes,
-  }: { readonly name: string; readonly purpose: string; readonly scopes: ('read:authz' | 'write:organization')[] },
-): Promise<string> {
+export async function tokenOfClusterRobot(session: Session, cluster: Named): Promise<string> {
   const [client, org] = [session.client(), session.org()];
+  const name = `kube-${cluster.name}`;
   const found = await client.call('GET /orgs/{org}/robots', { path: { org }, query: { name } });
-  const body = { name, description: purpose };
+  const body = { name, description: `Asks for the API server of ${cluster.name}` };
   const robot = found[0] ?? (await client.call('POST /orgs/{org}/robots', { path: { org }, body }));
   await assignReview(session, robot.id, cluster);
   const path = { id: robot.id };
@@ -39,7 +32,7 @@ export async function tokenOfClusterRobot(
   }
   const made = await client.call('POST /robots/{id}/tokens', {
     path,
-    body: { name: cluster.name, scopes, limits: { objects: [{ type: 'cluster', id: cluster.id }] } },
+    body: { name: cluster.name, scopes: ['read:authz'], limits: { objects: [{ type: 'cluster', id: cluster.id }] } },
   });
   return made.sha1 ?? '';
 }

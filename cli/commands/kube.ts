@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { ApiError } from '../../client/errors.ts';
 import { tokenOfClusterRobot } from '../cluster-robot.ts';
 import { command, type Group } from '../command.ts';
@@ -10,7 +9,6 @@ import type { Session } from '../session.ts';
 
 const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
 const FOLDER = '/etc/kubernetes/atrium';
-const TEMPLATE = 'deploy/kubernetes/agent/agent.yaml';
 
 export const kube: Group = {
   summary: 'reach clusters with kubectl, and let their API servers ask Atrium',
@@ -57,36 +55,8 @@ export const kube: Group = {
       examples: ['atrium kube server-config prod > atrium-prod.yaml'],
       async run(session, { args }) {
         const cluster = await governed(session, args.cluster);
-        const token = await tokenOfClusterRobot(session, cluster, {
-          name: `kube-${cluster.name}`,
-          purpose: `Asks for the API server of ${cluster.name}`,
-          scopes: ['read:authz'],
-        });
+        const token = await tokenOfClusterRobot(session, cluster);
         return verbatim(serverConfig(cluster, token));
-      },
-    }),
-    agent: command({
-      summary: 'print the manifest of the agent of a cluster',
-      details:
-        'Creates the robot agent-CLUSTER, which may review requests of this cluster and nothing else. Run it again to ' +
-        'rotate its token: the old one works for an hour more.',
-      args: { cluster: cluster_ },
-      options: { image: { about: 'the image of Atrium that the cluster can pull', value: 'IMAGE' } },
-      examples: ['atrium kube agent prod --image registry.example.com/atrium > agent.yaml'],
-      async run(session, { args, options }) {
-        const cluster = await governed(session, args.cluster);
-        const token = await tokenOfClusterRobot(session, cluster, {
-          name: `agent-${cluster.name}`,
-          purpose: `Reports for ${cluster.name}, and keeps its bindings true`,
-          scopes: ['read:authz', 'write:organization'],
-        });
-        const values = {
-          TOKEN: token,
-          IMAGE: options.image ?? 'atrium',
-          URL: cluster.server,
-          CLUSTER: `${cluster.id}`,
-        };
-        return verbatim(filled(template(), values).trimEnd());
       },
     }),
   },
@@ -190,18 +160,4 @@ authorizers:
 # --authentication-token-webhook-cache-ttl=0
 # --authorization-config=${FOLDER}/authorization.yaml
 # --api-audiences=ISSUER,${server}/clusters/${uid}`;
-}
-
-/** The template is in the folder of this release, one or two above, as package.json is. */
-function template(): string {
-  for (const folder of ['../../', '../../../']) {
-    try {
-      return readFileSync(new URL(`${folder}${TEMPLATE}`, import.meta.url), 'utf8');
-    } catch {}
-  }
-  throw rejected(`${TEMPLATE} is missing from this installation`);
-}
-
-function filled(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{\{([A-Z]+)\}\}/g, (_all, name: string) => JSON.stringify(values[name] ?? ''));
 }

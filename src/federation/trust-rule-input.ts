@@ -61,6 +61,7 @@ function readIssuer(text: string, hasKeys: boolean, { baseUrl, allowsPlainHttp }
   if (hasKeys && (url?.protocol !== 'http:' || allowsPlainHttp)) return issuer;
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && allowsPlainHttp))) return issuer;
+  if (hasKeys) throw invalidField('issuer', 'issuer must not be an http URL: use the https URL of the issuer');
   const advice = 'or give its public keys in jwks';
   throw invalidField('issuer', `issuer must be an https URL without a user, a query or a fragment, ${advice}`);
 }

@@ -156,7 +156,8 @@ for (const driver of DRIVERS) {
       const { graphs, revisions, loads, patches } = openReplica();
       const store = createGraphStore(atrium.instance.db);
       for (let round = 0; round < COUNTS.graphRounds; round++) {
-        for (let changes = random(4); changes >= 0; changes--) await changeSomething();
+        await changeForSure();
+        for (let changes = random(3); changes > 0; changes--) await changeSomething();
         await revisions.current();
         const patched = await graphs.of(acme().id);
         const fresh = createGraph(model, (await store.load(acme().id)).tuples);

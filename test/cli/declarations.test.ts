@@ -46,7 +46,7 @@ describe('Commands', async () => {
   it('No command takes a secret as an option or as an argument, only the name of a file that contains it', async () => {
     for (const { path, command } of await everyCommand()) {
       const options = Object.entries(command.options ?? {}).filter(
-        ([name, option]) => SECRET.test(name) && !name.endsWith('-name') && option.value !== undefined,
+        ([name, { value }]) => SECRET.test(name) && !/-(name|than)$/.test(name) && value !== undefined,
       );
       for (const [name, { value }] of options) assert.deepEqual([name, value], ['secret-file', 'FILE'], path.join(' '));
       for (const [name, { about, kind }] of Object.entries(command.args ?? {})) {

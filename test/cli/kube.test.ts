@@ -118,21 +118,4 @@ describe('atrium kube', () => {
     assert.equal((await robot('POST', `/clusters/${prod}/access-review`, sar(ask))).status, 200);
     await said(cliAs(atrium, 'cat'), 'kube server-config prod', 1);
   });
-
-  it('agent prints a manifest with a token of a robot of its own', async () => {
-    const text = await said(ann, 'kube agent prod --image registry.example.com/atrium:1');
-    const parts = parseAllDocuments(text).map((one) => one.toJS());
-    const of = (kind: string) => parts.find((part) => part.kind === kind);
-    const { token } = of('Secret').stringData;
-    const [container] = of('Deployment').spec.template.spec.containers;
-    assert.equal(container.image, 'registry.example.com/atrium:1');
-    assert.deepEqual(container.args, ['agent']);
-    assert.deepEqual(container.env[0], { name: 'ATRIUM_URL', value: atrium.url });
-    const robot = callWith(atrium, token);
-    const beat = await robot('POST', `/clusters/${prod}/heartbeat`, { nodeCount: 3, endpoint: SERVER });
-    assert.equal(beat.status, 204, beat.text);
-    assert.equal((await robot('GET', `/clusters/${prod}/bindings`)).status, 200);
-    const rules = of('ClusterRole').rules as { resources: string[]; verbs: string[]; apiGroups: string[] }[];
-    assert.ok(rules.every(({ resources, verbs, apiGroups }) => ![...resources, ...verbs, ...apiGroups].includes('*')));
-  });
 });

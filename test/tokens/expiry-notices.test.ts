@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { EmailMessage } from '../../src/base/mail/email-message.ts';
 import { createExpiryNotices, type ExpiringToken } from '../../src/tokens/expiry-notices.ts';
 
 const at = new Date('2030-01-02T03:04:05Z');
@@ -10,10 +11,10 @@ function token(name: string, to: string): ExpiringToken {
 
 /** Sends notices about these batches of tokens, one after the other, and returns the emails. */
 async function send(...batches: readonly (readonly ExpiringToken[])[]) {
-  const emails: { to: string; subject: string; text: string }[] = [];
+  const emails: EmailMessage[] = [];
   let claims = 0;
   const store = { claim: async () => [...(batches[claims++] ?? [])] };
-  const mailer = { send: async (email: { to: string; subject: string; text: string }) => void emails.push(email) };
+  const mailer = { send: async (email: EmailMessage) => void emails.push(email) };
   const notices = createExpiryNotices(store, mailer as never, [7], () => 'https://atrium.example');
   return { count: await notices.send(), claims, emails };
 }
@@ -23,14 +24,20 @@ describe('Notices about tokens that expire', () => {
     const { count, claims, emails } = await send([token('ci', 'ann@example.com')]);
     assert.deepEqual([count, claims, emails.length], [1, 1, 1]);
     assert.equal(emails[0]?.subject, 'Access token ci expires at 2030-01-02 03:04 UTC');
-    assert.match(emails[0]?.text ?? '', /^An access token expires soon:\n\n {2}ci \(ends with 89abcdef\) expires at /);
+    assert.deepEqual(emails[0]?.body.slice(0, 2), [
+      'An access token expires soon:',
+      { items: ['ci (ends with 89abcdef) expires at 2030-01-02 03:04 UTC'] },
+    ]);
   });
 
   it('Two tokens of one person are counted in the subject, and both are listed', async () => {
     const { count, emails } = await send([token('ci', 'ann@example.com'), token('cd', 'ann@example.com')]);
     assert.deepEqual([count, emails.length], [1, 1]);
     assert.equal(emails[0]?.subject, '2 access tokens expire soon');
-    assert.match(emails[0]?.text ?? '', /^Access tokens expire soon:\n\n {2}ci .*\n {2}cd /);
+    assert.deepEqual(emails[0]?.body.slice(0, 2), [
+      'Access tokens expire soon:',
+      { items: ['ci', 'cd'].map((name) => `${name} (ends with 89abcdef) expires at 2030-01-02 03:04 UTC`) },
+    ]);
   });
 
   it('Nobody gets an email if nothing expires', async () => {

@@ -7,6 +7,8 @@ import { statement } from '../support/server/statement.ts';
 /** Bytes that are not secret, or that the key ring protects itself. */
 const OTHERS = new Set([
   'hash',
+  'mailed_hash',
+  'shown_hash',
   'previous_hash',
   'wrapped',
   'natural_key',
@@ -15,6 +17,8 @@ const OTHERS = new Set([
   'public_key',
   'signature',
 ]);
+/** A digest, in a column whose name says what of. */
+const DIGESTS = new Set(['password_code.state']);
 
 describe('Sealed columns', () => {
   let atrium: TestServer;
@@ -30,7 +34,9 @@ describe('Sealed columns', () => {
           where table_schema = current_schema() and data_type = 'bytea' order by 1`,
       ),
     );
-    const sealed = rows.filter((row) => !OTHERS.has(row.column_name)).map((row) => row.place);
+    const sealed = rows
+      .filter((row) => !OTHERS.has(row.column_name) && !DIGESTS.has(row.place))
+      .map((row) => row.place);
     assert.deepEqual(SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort(), sealed);
   });
 });

@@ -107,7 +107,7 @@ describe('Impact of changes before they are made', () => {
     assert.equal((await dan({ action: 'role.unassign', id: role, team }))?.loses.length, 3);
     const assigned = await impact([{ action: 'role.assign', id: role, team: ids.team('Viewers') }]);
     assert.deepEqual(assigned.people, {}, 'viewers can do all that already');
-    assert.equal((await dan({ action: 'team.update', id: team, team: { permission: 'admin' } }))?.gains.length, 30);
+    assert.equal((await dan({ action: 'team.update', id: team, team: { permission: 'admin' } }))?.gains.length, 32);
     assert.equal((await dan({ action: 'team.delete', id: team }))?.loses.length, 6);
     assert.equal((await dan({ action: 'member.remove', username: 'dan' }))?.loses.length, 6);
     assert.ok(

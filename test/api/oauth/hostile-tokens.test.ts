@@ -184,6 +184,8 @@ describe('Hostile tokens', () => {
       const body = { name: 'x', issuer: issuer.url, claims: { sub: 'x' } };
       const plain = await closed.as('ann')('POST', inside.rules, body);
       assert.deepEqual([plain.status, plain.body.errors[0].field], [422, 'issuer']);
+      const keyed = await closed.as('ann')('POST', inside.rules, { ...body, jwks: issuer.jwks() });
+      assert.equal(keyed.body.errors[0].message, 'issuer must not be an http URL: use the https URL of the issuer');
       const secure = issuer.url.replace('http:', 'https:');
       const asked = issuer.asked.length;
       await makeRule(closed, inside, issuer, { issuer: secure });
@@ -192,8 +194,9 @@ describe('Hostile tokens', () => {
       const explained = await closed.as('ann')('POST', `${inside.rules}/explain`, { token });
       assert.match(explained.body.rules[0].checks[0].got, /may not be called/);
       assert.equal(issuer.asked.length, asked);
-      await makeRule(closed, inside, issuer, { jwks: issuer.jwks() });
-      const pasted = await issuer.token(closed.url);
+      const named = 'https://issuer.example';
+      await makeRule(closed, inside, issuer, { issuer: named, jwks: issuer.jwks() });
+      const pasted = await issuer.token(closed.url, { iss: named });
       assert.equal((await postForm(closed, exchangeForm(inside.clientId, pasted))).status, 200);
       assert.equal(issuer.asked.length, asked, 'with pasted keys, nothing is fetched');
     } finally {

@@ -27,9 +27,11 @@ describe('Hosted tokens', () => {
     assert.notEqual(again, body.hostedToken);
 
     const keys = (await atrium.call('GET', '/.well-known/jwks.json')).body.keys;
-    assert.equal(keys.length, 1);
-    assert.equal(keys[0].kid, decodeProtectedHeader(again).kid);
-    assert.equal('d' in keys[0], false);
+    // The other one signs tokens for clusters.
+    assert.deepEqual(keys.map(({ alg }: { alg: string }) => alg).sort(), ['ES256', 'EdDSA']);
+    const [own] = keys.filter(({ alg }: { alg: string }) => alg === 'EdDSA');
+    assert.equal(own.kid, decodeProtectedHeader(again).kid);
+    assert.ok(keys.every((key: object) => !('d' in key)));
     // It proves an identity to others. It is not a credential here.
     const tried = await atrium.as()('GET', '/user', undefined, { Authorization: `Bearer ${again}` });
     assert.equal(tried.status, 401);
@@ -61,13 +63,14 @@ describe('Hosted tokens', () => {
   });
 
   for (const deployment of ['standard', 'marketplace']) {
-    it(`Hosted tokens and their public keys are answered with 404 on ${deployment} deployments`, async () => {
+    it(`Hosted tokens are answered with 404 on ${deployment} deployments, which publish keys for tokens of clusters only`, async () => {
       const atrium = await openTestServer({ env: { DEPLOYMENT: deployment } });
       for (const name of ['ann', undefined]) {
         const answer = await atrium.as(name)('GET', '/user/hosted-token');
         assert.deepEqual([answer.status, answer.body.url], [404, `${atrium.url}/api/v1/docs`]);
       }
-      assert.equal((await atrium.call('GET', '/.well-known/jwks.json')).status, 404);
+      const { status, body } = await atrium.call('GET', '/.well-known/jwks.json');
+      assert.deepEqual([status, body.keys.map(({ alg }: { alg: string }) => alg)], [200, ['ES256']]);
       await atrium.close();
     });
   }
