@@ -17,7 +17,7 @@ const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, 
 /** What every page needs, together with the entry. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/](?!impact|expiry)|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/](?!impact|expiry|session-table)|icons[\\/])|client[\\/])/,
   priority: 2,
 };
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
@@ -29,9 +29,11 @@ const ACCESS_CHANGES = {
 /** Only the pages that explain access, or ask for it, need it. */
 const ACCESS_ANSWERS = {
   name: 'access-answers',
-  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of))/,
+  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field))/,
   priority: 1,
 };
+/** Only the two pages that list sessions need it. */
+const SESSIONS = { name: 'sessions', test: /[\\/]console[\\/]src[\\/]parts[\\/]session-table/, priority: 1 };
 const SHARED = { name: 'shared', minShareCount: 2 };
 
 /** How the web console is built. */
@@ -52,7 +54,9 @@ export function consoleConfig(outDir) {
       // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.
       cssCodeSplit: false,
       rolldownOptions: {
-        output: { codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SHARED] } },
+        output: {
+          codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SESSIONS, SHARED] },
+        },
       },
     },
     plugins: [
