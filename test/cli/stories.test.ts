@@ -88,7 +88,9 @@ function neutral(text: string, url: string): string {
       .replaceAll(url, 'http://127.0.0.1:3000')
       .replace(/atr_\w+/g, 'atr_TOKEN')
       .replace(/http:\/\/[\w.:]+\/invitations\/[\w-]{32}/g, 'http://HOST/invitations/CODE')
-      .replace(/\breq_\d+/g, 'req_12')
+      // Their IDs are random, and so is the width of the column.
+      .replace(/\breq_\d+( {2,})?/g, (_, gap = '') => `req_12${gap && '  '}`)
+      .replace(/^ID {2,}(?=STATE)/gm, 'ID      ')
       .replace(/^ID +STATE/gm, 'ID      STATE')
       .replace(/…\w{8}\b/g, '…LASTEIGH')
       .replace(/\b[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (uid) =>
