@@ -90,7 +90,6 @@ function neutral(text: string, url: string): string {
       .replace(/http:\/\/[\w.:]+\/invitations\/[\w-]{32}/g, 'http://HOST/invitations/CODE')
       // Their IDs are random, and so is the width of the column.
       .replace(/\breq_\d+( {2,})?/g, (_, gap = '') => `req_12${gap && '  '}`)
-      .replace(/^ID {2,}(?=STATE)/gm, 'ID      ')
       .replace(/^ID +STATE/gm, 'ID      STATE')
       .replace(/…\w{8}\b/g, '…LASTEIGH')
       .replace(/\b[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (uid) =>
