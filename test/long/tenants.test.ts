@@ -39,6 +39,8 @@ const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: Reg
   [/^(POST|PATCH) .*\/orgs(\/:org)?$/, /^\.username$/, /./],
   // Anybody can find a user by ID, and users have the same IDs as other things of the victim.
   [/^GET \/users\/search$/, /^\?uid$/, /./],
+  // Attackers close and decide reviews of their own, which they can do only once.
+  [/^POST \/authz\/reviews\/:id\//, /^(\?page|\?limit|\.comment)$/, /./],
 ];
 /** A credential in the body decides who calls; guessing it is not about tenants. */
 const NEVER_FILLED = 'secret';
