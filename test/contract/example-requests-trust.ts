@@ -21,12 +21,12 @@ export const TRUST_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['listTrustRules', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot } })],
-  ['getTrustRule', ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule } })],
+  ['getTrustRule', ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule: String(rule) } })],
   [
     'replaceTrustRule',
     ({ created: { robot = 0, rule = 0 } }) => ({
       as: 'ann',
-      path: { id: robot, rule },
+      path: { id: robot, rule: String(rule) },
       body: {
         name: 'releases',
         issuer: 'https://token.actions.githubusercontent.com',
@@ -39,5 +39,5 @@ export const TRUST_REQUESTS: readonly NamedRequest[] = [
     'explainTrustRules',
     ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot }, body: { token: 'not a token' } }),
   ],
-  ['deleteTrustRule', ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule } })],
+  ['deleteTrustRule', ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule: String(rule) } })],
 ];
