@@ -39,5 +39,8 @@ export const TRUST_REQUESTS: readonly NamedRequest[] = [
     'explainTrustRules',
     ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot }, body: { token: 'not a token' } }),
   ],
-  ['deleteTrustRule', ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule: String(rule) } })],
+  [
+    'deleteTrustRule',
+    ({ created: { robot = 0, rule = 0 } }) => ({ as: 'ann', path: { id: robot, rule: String(rule) } }),
+  ],
 ];
