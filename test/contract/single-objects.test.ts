@@ -312,7 +312,9 @@ describe('Every route, for callers who hold at most one permission on one object
     }
     // What the path names otherwise does not exist.
     const namesMore = path.replace(sent.object ? /:(id|org|owner)/g : /:(org|owner)/g, '').includes(':');
-    return method === 'GET' && !namesMore && answer.status !== 200 ? 'should be 200' : undefined;
+    // The cluster of this world has no API server.
+    const isOpen = answer.status === 200 || (answer.status === 409 && answer.body?.reason === 'no_endpoint');
+    return method === 'GET' && !namesMore && !isOpen ? 'should be 200' : undefined;
   }
 
   function expectedOf(caller: SingleCaller, held: ReadonlySet<string>, { object }: Sent, access: SignedAccess) {
