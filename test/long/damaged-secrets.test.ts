@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
+import { createSigningKeyStore } from '../../src/kubernetes/signing-keys.store.ts';
+import { createSigningKeys } from '../../src/kubernetes/signing-keys.ts';
 import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
 import type { SealedColumn } from '../../src/vault/rotation.ts';
 import { COUNTS } from '../counts.ts';
@@ -136,7 +138,16 @@ async function fill(atrium: TestMarketplace): Promise<void> {
     const answer = await atrium.notify('A', binding(await atrium.installer('A'), { clusterId: name, options }));
     assert.equal(answer.status, 200, answer.text);
   }
+  await fillSigningKeys(atrium);
   await fillSignIns(atrium);
+}
+
+/** Two keys for tokens of clusters: the first one is so old that it signs no more, but is published still. */
+async function fillSigningKeys({ instance, rows }: TestMarketplace): Promise<void> {
+  for (let count = 0; count < 2; count++) {
+    await rows("update cluster_token_key set created_at = now() - interval '30 days 12 hours'");
+    await createSigningKeys(createSigningKeyStore(instance.db), instance.vault).current(new Date());
+  }
 }
 
 /** Secrets and ID tokens of providers, and keys of authenticator apps. */
