@@ -14,7 +14,7 @@ const CLUSTERS = 10_000;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const KB = 1024;
 const MAX_REQUESTS = 12;
-const MAX_CALLS = 4;
+const MAX_CALLS = 5;
 const WARM_UP_ROUNDS = 3;
 const EVENTS = '/api/v1/events';
 /** A page that is not there by then counts with this time. */

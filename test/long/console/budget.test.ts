@@ -5,7 +5,7 @@ import { lacks } from '../../support/services/requirements.ts';
 import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
 import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
-const MAX_CALLS = 4;
+const MAX_CALLS = 5;
 /** Less than anybody sees. */
 const MAX_SHIFT = 0.01;
 /** The pages that wait for all of their answers, so that nothing moves, whichever comes first. */

@@ -116,7 +116,7 @@ export function InvitationsPage() {
                       row.state !== 'accepted' && (
                         <span class="line end">
                           <Button
-                            label={`Send the invitation of ${row.email} again`}
+                            label={`Resend the invitation of ${row.email}`}
                             isBusy={resend.isRunning}
                             onClick={() => void resend.run(row)}
                           >
