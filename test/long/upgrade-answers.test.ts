@@ -18,8 +18,9 @@ const CALLERS = ['ann', 'bob', 'cat', 'dan', 'eve', 'root'];
 const LATER = new Date(Date.now() + 30 * 86_400_000).toISOString();
 /** Members that tell the time, or how long ago something was. */
 const TIMES = new Set(['heartbeatAt', 'age', 'at', 'last_login']);
-/** The permission that this release adds, wherever it is listed. */
-const ADDED = /^"can_assign_roles"$|"relation":"can_assign_roles"|"action":"assign roles"/;
+/** The permissions that this release adds, wherever they are listed. */
+const ADDED =
+  /^"can_(?:assign_roles|administer|review)"$|"relation":"can_(?:assign_roles|administer|review)"|"action":"(?:assign roles|administer clusters|review requests)"/;
 
 interface Running {
   ask(
