@@ -7,6 +7,10 @@ export interface EventChange {
   readonly id: bigint;
   /** Name of the organization that it belongs to, if any. */
   readonly organization?: string;
+  /** What happened, which is the action of the audit log, such as `team.add_member`. */
+  readonly type: string;
+  /** The ID of this change, which is the same for everybody, and in webhooks. */
+  readonly event: string;
 }
 
 export type ServerEvent =
@@ -16,6 +20,7 @@ export type ServerEvent =
       readonly type: 'change';
       readonly id: string | undefined;
       readonly revision: bigint;
+      readonly at: string;
       readonly changes: readonly EventChange[];
     }
   /** Something may have been missed, or other things may be seen than before: load everything again. */
@@ -141,12 +146,9 @@ async function* chunksOf(body: unknown): AsyncGenerator<Uint8Array> {
 
 interface Data {
   readonly revision?: string;
+  readonly at?: string;
   readonly reason?: string;
-  readonly changes?: readonly {
-    readonly kind: EventChange['kind'];
-    readonly id: string;
-    readonly organization?: string;
-  }[];
+  readonly changes?: readonly (Omit<EventChange, 'id'> & { readonly id: string })[];
 }
 
 function eventIn(block: string): ServerEvent | undefined {
@@ -158,7 +160,7 @@ function eventIn(block: string): ServerEvent | undefined {
   );
   const text = fields.get('data');
   if (text === undefined) return undefined;
-  const { revision, reason = '', changes = [] } = JSON.parse(text) as Data;
+  const { revision, at: time = '', reason = '', changes = [] } = JSON.parse(text) as Data;
   const id = fields.get('id');
   const at = revision === undefined ? undefined : BigInt(revision);
   switch (fields.get('event')) {
@@ -169,6 +171,7 @@ function eventIn(block: string): ServerEvent | undefined {
         type: 'change',
         id,
         revision: at ?? 0n,
+        at: time,
         changes: changes.map((one) => ({ ...one, id: BigInt(one.id) })),
       };
     case 'reset':

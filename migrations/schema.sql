@@ -341,7 +341,10 @@ create table change (
   revision bigint not null,
   kind text not null,
   id bigint not null,
-  organization_id bigint
+  organization_id bigint,
+  place integer not null default 0,
+  action text,
+  at timestamp with time zone not null default now()
 );
 
 CREATE INDEX change_organization ON change USING btree (organization_id, revision) WHERE (organization_id IS NOT NULL);

@@ -49,6 +49,7 @@ function linesOf(event: ServerEvent): string[] {
   }
 }
 
-function lineOf({ kind, id, organization }: EventChange): string {
-  return plain(organization === undefined ? `${kind}:${id}` : `${kind}:${id} of ${organization}`);
+function lineOf({ kind, id, organization, type }: EventChange): string {
+  const object = organization === undefined ? `${kind}:${id}` : `${kind}:${id} of ${organization}`;
+  return plain(`${object}  ${type}`);
 }

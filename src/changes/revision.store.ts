@@ -4,6 +4,7 @@ import { lostDatabase } from '../db/database-errors.ts';
 import { type Db, isMissingReference, isMissingValue, only, type Query, sql } from '../db/db.ts';
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
+import { notedChanges } from './noted-changes.ts';
 import type { ChangeKind } from './object-kinds.ts';
 import type { Moment, News, RevisionStore } from './revision.ts';
 import type { Change, Finisher, Once, Work, WriteGuard, WriteOptions } from './write.ts';
@@ -85,9 +86,10 @@ const NEXT_EXPIRY = sql(
 function nextNoting(revision: string): string {
   return `with next as (update revision set ${NEXT_VALUES} where id = 1 returning ${NEXT_RETURNS}),
         noted as (
-          insert into change (revision, kind, id, organization_id)
-          select ${revision}, c.kind, c.id, c.organization_id
-            from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id))
+          insert into change (revision, place, kind, id, organization_id, action)
+          select ${revision}, c.place - 1, c.kind, c.id, c.organization_id, c.action
+            from next, unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
+              with ordinality as c (kind, id, organization_id, action, place))
    select revision, stamp, guardrails from next`;
 }
 
@@ -196,8 +198,8 @@ export function createRevisionStore(
       for (const guard of mayNeedGuards ? guards : []) checks.push(await guard(query, touched));
       await appendAudit(query, entries);
       if (touched.length === 0) return { result, taken: () => [] };
-      if (!mayNeedGuards) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched)) };
-      const taken = await take(query, touched);
+      if (!mayNeedGuards) return { result, taken: query.later<Taken>(NEXT_UNGUARDED, valuesOf(touched, entries)) };
+      const taken = await take(query, touched, entries);
       const { revision, stamp, guardrails } = only(taken);
       mayBeGuarded = guardrails !== null;
       if (guardrails !== null) {
@@ -213,8 +215,8 @@ export function createRevisionStore(
     return !mayBeGuarded && touched.length <= MAX_CHANGES && touched.every(({ kind }) => kind !== 'guardrail');
   }
 
-  async function take(query: Query, touched: readonly Change[]): Promise<Taken[]> {
-    if (touched.length <= MAX_CHANGES) return await query<Taken>(NEXT, valuesOf(touched));
+  async function take(query: Query, touched: readonly Change[], entries: readonly AuditEntry[]): Promise<Taken[]> {
+    if (touched.length <= MAX_CHANGES) return await query<Taken>(NEXT, valuesOf(touched, entries));
     return await query<Taken>(NEXT_FOR_ALL, [[...new Set(touched.map(({ kind }) => kind))]]);
   }
 
@@ -234,11 +236,13 @@ export function createRevisionStore(
   }
 }
 
-function valuesOf(touched: readonly Change[]): unknown[] {
+function valuesOf(touched: readonly Change[], entries: readonly AuditEntry[]): unknown[] {
+  const noted = notedChanges(touched, entries);
   return [
-    touched.map((change) => change.kind),
-    touched.map((change) => change.id),
-    touched.map((change) => change.organizationId ?? null),
+    noted.map((change) => change.kind),
+    noted.map((change) => change.id),
+    noted.map((change) => change.organizationId ?? null),
+    noted.map((change) => change.action),
   ];
 }
 

@@ -5,7 +5,14 @@ import type { Moment, Revisions } from '../changes/revision.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type ScopeArea, scopesAllow } from '../identity/scopes.ts';
 import { type createEventCursors, revisionIn } from './event-cursor.ts';
-import type { createVisibleChanges, Follower, RecordedChange, SeenChange } from './visible-changes.ts';
+import {
+  type createVisibleChanges,
+  eventId,
+  eventType,
+  type Follower,
+  type RecordedChange,
+  type SeenChange,
+} from './visible-changes.ts';
 
 /** Who listens. */
 export interface EventCaller {
@@ -79,6 +86,17 @@ interface ListenerFactoryOptions {
   readonly cursors: ReturnType<typeof createEventCursors>;
   readonly onSlow: () => void;
   readonly onError: (error: unknown) => void;
+}
+
+/** A change as listeners hear of it, with the ID and the type that webhooks have for it, too. */
+interface NamedChange extends SeenChange {
+  readonly event: string;
+  readonly type: string;
+}
+
+interface VisibleRevision extends Moment {
+  readonly at: Date;
+  readonly changes: readonly NamedChange[];
 }
 
 /** Why a client has to load everything again. */
@@ -255,16 +273,22 @@ export function createListenerFactory({ store, revisions, visible, cursors, onSl
         }
       }
       const events = [...Map.groupBy(changes, ({ revision }) => revision)].flatMap(([revision, some]) => {
-        const found = some.flatMap((change) => seen.get(change) ?? []);
-        return found.length === 0 ? [] : [{ revision, stamp: some[0]?.stamp ?? '', changes: distinct(found) }];
+        const found = some.flatMap((change) => {
+          const one = seen.get(change);
+          return one ? [{ ...one, event: eventId(change), type: eventType(change, one) }] : [];
+        });
+        const [first] = some;
+        return found.length === 0 || !first
+          ? []
+          : [{ revision, stamp: first.stamp, at: first.at, changes: distinct(found) }];
       });
       return { events, isSameRights };
     }
 
-    function sendEvents(events: readonly (Moment & { readonly changes: readonly SeenChange[] })[]): void {
-      for (const { changes, ...moment } of events) {
+    function sendEvents(events: readonly VisibleRevision[]): void {
+      for (const { changes, at, ...moment } of events) {
         const shown = changes.map(({ kind, id, ...where }) => ({ kind, id: id.toString(), ...where }));
-        const data = writeJson({ revision: moment.revision.toString(), changes: shown });
+        const data = writeJson({ revision: moment.revision.toString(), at, changes: shown });
         sink?.send({ event: 'change', id: cursors.write(moment, audience), data });
       }
     }
@@ -339,6 +363,11 @@ function audienceOf(follower: Follower, organization: Organization | undefined, 
 }
 
 /** One revision can touch an object several times. */
-function distinct(changes: readonly SeenChange[]): SeenChange[] {
-  return [...new Map(changes.map((one) => [`${one.kind} ${one.id} ${one.organization ?? ''}`, one])).values()];
+function distinct(changes: readonly NamedChange[]): NamedChange[] {
+  const found = new Map<string, NamedChange>();
+  for (const one of changes) {
+    const key = `${one.kind} ${one.id} ${one.organization ?? ''} ${one.type}`;
+    if (!found.has(key)) found.set(key, one);
+  }
+  return [...found.values()];
 }

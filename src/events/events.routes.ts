@@ -21,8 +21,9 @@ const Query = Type.Object({
 const Events200 = Object.assign(media('text/event-stream'), {
   description: [
     'A stream that lasts until one side ends it. The event `ready` comes first, with the current `revision`. Each event',
-    '`change` has the `revision`, as text, and its `changes`: the `kind` and the `id` of what changed, and the',
-    '`organization` that it belongs to, if any. It names only what the caller may see. The event `reset` means that the',
+    '`change` has the `revision`, as text, the time `at`, and its `changes`: the `kind` and the `id` of what changed, the',
+    '`organization` that it belongs to, if any, the `type`, which is the action of the audit log, such as',
+    '`team.add_member`, and the ID of the `event`, which webhooks have, too. It names only what the caller may see. The event `reset` means that the',
     'stream may have missed something, or that the caller may see other things than before: load everything again. A',
     'client that connects again sends the `id` of the last event in Last-Event-ID, and hears exactly what it missed.',
   ].join(' '),

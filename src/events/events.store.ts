@@ -1,3 +1,4 @@
+import type { AuditAction } from '../changes/audit-actions.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
@@ -8,6 +9,9 @@ interface Row extends Moment {
   stamp_then: string | null;
   change_revision: bigint | null;
   stamp_of: string | null;
+  place: number;
+  at: Date;
+  action: AuditAction | null;
   kind: ChangeKind;
   id: bigint;
   organization_id: bigint | null;
@@ -23,11 +27,11 @@ const since = (name: string, condition: string) =>
     `select r.value as revision, r.stamp, c.*,
             (select s.stamp from revision_stamp s where s.revision = $1 and $1 >= r.pruned) as stamp_then
        from revision r left join lateral (
-         select c.revision as change_revision, s.stamp as stamp_of, c.kind, c.id, c.organization_id, o.name as organization_name
+         select c.revision as change_revision, s.stamp as stamp_of, c.place, c.at, c.action, c.kind, c.id, c.organization_id, o.name as organization_name
            from change c left join revision_stamp s on s.revision = c.revision
                 left join account o on o.id = c.organization_id and o.kind = 'organization'
           where c.revision > $1 ${condition} order by c.revision limit $2
-       ) c on true where r.id = 1 order by c.change_revision`,
+       ) c on true where r.id = 1 order by c.change_revision, c.place`,
   );
 const SINCE = since('events.since', '');
 // What concerns the accounts: their graphs, or the accounts themselves.
@@ -61,6 +65,9 @@ function newsOf(rows: readonly Row[], max: number): RecordedNews {
           {
             revision: row.change_revision,
             stamp: row.stamp_of ?? '',
+            place: row.place,
+            at: row.at,
+            action: row.action,
             kind: row.kind,
             id: row.id,
             organizationId: row.organization_id,

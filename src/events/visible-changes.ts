@@ -1,6 +1,7 @@
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
 import {
   type ChangeKind,
   OBJECT_KINDS,
@@ -14,6 +15,11 @@ import type { ScopeArea } from '../identity/scopes.ts';
 
 /** A change as it was recorded, with its moment. */
 export interface RecordedChange extends Moment {
+  /** Which of all changes of the revision it is. */
+  readonly place: number;
+  readonly at: Date;
+  /** What happened, in the words of the audit log, if it says something about the object. */
+  readonly action: AuditAction | null;
   readonly kind: ChangeKind;
   readonly id: bigint;
   /** The account whose authorization graph the change belongs to. */
@@ -36,6 +42,16 @@ export interface SeenChange {
   readonly id: bigint;
   /** Absent for what belongs to no organization. */
   readonly organization?: string;
+}
+
+/** The same for every listener and webhook, so that receivers of several recognize what they have heard of already. */
+export function eventId({ revision, place }: Pick<RecordedChange, 'revision' | 'place'>): string {
+  return `${revision}-${place}`;
+}
+
+/** What happened, as events call it. */
+export function eventType({ action }: Pick<RecordedChange, 'action'>, { kind }: Pick<SeenChange, 'kind'>): string {
+  return action ?? `${kind}.update`;
 }
 
 /** Whose changes a caller follows, and how far their credential allows to see them. */

@@ -249,12 +249,14 @@ describe('Watching', () => {
     await createTeam('eventful')();
     const id = await teamId('eventful');
     const { stdout: out } = await cli(`events --org acme --once --since ${first.id}`);
-    assert.match(out, new RegExp(`^\\d+  ready\n\\d+  team:${id} of acme\n$`));
+    assert.match(out, new RegExp(`^\\d+  ready\n\\d+  team:${id} of acme  team.create\n$`));
     const data = (await cli(`events --org acme --once --since ${first.id} -o json`)).stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    assert.deepEqual(data.at(-1)?.changes, [{ kind: 'team', id, organization: 'acme' }]);
+    const { revision, changes } = data.at(-1) ?? {};
+    const event = `${revision}-0`;
+    assert.deepEqual(changes, [{ kind: 'team', id, organization: 'acme', event, type: 'team.create' }]);
     assert.match((await cli('events --org acme --once --since nonsense')).stdout, /\n\d+ {2}reset: position\n$/);
     const refused = await cli('events --org globex --once');
     assert.deepEqual([refused.code, refused.stderr], [1, 'atrium: Must be an organization member\n']);

@@ -52,11 +52,27 @@ describe('GET /events', () => {
     assert.match(ready?.id ?? '', new RegExp(`^${ready?.data.revision}-`));
     const id = await createRole('eventful');
     const { data, id: cursor } = await reader.find(isAbout('role', id));
-    assert.deepEqual(data.changes, [{ kind: 'role', id: String(id), organization: 'acme' }]);
+    const said = { event: `${data.revision}-0`, type: 'role.create' };
+    assert.deepEqual(data.changes, [{ kind: 'role', id: String(id), organization: 'acme', ...said }]);
+    assert.ok(Math.abs(Date.parse(data.at) - Date.now()) < 60_000, data.at);
     assert.equal(BigInt(data.revision) > BigInt(ready?.data.revision), true);
     assert.match(cursor ?? '', new RegExp(`^${data.revision}-`));
     await atrium.as('ann')('DELETE', `/authz/roles/${id}?org=acme`);
     await reader.find((one) => isAbout('role', id)(one) && one.data.revision !== data.revision, 'the deletion');
+    reader.close();
+  });
+
+  it('Each change has an ID within its revision, and the type that the audit log has for it, or else an update', async () => {
+    const reader = await listen('ann', '?org=acme');
+    const { id: person } = await makePerson(atrium);
+    const team = atrium.world.orgs.acme?.teams.operators ?? 0n;
+    await addMember(atrium.instance, team, person);
+    const { data } = await reader.find(isAbout('team', team));
+    const shown = data.changes.find(({ kind }: { kind: string }) => kind === 'team');
+    assert.deepEqual([shown.type, shown.id], ['team.add_member', String(team)]);
+    assert.match(shown.event, new RegExp(`^${data.revision}-\\d+$`));
+    const events = reader.events.flatMap((one) => one.data.changes ?? []).map(({ event }) => event);
+    assert.equal(new Set(events).size, events.length, 'no ID occurs twice');
     reader.close();
   });
 
@@ -125,7 +141,8 @@ describe('GET /events', () => {
     const body = { name: 'eventful', at_least: { count: 1, relation: 'can_delete' } };
     const { body: made, text } = await atrium.as('ann')('POST', '/authz/guardrails?org=acme', body);
     const { data } = await ann.find(isAbout('guardrail', made.id), text);
-    assert.deepEqual(data.changes, [{ kind: 'guardrail', id: String(made.id), organization: 'acme' }]);
+    const said = { event: `${data.revision}-0`, type: 'guardrail.create' };
+    assert.deepEqual(data.changes, [{ kind: 'guardrail', id: String(made.id), organization: 'acme', ...said }]);
     const path = `/authz/guardrails/${made.id}?org=acme`;
     await atrium.as('ann')('PUT', path, { name: 'renamed' });
     const isLater = (revision: string) => (one: ReceivedEvent) =>
@@ -205,13 +222,19 @@ describe('GET /events', () => {
     const id = String(atrium.world.users.bob?.id);
     await atrium.as('bob')('PATCH', '/user', { full_name: 'Bob the Builder' });
     const own = await bob.find(isAbout('user', id));
+    const eventAt = (place: number) => ({ event: `${own.data.revision}-${place}`, type: 'user.update' });
     assert.deepEqual(own.data.changes, [
-      { kind: 'user', id },
-      { kind: 'user', id, organization: 'acme' },
+      { kind: 'user', id, ...eventAt(0) },
+      { kind: 'user', id, organization: 'acme', ...eventAt(1) },
     ]);
     const seen = await cat.find(isAbout('user', id));
-    assert.deepEqual(seen.data.changes, [{ kind: 'user', id, organization: 'acme' }]);
-    await root.find(isAbout('account', id));
+    assert.deepEqual(seen.data.changes, [{ kind: 'user', id, organization: 'acme', ...eventAt(1) }]);
+    const { data: known } = await root.find(isAbout('account', id));
+    assert.deepEqual(
+      known.changes.map(({ event }: { event: string }) => event),
+      [eventAt(0).event],
+      'the same ID for everybody',
+    );
     // That somebody signs in or out is nobody else's business.
     const { status } = await atrium.call('POST', '/api/v1/user/signin', {
       username: 'bob',
