@@ -747,7 +747,7 @@ export type ClusterBinding = {
 
 /** Who should hold what in a cluster. */
 export type ClusterBindings = {
-  /** Grows with every write of the deployment. An answer with the same revision is the same. */
+  /** The write that the answer is of. It grows; an answer with the same revision is the same. */
   readonly revision: bigint;
   /** One for each user or robot and relation. None unless kubernetes.auth is agent. */
   readonly bindings: readonly ClusterBinding[];

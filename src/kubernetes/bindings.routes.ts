@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { callerOf, clusterAgent } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
+import { knowsEtag } from '../http/wire/etag.ts';
 import { knownQuery } from '../http/wire/known-query.ts';
-import { Int64, named, PathId, plainId, readId, timestamp } from '../http/wire/schemas.ts';
+import { Int64, NoBody, named, PathId, plainId, readId, timestamp } from '../http/wire/schemas.ts';
 import type { createBindings } from './bindings.ts';
 import type { ReviewedClusters } from './reviewed-cluster.ts';
 import { KUBERNETES_RELATIONS } from './verb-table.ts';
@@ -12,7 +14,7 @@ const ClusterBindings = named(
   Type.Object({
     revision: Type.Unsafe<number | bigint>({
       ...Int64,
-      description: 'Grows with every write of the deployment. An answer with the same revision is the same.',
+      description: 'The write that the answer is of. It grows; an answer with the same revision is the same.',
     }),
     bindings: Type.Array(
       named(
@@ -50,22 +52,25 @@ export function bindingRoutes(
         tags: ['kubernetes'],
         extension: true,
         params: Type.Object({ id: PathId }),
+        description: 'An agent that sends the ETag of what it has in If-None-Match gets 304 while nothing has changed.',
         errors: [409],
-        response: { 200: ClusterBindings },
+        etag: true,
+        response: { 200: ClusterBindings, 304: NoBody },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const cluster = await clusters.forAgent(readId(request.params.id, 'cluster ID'), callerOf(request));
       const found = await bindings.of(cluster);
-      return {
-        revision: plainId(found.revision),
-        bindings: found.bindings.map(({ user, relation, namespaces, expiresAt }) => ({
-          user,
-          relation,
-          namespaces: namespaces && [...namespaces],
-          expires_at: expiresAt && timestamp(expiresAt),
-        })),
-      };
+      const shown = found.bindings.map(({ user, relation, namespaces, expiresAt }) => ({
+        user,
+        relation,
+        namespaces: namespaces && [...namespaces],
+        expires_at: expiresAt && timestamp(expiresAt),
+      }));
+      const etag = `"${hash('sha256', JSON.stringify(shown), 'base64url').slice(0, 22)}"`;
+      reply.header('ETag', etag);
+      if (knowsEtag(request, etag)) return reply.code(304).send();
+      return reply.send({ revision: plainId(found.revision), bindings: shown });
     },
   );
 }

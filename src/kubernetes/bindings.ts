@@ -11,6 +11,7 @@ import { everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
 import { isSingle, principalOfSubject } from '../changes/principal.ts';
 import type { Revisions } from '../changes/revision.ts';
+import { PLATFORM } from '../changes/write.ts';
 import type { KubernetesUsername } from '../clusters/kubernetes-access.ts';
 import type { ReviewedCluster } from './reviewed-cluster.ts';
 import { KUBERNETES_RELATIONS, type KubernetesRelation } from './verb-table.ts';
@@ -45,7 +46,7 @@ interface Parts {
   readonly store: BindingStore;
   readonly graphs: Pick<Graphs, 'eachTuple'>;
   readonly model: Model;
-  readonly revisions: Pick<Revisions, 'latest'>;
+  readonly revisions: Pick<Revisions, 'latest' | 'listen'>;
 }
 
 /** Somebody who holds something, directly on the cluster or through an assignment in some namespaces. */
@@ -55,6 +56,15 @@ interface Holding {
   readonly namespaces: readonly string[] | null;
   readonly asked: { readonly relation: string; readonly object: string };
   endsAt: Date | null;
+}
+
+interface Remembered {
+  readonly ownerId: bigint;
+  /** Whose names are in it. */
+  readonly principals: ReadonlySet<bigint>;
+  /** When the first of them ends. */
+  readonly until: number;
+  readonly answer: Bindings;
 }
 
 /** Looked at for when something ends. What lasts longer is said to end then, and an agent asks again before. */
@@ -68,24 +78,40 @@ const TUPLES_IN_PART = 1_000;
  * 1. Asked of a copy of the graph without site administrators: what they hold by that does not count in a cluster.
  * 2. The ends are those of memberships and assignments. The copy loses one after the other, and whoever then holds
  *    something no longer held it until then.
- * 3. Agents ask whenever something changed, so answers are remembered until the next write.
+ * 3. Agents ask all the time, so an answer is remembered until a write of the organization, or of an account that holds
+ *    something, or until something ends. An answer that a write overtook is not remembered.
  */
 export function createBindings({ store, graphs, model, revisions }: Parts) {
-  const remembered = new Map<bigint, Bindings>();
+  const remembered = new Map<bigint, Remembered>();
+  revisions.listen({
+    forget({ kind, id, organizationId }) {
+      for (const [cluster, { ownerId, principals }] of remembered) {
+        const isTheirs = organizationId === ownerId || organizationId === PLATFORM;
+        if (isTheirs || (kind === 'account' && (id === ownerId || principals.has(id)))) remembered.delete(cluster);
+      }
+    },
+    forgetAll: () => remembered.clear(),
+  });
   return { of };
 
   async function of(cluster: ReviewedCluster): Promise<Bindings> {
     const revision = revisions.latest;
     if (cluster.kubernetes.auth !== 'agent') return { revision, bindings: [] };
     const known = remembered.get(cluster.id);
-    if (known?.revision === revision) return known;
+    if (known !== undefined && known.until > Date.now()) return known.answer;
     const graph = await copyOf(cluster.ownerId);
     const holdings = holdingsIn(graph, `cluster:${cluster.id}`);
     await findEnds(graph, holdings, await store.ending(cluster.ownerId));
-    const found = { revision, bindings: await withNames(cluster, holdings) };
+    const answer = { revision, bindings: await withNames(cluster, holdings) };
+    if (revisions.latest !== revision) return answer;
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(cluster.id, found);
-    return found;
+    remembered.set(cluster.id, {
+      ownerId: cluster.ownerId,
+      principals: new Set(holdings.map(({ subject }) => principalOfSubject(subject))),
+      until: Math.min(...holdings.map(({ endsAt }) => endsAt?.getTime() ?? Number.POSITIVE_INFINITY)),
+      answer,
+    });
+    return answer;
   }
 
   async function copyOf(organizationId: bigint): Promise<Graph> {

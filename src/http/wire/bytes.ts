@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { knowsEtag } from './etag.ts';
 
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
@@ -7,7 +8,7 @@ const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
  */
 export function sendBytes(request: FastifyRequest, reply: FastifyReply, bytes: Buffer, etag: string): FastifyReply {
   reply.header('ETag', etag).header('Accept-Ranges', 'bytes');
-  if (knows(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (knowsEtag(request, etag)) return reply.code(304).send();
   const { range, 'if-range': ifRange } = request.headers;
   if (range === undefined || request.method === 'HEAD' || (ifRange !== undefined && ifRange !== etag)) {
     return reply.send(bytes);
@@ -28,9 +29,4 @@ function resolve([, from, to, suffix]: RegExpExecArray, length: number): [number
   const last = to === undefined ? length - 1 : Math.min(Number(to), length - 1);
   const first = Number(from);
   return first < length ? [first, last] : [1, 0];
-}
-
-function knows(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

@@ -31,3 +31,10 @@ export function unchanged(request: FastifyRequest): (current: Versioned) => void
 export function showEtag(reply: FastifyReply, current: Versioned): void {
   reply.header('ETag', versionEtag(current));
 }
+
+/** Whether the client has this version already, by its `If-None-Match`. */
+export function knowsEtag(request: Pick<FastifyRequest, 'headers'>, etag: string): boolean {
+  const header = request.headers['if-none-match'];
+  if (header === undefined) return false;
+  return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}

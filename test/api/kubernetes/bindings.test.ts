@@ -114,6 +114,30 @@ describe('GET /clusters/{id}/bindings', () => {
     assert.deepEqual(await of(admin.name), []);
   });
 
+  it('An agent that has the latest bindings gets 304 until something changes that concerns its cluster', async () => {
+    const { call, dan, prod: cluster } = place;
+    const asked = async (etag: string) => {
+      const answer = await fetch(`${atrium.url}/api/v1${path()}`, {
+        headers: { Authorization: `token ${place.robotAccount.text}`, 'If-None-Match': etag },
+      });
+      return [answer.status, answer.headers.get('etag') ?? '', (await answer.text()).length > 0] as const;
+    };
+    const [first, etag, hasText] = await asked('"other"');
+    assert.deepEqual([first, hasText], [200, true]);
+    assert.deepEqual(await asked(etag), [304, etag, false]);
+    // A write of somebody else.
+    await makePerson(atrium);
+    assert.deepEqual(await asked(`W/${etag}`), [304, etag, false]);
+    // A write here that gives nobody anything.
+    await call('PATCH', `/clusters/${cluster.id}`, { description: 'new' });
+    assert.deepEqual(await asked(etag), [304, etag, false]);
+    const role = await place.role('etag', 'cluster_mgmt reconfigure clusters');
+    const made = await assign(place, role.id, to(dan.id), prod(), { expires_at: '2032-01-01T00:00:00Z' });
+    assert.equal((await asked(etag))[0], 200);
+    await call('DELETE', place.at(made.id));
+    assert.deepEqual(await asked(etag), [304, etag, false]);
+  });
+
   it('Only robots that may review the cluster are told', async () => {
     const answer = await place.call('GET', path());
     assert.deepEqual([answer.status, answer.body.reason], [403, 'not_for_people']);
