@@ -70,13 +70,25 @@ async function startsIn(file: string): Promise<Starts> {
 async function* linesOf(file: string, organization?: string): AsyncGenerator<string> {
   const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
   try {
-    for await (const line of lines) {
+    for await (const text of lines) {
+      const line = entryIn(text);
       if (line !== '' && (organization === undefined || organizationIn(line) === organization)) yield line;
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw misuse(`cannot read ${file}: ${code === 'ENOENT' ? 'no such file' : code}`);
+  }
+}
+
+/** The entry as it was exported, also if it is inside an event of OCSF that another program has written again. */
+function entryIn(line: string): string {
+  if (!line.includes('"class_uid"') || organizationIn(line) !== undefined) return line;
+  try {
+    const { unmapped } = JSON.parse(line) as { unmapped?: { entry?: unknown } };
+    return typeof unmapped?.entry === 'string' ? unmapped.entry : line;
+  } catch {
+    return line;
   }
 }
 

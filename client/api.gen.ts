@@ -5317,6 +5317,8 @@ export interface Operations {
         since?: Text | undefined;
         /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
+        /** json by default: entries as in a page. ocsf: events of the Open Cybersecurity Schema Framework, each with its entry in unmapped. */
+        format?: 'json' | 'ocsf' | undefined;
         /** Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment. */
         org?: Text | undefined;
       };
@@ -6914,6 +6916,8 @@ export interface Operations {
         since?: Text | undefined;
         /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
+        /** json by default: entries as in a page. ocsf: events of the Open Cybersecurity Schema Framework, each with its entry in unmapped. */
+        format?: 'json' | 'ocsf' | undefined;
       };
     };
     answer: string;
@@ -7665,6 +7669,8 @@ export interface Operations {
         since?: Text | undefined;
         /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
+        /** json by default: entries as in a page. ocsf: events of the Open Cybersecurity Schema Framework, each with its entry in unmapped. */
+        format?: 'json' | 'ocsf' | undefined;
       };
     };
     answer: string;

@@ -39,7 +39,7 @@ export const audit = command({
   details:
     'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
     'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action. With the ' +
-    'word verify and a file, checks an export without a server; exits 1 if an entry was changed or removed.',
+    'word verify and a file, checks an export of either format without a server; exits 1 if an entry was changed or removed.',
   args: { what: { about: 'actions to count them, or verify and a file', optional: true, many: true, kind: 'file' } },
   options: {
     actor: { about: 'only changes by this user, or by a robot such as robot:deploy', value: 'USER', kind: 'user' },
@@ -56,6 +56,7 @@ export const audit = command({
     site: { about: 'for site administrators: the whole deployment' },
     mine: { about: 'changes to your own account and to what you own yourself' },
     export: { about: 'print JSON lines, for another program' },
+    ocsf: { about: 'with --export: print events of the Open Cybersecurity Schema Framework, for a SIEM' },
     verify: { about: 'check that no entry was changed or removed since the last check; exits 1 if one was' },
     full: { about: 'with --verify: check every entry from the first one, and all signed checkpoints' },
   },
@@ -63,6 +64,7 @@ export const audit = command({
     'atrium audit --since 7d --actor ann',
     'atrium audit --object cluster:prod --limit 100',
     'atrium audit --export --since 2026-01-01 > audit.ndjson',
+    'atrium audit --export --ocsf --since 7d > events.ndjson',
     'atrium audit --mine --since 30d',
     'atrium audit --watch --action role.',
     'atrium audit actions',
@@ -90,6 +92,7 @@ export const audit = command({
     if (file !== undefined) throw misuse('only verify takes a file');
     if (what !== undefined) return await actions(session, options);
     if (options.full && !options.verify) throw misuse('--full is for --verify');
+    if (options.ocsf && !options.export) throw misuse('--ocsf is for --export');
     if (options.verify) return await verify(session, options);
     const query = {
       actor: options.actor,
@@ -102,11 +105,12 @@ export const audit = command({
     const client = session.client();
     if (options.export) {
       if (session.format === 'yaml') throw misuse('--export prints JSON lines and cannot be combined with --yaml');
+      const filters = { ...query, format: options.ocsf ? ('ocsf' as const) : undefined };
       const lines = options.mine
-        ? client.lines('GET /user/audit/export', { query })
+        ? client.lines('GET /user/audit/export', { query: filters })
         : options.site
-          ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
-          : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
+          ? client.lines('GET /admin/audit/export', { query: { ...filters, org } })
+          : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query: filters });
       await copyLines(session, lines);
       return undefined;
     }

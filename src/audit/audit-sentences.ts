@@ -240,7 +240,8 @@ function text(value: unknown): string {
 
 const EMPTY: Fields = {};
 
-function readState(state: string | null): Fields {
+/** A state as it was stored. Without any fields if there is none. */
+export function readState(state: string | null): Fields {
   const read: unknown = state === null ? EMPTY : JSON.parse(state);
   return isFields(read) ? read : EMPTY;
 }

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
 import { documentedSchema, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
-import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
+import { ShownActor } from '../http/wire/shown-actor.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
-import { auditSentence } from './audit-sentences.ts';
+import { auditLine } from './audit-line.view.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
+import { ocsfEvent } from './ocsf-event.view.ts';
 
 const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 200;
@@ -29,7 +29,15 @@ const Filters = {
   since: time('Only entries from this time on (RFC 3339).'),
   until: time('Only entries before this time (RFC 3339).'),
 };
-const ExportQuery = Type.Object(Filters);
+const ExportQuery = Type.Object({
+  ...Filters,
+  format: Type.Optional(
+    Type.Enum(['json', 'ocsf'], {
+      description:
+        'json by default: entries as in a page. ocsf: events of the Open Cybersecurity Schema Framework, each with its entry in unmapped.',
+    }),
+  ),
+});
 const PageQuery = Type.Object({
   ...Filters,
   cursor: text('The next_cursor of the previous page.'),
@@ -267,7 +275,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
     const { items, nextCursor } = await audit.page(chainId, readQuestion(query), limit);
     const nameOf = await namesFor(reader)(items);
-    const entries = items.map((row) => line(row, nameOf)).join(',');
+    const entries = items.map((row) => auditLine(row, nameOf)).join(',');
     return reply.type(JSON_TYPE).send(`{"items":[${entries}],"next_cursor":${JSON.stringify(nextCursor)}}`);
   }
 
@@ -279,7 +287,9 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     reader: Reader,
   ) {
     const batches = await audit.rows(chainId, readQuestion(query));
-    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches, namesFor(reader))));
+    return reply
+      .type(NDJSON_TYPE)
+      .send(Readable.from(lines(batches, namesFor(reader), query.format === 'ocsf' ? ocsfEvent : auditLine)));
   }
 }
 
@@ -295,39 +305,24 @@ function ownOf(request: FastifyRequest): Reader {
 async function* lines(
   batches: AsyncIterable<readonly AuditRow[]>,
   namesOf: (rows: readonly AuditRow[]) => Promise<NameOf>,
+  write: (row: AuditRow, nameOf: NameOf) => string,
 ): AsyncGenerator<string> {
   for await (const rows of batches) {
     const nameOf = await namesOf(rows);
-    yield rows.map((row) => `${line(row, nameOf)}\n`).join('');
+    yield rows.map((row) => `${write(row, nameOf)}\n`).join('');
   }
 }
 
-/** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */
-function line(row: AuditRow, nameOf: NameOf): string {
-  const { actor, onBehalfOf, object } = row;
-  const name = nameOf(row);
-  const called = name === undefined ? '' : `,"name":${JSON.stringify(name)}`;
-  const behalf = onBehalfOf && `"on_behalf_of":{"id":${onBehalfOf.id},"name":${JSON.stringify(onBehalfOf.name)}}`;
-  return [
-    `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
-    `"actor":${writeJson(showActor(actor))}`,
-    ...(behalf === null ? [] : [behalf]),
-    ...(row.via === null ? [] : [`"via":${state(row.via)}`]),
-    `"action":${JSON.stringify(row.action)}`,
-    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,
-    `"summary":${JSON.stringify(auditSentence(row, nameOf))},"before":${state(row.before)}`,
-    `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
-    `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
-  ].join(',');
-}
-
-/** JSON on one line; ours has no line breaks anyway. */
-function state(json: string | null): string {
-  return json === null ? 'null' : json.replace(/[\r\n]/g, ' ');
-}
-
-function readQuestion(query: Static<typeof ExportQuery>): AuditQuestion {
-  return { ...query, since: readTime('since', query.since), until: readTime('until', query.until) };
+function readQuestion(query: Static<typeof PageQuery>): AuditQuestion {
+  const { actor, action, object, cursor } = query;
+  return {
+    actor,
+    action,
+    object,
+    cursor,
+    since: readTime('since', query.since),
+    until: readTime('until', query.until),
+  };
 }
 
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

@@ -33,9 +33,12 @@ it('atrium audit verify checks an exported file without a server, and notices ev
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const { stdout } = await cliAs(atrium, 'ann')('audit --export');
   const whole = (await cliAs(atrium, 'root')('audit --export --site')).stdout;
+  const ocsf = (await cliAs(atrium, 'ann')('audit --export --ocsf')).stdout;
   const csv = (await cliAs(atrium, 'ann')('audit --all -o csv')).stdout;
   await atrium.close();
   const cli = openCliProcess({});
+  const misused = await cli('audit --ocsf');
+  assert.deepEqual([misused.code, misused.stderr.includes('--ocsf is for --export')], [2, true], misused.stderr);
   const verify = async (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return await cli(`audit verify ${join(folder, name)}`);
@@ -51,6 +54,16 @@ it('atrium audit verify checks an exported file without a server, and notices ev
   assert.equal(gap.code, 1);
   const rest = await verify('rest.ndjson', lines.slice(1).join('\n'));
   assert.match(rest.stdout, /does not begin with the first entry: verify an export without filters/);
+  // As a SIEM writes it again: other members first, and spaces.
+  const parsed = ocsf
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const rewritten = parsed.map(({ unmapped, time, ...event }) => JSON.stringify({ time, ...event, unmapped }, null, 1));
+  const copy = await verify('ocsf.ndjson', rewritten.map((line) => line.replace(/\n */g, ' ')).join('\n'));
+  assert.equal(copy.stdout, intact.stdout);
+  const forged = await verify('forged.ndjson', ocsf.replace('\\"name\\":\\"ann\\"', '\\"name\\":\\"eve\\"'));
+  assert.deepEqual([forged.code, /^broken at entry \d+/.test(forged.stdout)], [1, true], forged.stdout);
   const other = await verify('other.txt', 'hello');
   assert.deepEqual([other.code, /is not an export of the audit log/.test(other.stderr)], [2, true]);
   assert.match(csv, /^time,actor,on_behalf_of,action,object_type,object_id,object,summary,request_id\r\n/);
