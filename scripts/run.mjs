@@ -1,5 +1,6 @@
 // Runs a file under the pinned Node 24. Works with any Node from 20 on and with nothing installed: it installs what is
-// missing. What only tests and benchmarks need is a package of its own, test/package.json, which a start does not fetch.
+// missing. What only tests and benchmarks need is a package of its own, test/package.json, which a start does not fetch;
+// so is what builds the documentation site, site/package.json.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -30,6 +31,7 @@ const isProduction = isCommandLine && isBuiltForProduction();
 if (file === SERVER) await requireFreePort();
 if (!isProduction) install(ROOT);
 if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
+if (file === 'scripts/docs.mjs') install(join(ROOT, 'site'));
 if (/^(?:src\/main\.ts|test\/runner\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
 if (file.startsWith('test/runner/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 // Benchmarks measure the server as it is started here.

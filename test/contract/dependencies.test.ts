@@ -12,8 +12,10 @@ const MAX_IN_PRODUCTION = 120;
 
 describe('The page about dependencies', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
-  const ofTests = (JSON.parse(readFileSync('test/package.json', 'utf8')) as Package).dependencies;
-  const installed = [dependencies, devDependencies, ofTests].flatMap(Object.keys);
+  const [ofTests, ofSite] = ['test/package.json', 'site/package.json'].map(
+    (path) => (JSON.parse(readFileSync(path, 'utf8')) as Package).dependencies,
+  );
+  const installed = [dependencies, devDependencies, ofTests, ofSite].flatMap((part) => Object.keys(part ?? {}));
   const page = readFileSync('docs/decisions/dependencies.md', 'utf8');
 
   for (const name of installed) {

@@ -69,6 +69,13 @@ export const ON_DEMAND: readonly Lane[] = [
     onDemand: 'it installs an earlier release from the history of the repository',
   },
   {
+    name: 'site',
+    what: 'the documentation site: every page builds, and every link and anchor leads somewhere',
+    files: ['test/long/site.test.ts'],
+    minutes: 2,
+    onDemand: 'it installs what builds the site on first use',
+  },
+  {
     name: 'slow-clients',
     what: `${COUNTS.slowClients} clients that send or read next to nothing, while others are served`,
     files: ['test/long/slow-clients.test.ts'],
