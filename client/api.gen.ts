@@ -2485,6 +2485,27 @@ export type Member = {
   readonly expires_at?: string;
   /** True if an identity provider manages the member by SCIM. Absent otherwise. */
   readonly managed_by_scim?: boolean;
+  /** The job title. Absent if the identity provider does not give it. */
+  readonly title?: string;
+  /** The department. Absent if the identity provider does not give it. */
+  readonly department?: string;
+  /** The number of the member in the company. Absent if the identity provider does not give it. */
+  readonly employee_number?: string;
+  /** The cost center. Absent if the identity provider does not give it. */
+  readonly cost_center?: string;
+  readonly manager?: MemberManager;
+  /** The name of the manager. Absent if the identity provider does not give it. */
+  readonly manager_name?: string;
+};
+
+/** The manager, by SCIM. Absent if no member of the organization is meant. */
+export type MemberManager = {
+  /** Always user. */
+  readonly type: 'user';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** The login name of the manager. */
+  readonly name: string;
 };
 
 /** A team that the member is in. */

@@ -248,7 +248,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /orgs/{org}/invitations',
     'POST /orgs/{org}/invitations/{id}/resend',
   ],
-  '*.id *.teams.*.id': [
+  '*.id *.teams.*.id *.manager.id': [
     'GET /orgs/{org}/members',
   ],
   'last_change.actor.id last_change.object.id': [

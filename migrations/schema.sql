@@ -1166,6 +1166,12 @@ create table scim_user (
   is_owned boolean not null default false,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  title text not null default ''::text,
+  department text not null default ''::text,
+  employee_number text not null default ''::text,
+  cost_center text not null default ''::text,
+  manager text not null default ''::text,
+  manager_name text not null default ''::text,
   constraint scim_user_pkey PRIMARY KEY (organization_id, account_id),
   constraint scim_user_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint scim_user_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE

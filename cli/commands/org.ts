@@ -10,6 +10,7 @@ import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
+import { showMember } from './org-member.ts';
 import { orgSecondFactor } from './org-second-factor.ts';
 
 type Organization = Answer<'GET /orgs/{org}'>;
@@ -188,6 +189,7 @@ export const org: Group = {
         return list(found, columns, 'none');
       },
     }),
+    'show-member': showMember,
     'add-member': command({
       summary: 'add a user to the organization, or change when a membership ends',
       args: { user },

@@ -5,7 +5,10 @@ import { choice, Descending, PageQuery, readPage, showPage } from '../http/wire/
 import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import { ListedUser, presentListed } from '../users/user.view.ts';
 import { Expiry, presentExpiry } from './expires-at.view.ts';
-import type { ListMembers, Member as MemberValue } from './member-list.ts';
+import type { ListMembers, Member as MemberValue, Work } from './member-list.ts';
+
+const given = (description: string) =>
+  Type.Optional(Type.String({ description: `${description} Absent if the identity provider does not give it.` }));
 
 const Member = named(
   'Member',
@@ -35,6 +38,21 @@ const Member = named(
     managed_by_scim: Type.Optional(
       Type.Boolean({ description: 'True if an identity provider manages the member by SCIM. Absent otherwise.' }),
     ),
+    title: given('The job title.'),
+    department: given('The department.'),
+    employee_number: given('The number of the member in the company.'),
+    cost_center: given('The cost center.'),
+    manager: Type.Optional(
+      Type.Object(
+        {
+          type: Type.String({ enum: ['user'], description: 'Always user.' }),
+          id: Int64,
+          name: Type.String({ description: 'The login name of the manager.' }),
+        },
+        { description: 'The manager, by SCIM. Absent if no member of the organization is meant.' },
+      ),
+    ),
+    manager_name: given('The name of the manager.'),
   }),
 );
 
@@ -97,7 +115,7 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
   );
 }
 
-function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned }: MemberValue, baseUrl: string) {
+function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned, work }: MemberValue, baseUrl: string) {
   return {
     // A caller who may list the members may see them.
     ...presentListed(profile, baseUrl, true),
@@ -105,5 +123,17 @@ function presentMember({ profile, teams, joinedAt, expiresAt, isProvisioned }: M
     joined_at: timestamp(joinedAt),
     ...presentExpiry(expiresAt),
     ...(isProvisioned && { managed_by_scim: true }),
+    ...presentWork(work),
+  };
+}
+
+function presentWork({ title, department, employeeNumber, costCenter, manager, managerName }: Work) {
+  return {
+    ...(title !== '' && { title }),
+    ...(department !== '' && { department }),
+    ...(employeeNumber !== '' && { employee_number: employeeNumber }),
+    ...(costCenter !== '' && { cost_center: costCenter }),
+    ...(manager && { manager: { type: 'user' as const, ...manager } }),
+    ...(managerName !== '' && { manager_name: managerName }),
   };
 }

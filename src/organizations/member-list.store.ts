@@ -1,6 +1,7 @@
 import { type Db, only, type Statement, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
+import { managerOf } from './manager.rows.ts';
 import type { Member, MemberListStore, MemberOrder, MemberSearch, MemberTeam } from './member-list.ts';
 
 // There can be fifty thousand members, and everybody waits for the only connection of the built-in database. So each
@@ -35,13 +36,19 @@ const TEAMS = `(select json_agg(json_build_object('id', t.id::text, 'name', t.na
                                order by t.permission <> 'owner', t.name_key collate "C")
      from team_member m join team t on t.id = m.team_id
     where m.account_id = a.id and t.organization_id = $1)`;
-const PROVISIONED =
-  'exists (select 1 from scim_user s where s.organization_id = $1 and s.account_id = a.id) as is_provisioned';
+// A manager who has left the organization is only known by the name that the provider gives.
+const MANAGER = `(select json_build_object('id', g.id::text, 'name', g.name) from account g
+   where g.id = ${managerOf('s')} and exists (
+     select 1 from team_member gm join team gt on gt.id = gm.team_id
+      where gm.account_id = g.id and gt.organization_id = $1))`;
+const WORK = `s.account_id is not null as is_provisioned, s.title, s.department, s.employee_number, s.cost_center,
+  s.manager_name, ${MANAGER} as manager`;
 // Each with the time at which the earliest of their memberships began. A user who has left meanwhile has none.
 const DETAILS = sql(
   'memberList.details',
-  `select ${PROFILE}, j.joined_at, j.expires_at, ${TEAMS} as teams, ${PROVISIONED}
+  `select ${PROFILE}, j.joined_at, j.expires_at, ${TEAMS} as teams, ${WORK}
      from unnest($2::bigint[]) with ordinality as p (id, place) join account a on a.id = p.id ${EMAIL}
+     left join scim_user s on s.organization_id = $1 and s.account_id = a.id
      cross join lateral (
        select min(m.created_at) as joined_at,
               case when count(m.expires_at) = count(*) then max(m.expires_at) end as expires_at
@@ -59,6 +66,12 @@ interface MemberRow extends ProfileRow {
   joined_at: Date;
   expires_at: Date | null;
   is_provisioned: boolean;
+  title: string | null;
+  department: string | null;
+  employee_number: string | null;
+  cost_center: string | null;
+  manager_name: string | null;
+  manager: { id: string; name: string } | null;
   teams: { id: string; name: string; permission: MemberTeam['permission']; expires_at: number | null }[];
 }
 
@@ -92,5 +105,13 @@ function toMember(row: MemberRow, visible: ReadonlySet<bigint>): Member {
   }));
   const teams = all.filter(({ id }) => visible.has(id));
   const ends = { joinedAt: row.joined_at, expiresAt: row.expires_at };
-  return { profile: toProfile(row), teams, ...ends, isProvisioned: row.is_provisioned };
+  return { profile: toProfile(row), teams, ...ends, isProvisioned: row.is_provisioned, work: toWork(row) };
+}
+
+function toWork({ title, department, employee_number, cost_center, manager_name, manager }: MemberRow): Member['work'] {
+  return {
+    ...{ title: title ?? '', department: department ?? '', employeeNumber: employee_number ?? '' },
+    ...{ costCenter: cost_center ?? '', managerName: manager_name ?? '' },
+    manager: manager && { id: BigInt(manager.id), name: manager.name },
+  };
 }

@@ -19,6 +19,19 @@ export interface Member {
   readonly expiresAt: Date | null;
   /** An identity provider manages the member by SCIM. */
   readonly isProvisioned: boolean;
+  readonly work: Work;
+}
+
+/** What an identity provider says about the work of a member. Absent texts are empty. */
+export interface Work {
+  readonly title: string;
+  readonly department: string;
+  readonly employeeNumber: string;
+  readonly costCenter: string;
+  /** Null if no member is the manager. */
+  readonly manager: { readonly id: bigint; readonly name: string } | null;
+  /** As the provider names the manager, who need not be a member. */
+  readonly managerName: string;
 }
 
 export type MemberOrder = 'id' | 'name' | 'joined';

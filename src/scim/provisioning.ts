@@ -16,6 +16,13 @@ export interface UserDraft {
   readonly familyName: string;
   readonly email: string;
   readonly emailType: string;
+  readonly title: string;
+  readonly department: string;
+  readonly employeeNumber: string;
+  readonly costCenter: string;
+  /** As the provider writes it: the ID of a user here, an external ID or a user name. */
+  readonly manager: string;
+  readonly managerName: string;
 }
 
 /** A person of the organization, as its provider sees them. */
@@ -32,6 +39,8 @@ export interface ScimUser extends UserDraft {
   readonly isUsable: boolean;
   /** Whether they are active as far as this organization is concerned. */
   readonly isEnabled: boolean;
+  /** Null if the organization has no such user, or if several can be meant. */
+  readonly managerId: bigint | null;
 }
 
 /** An account that a provider may mean. */

@@ -14,12 +14,18 @@ export interface Attribute {
   readonly subAttributes?: readonly Attribute[];
 }
 
-export interface ResourceSchema {
+export interface Schema {
   readonly id: string;
-  readonly name: 'User' | 'Group';
+  readonly name: string;
   readonly description: string;
-  readonly endpoint: '/Users' | '/Groups';
   readonly attributes: readonly Attribute[];
+}
+
+export interface ResourceSchema extends Schema {
+  readonly name: 'User' | 'Group';
+  readonly endpoint: '/Users' | '/Groups';
+  /** On the wire, its attributes are the parts of one whose name is the ID of the extension. */
+  readonly extension?: Schema;
 }
 
 function attribute(name: string, description: string, further: Partial<Attribute> = {}): Attribute {
@@ -41,11 +47,38 @@ const complex = (subAttributes: readonly Attribute[]) => ({ type: 'complex', sub
 const READ_ONLY = { mutability: 'readOnly' } as const;
 const IMMUTABLE = { mutability: 'immutable' } as const;
 
+const ENTERPRISE_SCHEMA: Schema = {
+  id: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
+  name: 'EnterpriseUser',
+  description: 'What the company says about the work of a person.',
+  attributes: [
+    attribute('employeeNumber', 'The number of the person in the company.'),
+    attribute('costCenter', 'The cost center.'),
+    attribute('department', 'The department.'),
+    attribute(
+      'manager',
+      'The manager, who can approve access requests if the request rules of the organization say so.',
+      complex([
+        attribute('value', 'The ID of the manager here. An externalId or a userName is also accepted.', {
+          caseExact: true,
+        }),
+        attribute('$ref', 'The URI of the manager, if the organization has this user.', {
+          ...READ_ONLY,
+          type: 'reference',
+          referenceTypes: ['User'],
+        }),
+        attribute('displayName', 'The name of the manager, as the identity provider gives it.'),
+      ]),
+    ),
+  ],
+};
+
 export const USER_SCHEMA: ResourceSchema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:User',
   name: 'User',
   description: 'A person of the organization.',
   endpoint: '/Users',
+  extension: ENTERPRISE_SCHEMA,
   attributes: [
     attribute('userName', 'The name of the person at the identity provider. It is no login name here.', {
       required: true,
@@ -61,6 +94,7 @@ export const USER_SCHEMA: ResourceSchema = {
       ]),
     ),
     attribute('displayName', 'The name that others see.'),
+    attribute('title', 'The job title.'),
     attribute('emails', 'One address: the primary one, or else the first. Further ones are not kept.', {
       multiValued: true,
       required: true,
@@ -124,7 +158,8 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user';
+const ENTERPRISE = ENTERPRISE_SCHEMA.id.toLowerCase();
+const KEPT_ENTERPRISE = new Set(ENTERPRISE_SCHEMA.attributes.map(({ name }) => name.toLowerCase()));
 const SCHEMA_IDS = [USER_SCHEMA.id, GROUP_SCHEMA.id].map((id) => id.toLowerCase());
 
 /**
@@ -132,13 +167,13 @@ const SCHEMA_IDS = [USER_SCHEMA.id, GROUP_SCHEMA.id].map((id) => id.toLowerCase(
  * not kept, because a provider treats an error about one of them as an error about the whole person.
  */
 const UNKEPT = new Set(
-  `nickname profileurl title usertype preferredlanguage locale timezone password phonenumbers ims photos addresses
+  `nickname profileurl usertype preferredlanguage locale timezone password phonenumbers ims photos addresses
    entitlements roles x509certificates name.middlename name.honorificprefix name.honorificsuffix emails.display`.split(
     /\s+/,
   ),
 );
 
-/** An attribute by its path, in lower case, without the URN of its schema. */
+/** An attribute by its path, in lower case: without the URN of a core schema, and with that of an extension. */
 export interface AttributePath {
   readonly name: string;
   readonly sub: string | undefined;
@@ -147,7 +182,11 @@ export interface AttributePath {
 /** Undefined if it is of another schema. `unkept` if it is of one whose attributes are not kept. */
 export function attributePath(text: string): AttributePath | 'unkept' | undefined {
   const lower = text.toLowerCase();
-  if (lower === ENTERPRISE || lower.startsWith(`${ENTERPRISE}:`)) return 'unkept';
+  if (lower === ENTERPRISE) return { name: ENTERPRISE, sub: undefined };
+  if (lower.startsWith(`${ENTERPRISE}:`)) {
+    const [name = '', sub, ...rest] = lower.slice(ENTERPRISE.length + 1).split('.');
+    return KEPT_ENTERPRISE.has(name) && rest.length === 0 ? { name: `${ENTERPRISE}:${name}`, sub } : 'unkept';
+  }
   const schema = SCHEMA_IDS.find((id) => lower.startsWith(`${id}:`));
   // An extension of the customer's own. POST ignores it, and PATCH must not keep a leaver active because of it.
   if (schema === undefined && lower.startsWith('urn:')) return 'unkept';
@@ -159,12 +198,24 @@ export function attributePath(text: string): AttributePath | 'unkept' | undefine
   return UNKEPT.has(bare) || UNKEPT.has(name) ? 'unkept' : { name, sub };
 }
 
+/** Whether the path names an extension, or an attribute of one. */
+export function isOfExtension({ name }: AttributePath): boolean {
+  return name.startsWith(ENTERPRISE);
+}
+
+/** Whether the path names an extension as a whole. */
+export function isExtension({ name, sub }: AttributePath): boolean {
+  return name === ENTERPRISE && sub === undefined;
+}
+
 /** The attribute that a path names, if the schema has it. */
 export function attributeIn(
-  { attributes }: ResourceSchema,
+  { attributes, extension }: ResourceSchema,
   { name, sub }: AttributePath,
 ): { readonly attribute: Attribute; readonly sub: Attribute | undefined } | undefined {
-  const found = [...attributes, ...COMMON_ATTRIBUTES].find((one) => one.name.toLowerCase() === name);
+  const isNamed = (prefix: string) => (one: Attribute) => `${prefix}${one.name.toLowerCase()}` === name;
+  const found =
+    [...attributes, ...COMMON_ATTRIBUTES].find(isNamed('')) ?? extension?.attributes.find(isNamed(`${ENTERPRISE}:`));
   const part = sub === undefined ? undefined : found?.subAttributes?.find((one) => one.name.toLowerCase() === sub);
   return !found || (sub !== undefined && !part) ? undefined : { attribute: found, sub: part };
 }

@@ -2,12 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { provisioner } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { GROUP_SCHEMA, type ResourceSchema, USER_SCHEMA } from './scim-attributes.ts';
+import { GROUP_SCHEMA, type ResourceSchema, type Schema, USER_SCHEMA } from './scim-attributes.ts';
 import { isSame } from './scim-document.ts';
 import { errorBody } from './scim-error.view.ts';
 import { LIST_SCHEMA, MAX_RESULTS, sendScim } from './scim-messages.view.ts';
 
-const SCHEMAS = [USER_SCHEMA, GROUP_SCHEMA];
+const RESOURCES = [USER_SCHEMA, GROUP_SCHEMA];
+const SCHEMAS = RESOURCES.flatMap((schema) => [schema, ...(schema.extension ? [schema.extension] : [])]);
 const NOT_IMPLEMENTED = 501;
 
 /** What this server can do, for clients that ask before they act (RFC 7644, section 4), and what it cannot. */
@@ -18,12 +19,12 @@ export function scimDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
     rejectFilter(request);
     return sendScim(reply, serviceProvider(baseUrl()));
   });
-  scope.get('/ResourceTypes', options, async (request, reply) => all(request, reply, resourceType));
+  scope.get('/ResourceTypes', options, async (request, reply) => all(request, reply, RESOURCES, resourceType));
   scope.get('/ResourceTypes/:id', options, async (request, reply) =>
-    one(request, reply, resourceType, ({ name }) => name),
+    one(request, reply, RESOURCES, resourceType, ({ name }) => name),
   );
-  scope.get('/Schemas', options, async (request, reply) => all(request, reply, schemaOf));
-  scope.get('/Schemas/:id', options, async (request, reply) => one(request, reply, schemaOf, ({ id }) => id));
+  scope.get('/Schemas', options, async (request, reply) => all(request, reply, SCHEMAS, schemaOf));
+  scope.get('/Schemas/:id', options, async (request, reply) => one(request, reply, SCHEMAS, schemaOf, ({ id }) => id));
 
   for (const [method, url, what] of [
     ['POST', '/Bulk', 'bulk requests are not supported: send the operations one by one'],
@@ -38,18 +39,27 @@ export function scimDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
     });
   }
 
-  type Present = (schema: ResourceSchema, baseUrl: string) => unknown;
-
-  function all(request: FastifyRequest, reply: FastifyReply, present: Present): FastifyReply {
+  function all<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    of: readonly T[],
+    present: (one: T, baseUrl: string) => unknown,
+  ): FastifyReply {
     rejectFilter(request);
-    const place = { totalResults: SCHEMAS.length, itemsPerPage: SCHEMAS.length, startIndex: 1 };
-    const Resources = SCHEMAS.map((schema) => present(schema, baseUrl()));
+    const place = { totalResults: of.length, itemsPerPage: of.length, startIndex: 1 };
+    const Resources = of.map((item) => present(item, baseUrl()));
     return sendScim(reply, { schemas: [LIST_SCHEMA], ...place, Resources });
   }
 
-  function one(request: FastifyRequest, reply: FastifyReply, present: Present, key: (of: ResourceSchema) => string) {
+  function one<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    of: readonly T[],
+    present: (one: T, baseUrl: string) => unknown,
+    key: (of: T) => string,
+  ): FastifyReply {
     const { id } = request.params as { id: string };
-    const found = SCHEMAS.find((schema) => isSame(id, key(schema)));
+    const found = of.find((item) => isSame(id, key(item)));
     if (!found) throw new AppError('notFound', `there is no ${JSON.stringify(id.slice(0, 100))}`);
     return sendScim(reply, present(found, baseUrl()));
   }
@@ -83,7 +93,7 @@ function serviceProvider(baseUrl: string) {
   };
 }
 
-function resourceType({ id, name, description, endpoint }: ResourceSchema, baseUrl: string) {
+function resourceType({ id, name, description, endpoint, extension }: ResourceSchema, baseUrl: string) {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
     id: name,
@@ -91,11 +101,12 @@ function resourceType({ id, name, description, endpoint }: ResourceSchema, baseU
     description,
     endpoint,
     schema: id,
+    ...(extension && { schemaExtensions: [{ schema: extension.id, required: false }] }),
     meta: { resourceType: 'ResourceType', location: `${baseUrl}/ResourceTypes/${name}` },
   };
 }
 
-function schemaOf({ id, name, description, attributes }: ResourceSchema, baseUrl: string) {
+function schemaOf({ id, name, description, attributes }: Schema, baseUrl: string) {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
     id,

@@ -1,5 +1,5 @@
 import { AppError, type ScimType } from '../base/errors.ts';
-import { type Attribute, attributeIn, attributePath, type ResourceSchema } from './scim-attributes.ts';
+import { type Attribute, attributeIn, attributePath, isExtension, type ResourceSchema } from './scim-attributes.ts';
 
 /** A resource as JSON, with the attributes that are kept, by the names that the schema gives them. */
 export type Document = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function readDocument(schema: ResourceSchema, body: unknown): Document {
     throw rejected(`schemas must contain ${schema.id}`, 'invalidSyntax');
   }
   const document: Document = {};
-  for (const [key, value] of Object.entries(body)) {
+  for (const [key, value] of Object.entries(body).flatMap(partsOfExtension)) {
     const path = attributePath(key);
     if (path === undefined || path === 'unkept' || path.sub !== undefined) continue;
     const found = attributeIn(schema, path);
@@ -34,6 +34,15 @@ export function readDocument(schema: ResourceSchema, body: unknown): Document {
     if (read !== undefined) document[name] = read;
   }
   return document;
+}
+
+/** Names each attribute of an extension by its path. The document has them next to the others. */
+export function partsOfExtension([key, value]: readonly [string, unknown]): (readonly [string, unknown])[] {
+  const path = attributePath(key);
+  if (path === undefined || path === 'unkept' || !isExtension(path)) return [[key, value]];
+  if (value === null || value === undefined) return [];
+  if (!isObject(value)) throw rejected(`${key} must be an object`, 'invalidSyntax');
+  return Object.entries(value).map(([name, part]) => [`${key}:${name}`, part]);
 }
 
 /** A value of an attribute, or undefined if it is given as unassigned. */
@@ -62,8 +71,8 @@ export function readOne(attribute: Attribute, value: unknown): unknown {
 }
 
 function readComplex(attribute: Attribute, value: unknown): Document | undefined {
-  // Some providers send the value of a list in place of the object that has it.
-  const given = typeof value === 'string' && attribute.multiValued ? { value } : value;
+  const given = asObject(attribute, value);
+  if (given === undefined) return undefined;
   if (!isObject(given)) throw rejected(`${attribute.name} must be an object`);
   const parts: Document = {};
   for (const [key, item] of Object.entries(given)) {
@@ -72,6 +81,13 @@ function readComplex(attribute: Attribute, value: unknown): Document | undefined
     if (part && read !== undefined) parts[part.name] = read;
   }
   return Object.keys(parts).length === 0 ? undefined : parts;
+}
+
+/** Some providers send a value in place of the object that has it, or a list of one object. */
+function asObject({ multiValued, subAttributes }: Attribute, value: unknown): unknown {
+  const given = !multiValued && Array.isArray(value) && value.length <= 1 ? value[0] : value;
+  if (typeof given !== 'string' || !subAttributes?.some(({ name }) => name === 'value')) return given;
+  return given === '' ? undefined : { value: given };
 }
 
 /** Entra ID sends `"False"`. */

@@ -5,7 +5,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { callerOf } from '../http/admission/access.ts';
 import type { RobotIdentity } from '../identity/callers.ts';
 import type { Search } from './provisioning.ts';
-import { attributePath, COMMON_ATTRIBUTES, type ResourceSchema } from './scim-attributes.ts';
+import { attributePath, COMMON_ATTRIBUTES, type ResourceSchema, type Schema } from './scim-attributes.ts';
 import { isObject, rejected } from './scim-document.ts';
 import { SCIM_MEDIA_TYPE } from './scim-error.view.ts';
 import { readFilter } from './scim-filter.ts';
@@ -115,7 +115,23 @@ export function selected(schema: ResourceSchema, resource: Given, selection: Sel
     if (returned === 'request' && !only) continue;
     result[name] = partsOf(name.toLowerCase(), value, only, without);
   }
-  return result;
+  const extension = schema.extension && selectedOfExtension(schema.extension, resource, selection);
+  return { ...result, ...extension };
+}
+
+/** Attributes of an extension are wanted by its ID, or each by its path. */
+function selectedOfExtension({ id, attributes }: Schema, resource: Given, { only, without }: Selection): Given {
+  const [value, prefix] = [resource[id], id.toLowerCase()];
+  if (!isObject(value) || without.has(prefix)) return {};
+  const parts: Record<string, unknown> = {};
+  for (const { name } of attributes) {
+    const path = `${prefix}:${name.toLowerCase()}`;
+    const isWanted = only?.has(prefix) || wants({ only, without }, path);
+    const part = value[name];
+    if (!isWanted || part === undefined) continue;
+    parts[name] = only?.has(prefix) ? part : partsOf(path, part, only, without);
+  }
+  return Object.keys(parts).length === 0 ? {} : { [id]: parts };
 }
 
 /** Some parts of a value that has parts, of each one if there are several. */

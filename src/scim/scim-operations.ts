@@ -1,5 +1,5 @@
-import { attributeIn, type ResourceSchema } from './scim-attributes.ts';
-import { isObject, isSame, rejected } from './scim-document.ts';
+import { attributeIn, isExtension, isOfExtension, type ResourceSchema } from './scim-attributes.ts';
+import { isObject, isSame, partsOfExtension, rejected } from './scim-document.ts';
 import { type Filter, readTarget } from './scim-filter.ts';
 
 type Found = NonNullable<ReturnType<typeof attributeIn>>;
@@ -55,7 +55,8 @@ function operationsOf(schema: ResourceSchema, given: unknown): Operation[] {
 
 function operationAt(schema: ResourceSchema, op: Operation['op'], text: string, value: unknown): Operation[] {
   const target = readTarget(text);
-  if (target === 'unkept') return [];
+  if (target === 'unkept' || (isOfExtension(target.path) && !schema.extension)) return [];
+  if (isExtension(target.path)) return operationsOfExtension(schema, op, text, value);
   const found = attributeIn(schema, target.path);
   if (!found) throw rejected(`there is no attribute ${JSON.stringify(text.slice(0, 60))}`, 'invalidPath');
   const { attribute, sub } = found;
@@ -67,4 +68,14 @@ function operationAt(schema: ResourceSchema, op: Operation['op'], text: string, 
   }
   if (op !== 'remove' && value === undefined) throw rejected(`${op} needs a value`, 'invalidValue');
   return [{ op, attribute, sub, filter: target.filter, value }];
+}
+
+/** One operation for each attribute. A value that is null, or none, removes all of them. */
+function operationsOfExtension(schema: ResourceSchema, op: Operation['op'], text: string, value: unknown): Operation[] {
+  if (op !== 'remove' && isObject(value)) {
+    return partsOfExtension([text, value]).flatMap(([path, part]) => operationAt(schema, op, path, part));
+  }
+  if (op !== 'remove' && value !== null) throw rejected(`${text} must be an object`, 'invalidValue');
+  const attributes = schema.extension?.attributes ?? [];
+  return attributes.flatMap(({ name }) => operationAt(schema, 'remove', `${text}:${name}`, undefined));
 }

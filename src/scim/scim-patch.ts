@@ -21,13 +21,20 @@ function patchOne(document: Document, { op, attribute, sub, value }: Operation):
   if (!sub) {
     const read = op === 'remove' ? undefined : readValue(attribute, value);
     const before = document[name];
-    const isMerged = isObject(read) && isObject(before);
+    const isMerged = isObject(read) && isObject(before) && !isAnother(before, read.value);
     assign(document, name, isMerged ? { ...before, ...read } : read);
     return;
   }
-  const whole: Document = isObject(document[name]) ? { ...document[name] } : {};
+  const before = document[name];
+  const isKept = isObject(before) && !(sub.name === 'value' && isAnother(before, value));
+  const whole: Document = isKept ? { ...before } : {};
   assign(whole, sub.name, op === 'remove' ? undefined : readOne(sub, value));
   assign(document, name, Object.keys(whole).length === 0 ? undefined : whole);
+}
+
+/** The name of one manager is not that of another. */
+function isAnother(before: Document, value: unknown): boolean {
+  return before.value !== undefined && value !== undefined && before.value !== value;
 }
 
 function patchList(document: Document, operation: Operation): void {

@@ -49,12 +49,16 @@ const FREE_LOGIN = sql(
 const SAVE = sql(
   'scimUsers.save',
   `insert into scim_user (organization_id, account_id, user_name, external_id, display_name, formatted_name, given_name,
-                          family_name, email, email_type, is_owned)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                          family_name, email, email_type, is_owned, title, department, employee_number, cost_center,
+                          manager, manager_name)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
    on conflict (organization_id, account_id) do update
       set user_name = excluded.user_name, external_id = excluded.external_id, display_name = excluded.display_name,
           formatted_name = excluded.formatted_name, given_name = excluded.given_name, family_name = excluded.family_name,
-          email = excluded.email, email_type = excluded.email_type, is_owned = excluded.is_owned, updated_at = now()`,
+          email = excluded.email, email_type = excluded.email_type, is_owned = excluded.is_owned,
+          title = excluded.title, department = excluded.department, employee_number = excluded.employee_number,
+          cost_center = excluded.cost_center, manager = excluded.manager, manager_name = excluded.manager_name,
+          updated_at = now()`,
 );
 const SET_ACTIVE = sql(
   'scimUsers.setActive',
@@ -130,7 +134,7 @@ export function createScimUserChanges({ query, record, touch }: Inside): ScimUse
 
     async save(organizationId, id, draft, isOwned) {
       try {
-        await query(SAVE, [organizationId, id, ...valuesOf(draft), isOwned]);
+        await query(SAVE, [organizationId, id, ...valuesOf(draft), isOwned, ...workOf(draft)]);
         touch({ kind: 'account', id, organizationId });
         return 'done';
       } catch (error) {
@@ -194,11 +198,20 @@ function valuesOf({ userName, externalId, displayName, email, emailType, ...name
   return [userName, externalId, displayName, names.formattedName, names.givenName, names.familyName, email, emailType];
 }
 
+function workOf({ title, department, employeeNumber, costCenter, manager, managerName }: UserDraft): unknown[] {
+  return [title, department, employeeNumber, costCenter, manager, managerName];
+}
+
 function toMembership({ team_id, expires_at }: MembershipRow): Membership {
   return { teamId: team_id, expiresAt: expires_at };
 }
 
 /** A person as the audit log of the organization shows them. */
-function toState({ login, userName, externalId, displayName, email, active, isOwned }: ScimUser): object {
-  return { username: login, userName, externalId, displayName, email, active, isOwned };
+function toState({ login, userName, externalId, displayName, email, active, isOwned, ...user }: ScimUser): object {
+  const { title, department, employeeNumber, costCenter, manager } = user;
+  const work = Object.entries({ title, department, employeeNumber, costCenter, manager });
+  return {
+    ...{ username: login, userName, externalId, displayName, email, active, isOwned },
+    ...Object.fromEntries(work.filter(([, text]) => text !== '')),
+  };
 }

@@ -1,4 +1,5 @@
 import { type Query, sql } from '../db/db.ts';
+import { managerOf } from '../organizations/manager.rows.ts';
 import type { ScimUser } from './provisioning.ts';
 import type { Columns } from './scim-filter.store.ts';
 
@@ -13,6 +14,13 @@ export interface UserRow {
   family_name: string | null;
   email: string | null;
   email_type: string;
+  title: string | null;
+  department: string | null;
+  employee_number: string | null;
+  cost_center: string | null;
+  manager: string | null;
+  manager_name: string | null;
+  manager_id: bigint | null;
   active: boolean;
   created_at: Date;
   updated_at: Date;
@@ -42,7 +50,8 @@ const ACTIVE = '(a.active and coalesce(s.active, true))';
 const CREATED = 'coalesce(s.created_at, a.created_at)';
 const UPDATED = 'greatest(a.updated_at, s.updated_at)';
 export const SELECT = `select a.id, a.name as login, ${USER_NAME} as user_name, s.external_id, ${DISPLAY_NAME} as display_name,
-  s.formatted_name, s.given_name, s.family_name, ${ADDRESS} as email, coalesce(s.email_type, 'work') as email_type,
+  s.formatted_name, s.given_name, s.family_name, s.title, s.department, s.employee_number, s.cost_center, s.manager,
+  s.manager_name, ${managerOf('s')} as manager_id, ${ADDRESS} as email, coalesce(s.email_type, 'work') as email_type,
   ${ACTIVE} as active, ${CREATED} as created_at, ${UPDATED} as updated_at, s.account_id is not null as is_linked,
   coalesce(s.is_owned and not a.is_admin, false) as is_owned, a.active as is_usable, coalesce(s.active, true) as is_enabled`;
 const IN_GROUP = `exists (select 1 from (select team_id from team_member where account_id = a.id
@@ -54,14 +63,23 @@ const EMAILS = {
   type: { sql: `coalesce(s.email_type, 'work')`, type: 'text' },
   primary: { sql: 'true', type: 'boolean' },
 } as const;
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user';
+const text = (column: string) => ({ sql: `nullif(s.${column}, '')`, type: 'text' }) as const;
 export const COLUMNS: Columns = {
   id: { sql: 'a.id', type: 'id' },
   externalid: { sql: 's.external_id', type: 'exact' },
   username: { sql: USER_NAME, type: 'text' },
   displayname: { sql: DISPLAY_NAME, type: 'text' },
-  'name.formatted': { sql: `nullif(s.formatted_name, '')`, type: 'text' },
-  'name.givenname': { sql: `nullif(s.given_name, '')`, type: 'text' },
-  'name.familyname': { sql: `nullif(s.family_name, '')`, type: 'text' },
+  'name.formatted': text('formatted_name'),
+  'name.givenname': text('given_name'),
+  'name.familyname': text('family_name'),
+  title: text('title'),
+  [`${ENTERPRISE}:employeenumber`]: text('employee_number'),
+  [`${ENTERPRISE}:costcenter`]: text('cost_center'),
+  [`${ENTERPRISE}:department`]: text('department'),
+  [`${ENTERPRISE}:manager`]: { sql: `nullif(s.manager, '')`, type: 'exact' },
+  [`${ENTERPRISE}:manager.value`]: { sql: `nullif(s.manager, '')`, type: 'exact' },
+  [`${ENTERPRISE}:manager.displayname`]: text('manager_name'),
   active: { sql: ACTIVE, type: 'boolean' },
   // There is one address, so nothing is looked for in a list.
   emails: { exists: '(', columns: EMAILS },
@@ -96,6 +114,13 @@ export function toUser(row: UserRow): ScimUser {
     familyName: row.family_name ?? '',
     email: row.email ?? '',
     emailType: row.email_type,
+    title: row.title ?? '',
+    department: row.department ?? '',
+    employeeNumber: row.employee_number ?? '',
+    costCenter: row.cost_center ?? '',
+    manager: row.manager ?? '',
+    managerName: row.manager_name ?? '',
+    managerId: row.manager_id,
     active: row.active,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

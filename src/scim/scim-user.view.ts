@@ -11,10 +11,15 @@ export function userVersion(user: ScimUser): string {
 }
 
 export function presentUser(user: ScimUser, baseUrl: string, groups?: readonly GroupName[]) {
+  const document = documentOf(user);
+  const isExtended = (name: string) => USER_SCHEMA.extension?.attributes.some((one) => one.name === name) ?? false;
+  const core = Object.fromEntries(Object.entries(document).filter(([name]) => !isExtended(name)));
+  const extension = extensionOf(user, document, baseUrl);
   return {
-    schemas: [USER_SCHEMA.id],
+    schemas: [USER_SCHEMA.id, ...(extension ? [extension[0]] : [])],
     id: String(user.id),
-    ...documentOf(user),
+    ...core,
+    ...(extension && { [extension[0]]: extension[1] }),
     ...(groups && { groups: groups.map((group) => presentGroupName(group, baseUrl)) }),
     meta: {
       resourceType: 'User',
@@ -26,6 +31,20 @@ export function presentUser(user: ScimUser, baseUrl: string, groups?: readonly G
   };
 }
 
+/** Undefined if there is nothing in it. */
+function extensionOf(
+  user: ScimUser,
+  { employeeNumber, costCenter, department, manager }: Document,
+  baseUrl: string,
+): readonly [string, Document] | undefined {
+  const { extension } = USER_SCHEMA;
+  const parts = { employeeNumber, costCenter, department, manager };
+  const given = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+  if (!extension || Object.keys(given).length === 0) return undefined;
+  if (!isObject(manager) || user.managerId === null) return [extension.id, given];
+  return [extension.id, { ...given, manager: { ...manager, $ref: `${baseUrl}/Users/${user.managerId}` } }];
+}
+
 function presentGroupName({ id, name }: GroupName, baseUrl: string) {
   return { value: String(id), $ref: `${baseUrl}/Groups/${id}`, display: name, type: 'direct' };
 }
@@ -34,11 +53,14 @@ function presentGroupName({ id, name }: GroupName, baseUrl: string) {
 export function documentOf(user: ScimUser): Document {
   const { externalId, userName, displayName, formattedName, familyName, givenName, email, emailType } = user;
   const name = assigned({ formatted: formattedName, familyName, givenName });
+  const { title, department, employeeNumber, costCenter } = user;
+  const manager = assigned({ value: user.manager, displayName: user.managerName });
   return {
     ...(externalId !== null && { externalId }),
     userName,
     ...(Object.keys(name).length > 0 && { name }),
-    ...assigned({ displayName }),
+    ...assigned({ displayName, title, employeeNumber, costCenter, department }),
+    ...(Object.keys(manager).length > 0 && { manager }),
     ...(email !== '' && { emails: [{ value: email, type: emailType, primary: true }] }),
     active: user.active,
   };
@@ -50,6 +72,7 @@ export function requestOf(document: Document): UserRequest {
   if (userName === '') throw rejected('userName is required');
   const name = isObject(document.name) ? document.name : {};
   const emails = (Array.isArray(document.emails) ? document.emails : []).filter(isObject);
+  const manager = isObject(document.manager) ? document.manager : {};
   const email = emails.find((one) => one.primary === true) ?? emails[0] ?? {};
   return {
     userName,
@@ -60,6 +83,12 @@ export function requestOf(document: Document): UserRequest {
     familyName: textIn(name, 'familyName'),
     email: textIn(email, 'value') || addressIn(userName),
     emailType: textIn(email, 'type') || 'work',
+    title: textIn(document, 'title'),
+    department: textIn(document, 'department'),
+    employeeNumber: textIn(document, 'employeeNumber'),
+    costCenter: textIn(document, 'costCenter'),
+    manager: textIn(manager, 'value'),
+    managerName: textIn(manager, 'displayName'),
     active: typeof document.active === 'boolean' ? document.active : undefined,
   };
 }

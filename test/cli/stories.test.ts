@@ -8,6 +8,7 @@ import { type Cli, cliAs, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
 import { INVITATION_LINES } from './invitation-lines.ts';
+import { ORGANIZATION_LINES } from './organization-lines.ts';
 import { REQUEST_LINES } from './request-lines.ts';
 import { REVIEW_LINES } from './review-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
@@ -17,6 +18,7 @@ const STORIES = {
   ...OTHER_STORIES,
   assignments: ASSIGNMENT_LINES,
   invitations: INVITATION_LINES,
+  'organizations and members': ORGANIZATION_LINES,
   'access requests': REQUEST_LINES,
   'second factors and providers': SIGN_IN_LINES,
   'access reviews': REVIEW_LINES,

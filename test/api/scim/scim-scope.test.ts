@@ -167,9 +167,12 @@ describe('The scope scim', () => {
       ['patch', 'bulk', 'filter', 'changePassword', 'sort', 'etag'].map((name) => body[name].supported),
       [true, false, true, false, true, true],
     );
-    for (const path of ['/Schemas', '/ResourceTypes']) {
+    for (const [path, count] of [
+      ['/Schemas', 3],
+      ['/ResourceTypes', 2],
+    ] as const) {
       const { Resources } = (await call('GET', path)).body;
-      assert.equal(Resources.length, 2);
+      assert.equal(Resources.length, count);
       for (const one of Resources) assert.deepEqual((await call('GET', `${path}/${one.id}`)).body, one);
     }
   });

@@ -8,7 +8,9 @@ export type Member = Pick<
   Listed,
   'id' | 'login' | 'full_name' | 'email' | 'avatar_url' | 'location' | 'website' | 'teams'
 > &
-  Partial<Pick<Listed, 'joined_at' | 'managed_by_scim'>>;
+  Partial<Pick<Listed, 'joined_at' | 'managed_by_scim' | (typeof WORK)[number]>>;
+
+const WORK = ['title', 'department', 'employee_number', 'cost_center', 'manager', 'manager_name'] as const;
 
 interface LoadedMember {
   /** `found` is undefined if nobody of that name is a member. */

@@ -76,6 +76,7 @@ function MemberDetails({ org, member, isStale }: { org: string; member: Member; 
                 { name: 'Email', value: <bdi>{member.email}</bdi> },
                 { name: 'Joined', value: <When at={member.joined_at} never="not known" /> },
                 { name: 'Location', value: <bdi>{member.location}</bdi> },
+                ...workFacts(org, member),
                 ...(member.managed_by_scim ? [{ name: 'Managed by', value: 'SCIM, from your identity provider' }] : []),
                 ...(member.website ? [{ name: 'Website', value: <WebLink url={member.website} /> }] : []),
               ].filter(({ name }) => name !== 'Location' || member.location !== '')}
@@ -96,4 +97,32 @@ function MemberDetails({ org, member, isStale }: { org: string; member: Member; 
       )}
     </Page>
   );
+}
+
+/** What the identity provider says, as far as it says anything. */
+function workFacts(org: string, member: Member) {
+  const { title, department, employee_number: number, cost_center: costCenter, manager } = member;
+  const managerName = member.manager_name ?? manager?.name;
+  return [
+    { name: 'Title', text: title },
+    { name: 'Department', text: department },
+    {
+      name: 'Manager',
+      text: managerName,
+      href: manager && orgPath(org, `/members/${encodeURIComponent(manager.name)}`),
+    },
+    { name: 'Employee number', text: number },
+    { name: 'Cost center', text: costCenter },
+  ]
+    .filter(({ text }) => text !== undefined)
+    .map(({ name, text, href }) => ({
+      name,
+      value: href ? (
+        <a href={href}>
+          <bdi>{text}</bdi>
+        </a>
+      ) : (
+        <bdi>{text}</bdi>
+      ),
+    }));
 }
