@@ -3221,6 +3221,8 @@ export type Overview = {
 export type OverviewClusters = {
   /** Number of all clusters. */
   readonly all: number;
+  /** Those that need attention: NotReady, NotConnected or Lost. */
+  readonly attention: number;
   readonly by_phase: OverviewClustersByPhase;
 };
 
@@ -6973,6 +6975,8 @@ export interface Operations {
         q?: Text | undefined;
         /** Only clusters in this phase, as status.response.phase shows it. */
         phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+        /** If true, only clusters that need attention: NotReady, NotConnected or Lost. */
+        attention?: Text | undefined;
         /** Only clusters of this provider, in any letter case. */
         provider?: Text | undefined;
         /** Sort by name, last heartbeat, number of nodes or time of creation. By default, by ID. */
@@ -7802,6 +7806,8 @@ export interface Operations {
         q?: Text | undefined;
         /** Only clusters in this phase, as status.response.phase shows it. */
         phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+        /** If true, only clusters that need attention: NotReady, NotConnected or Lost. */
+        attention?: Text | undefined;
         /** Only clusters of this provider, in any letter case. */
         provider?: Text | undefined;
         /** Sort by name, last heartbeat, number of nodes or time of creation. By default, by ID. */

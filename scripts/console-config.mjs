@@ -14,10 +14,10 @@ const EDITOR = {
 };
 /** Only the pages of the audit log verify it. */
 const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, priority: 3 };
-/** What every page needs, together with the entry. */
+/** What every page needs, together with the entry. What the shell opens on demand is loaded then. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/](?!impact|expiry|session-table)|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|keys-dialog|api-drawer)|data[\\/]|parts[\\/](?!impact|expiry|session-table)|icons[\\/])|client[\\/])/,
   priority: 2,
 };
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */

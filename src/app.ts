@@ -22,6 +22,7 @@ import { versionRoutes } from './http/version.routes.ts';
 import { consoleRoutes } from './http/web/console.routes.ts';
 import { createCors } from './http/web/cors.ts';
 import { docsRoutes } from './http/web/docs.ts';
+import { compressResponses } from './http/wire/compression.ts';
 import { honorKeys } from './http/wire/create-once.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
@@ -41,6 +42,7 @@ export interface AppParts {
     | 'DEPLOYMENT'
     | 'RATE_LIMIT'
     | 'REQUEST_CPU_MS'
+    | 'RESPONSE_COMPRESSION'
     | 'TRUSTED_PROXIES'
     | 'CORS_ORIGINS'
     | 'CORS_CREDENTIALS'
@@ -117,6 +119,7 @@ export function createApp(parts: AppParts) {
   rejectUnknownPaths(app, book, count);
   honorKeys(app, parts.idempotency);
   takeSearchTurns(app);
+  if (config.RESPONSE_COMPRESSION) compressResponses(app);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });

@@ -64,6 +64,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       RATE_LIMIT: 0,
       TRUSTED_PROXIES: [],
       CORS_ORIGINS: [],
+      RESPONSE_COMPRESSION: true,
       CORS_CREDENTIALS: false,
       QUERY_TOKENS: false,
       REAUTHENTICATION_MINUTES: 15,

@@ -3,7 +3,7 @@ import { writeLongListInPieces } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn } from '../http/admission/access.ts';
 import { type Scope, sendPieces } from '../http/server.ts';
 import { choice, Descending, flag, pageQuery, readPage, showPage } from '../http/wire/paging.ts';
-import { PHASES } from './cluster.ts';
+import { ATTENTION_PHASES, PHASES } from './cluster.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import type { ClusterList, ClusterSearch } from './cluster-list.ts';
 
@@ -15,6 +15,7 @@ const Filters = {
     Type.String({ description: 'Part of the name or display name, or at least the first 8 characters of the UID.' }),
   ),
   phase: choice(PHASES, 'Only clusters in this phase, as status.response.phase shows it.'),
+  attention: Type.Optional(flag('If true, only clusters that need attention: NotReady, NotConnected or Lost.')),
   provider: Type.Optional(Type.String({ description: 'Only clusters of this provider, in any letter case.' })),
   sort: choice(
     ['name', 'heartbeat', 'nodes', 'created'],
@@ -82,7 +83,9 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
 }
 
 /** The phases of the response are those of the same moment as the filter. */
-function readSearch({ q = '', name, phase, provider, sort, order }: Static<typeof OrgQuery>): ClusterSearch {
+function readSearch({ q = '', name, phase, attention, provider, sort, order }: Static<typeof OrgQuery>): ClusterSearch {
   const sorting = { orderBy: sort ?? ('id' as const), isDescending: order === 'desc' };
-  return { name, text: q.trim(), phase, provider, now: new Date(), ...sorting };
+  const wanted = phase === undefined ? undefined : [phase];
+  const phases = attention === 'true' ? ATTENTION_PHASES.filter((one) => wanted?.includes(one) ?? true) : wanted;
+  return { name, text: q.trim(), phases, provider, now: new Date(), ...sorting };
 }

@@ -14,7 +14,7 @@ type Scope = keyof typeof SCOPES;
 const FILTERS = `($2::text is null or c.name = $2)
     and ($3::text is null or lower(c.name) like $3 or lower(c.display_name) like $3 or c.uid like $4)
     and ($5::text is null or lower(c.provider) = lower($5))
-    and ($6::text is null or ${shownPhase('$7')} = $6)`;
+    and ($6::text[] is null or ${shownPhase('$7')} = any($6))`;
 
 const ORDERS: Readonly<Record<ClusterOrder, string>> = {
   id: 'c.id',
@@ -59,8 +59,8 @@ export function createClusterListStore(db: Db): ClusterListStore {
   }
 
   async function find(scope: Scope, which: unknown, search: ClusterSearch, request: PageRequest | undefined) {
-    const { text, name, provider, phase, now } = search;
-    const values = [which, name, text === '' ? null : likeText(text), uidPattern(text), provider, phase, now];
+    const { text, name, provider, phases, now } = search;
+    const values = [which, name, text === '' ? null : likeText(text), uidPattern(text), provider, phases, now];
     if (request === undefined) {
       const rows = await db.query<ClusterRow>(listing(scope, search), values);
       const items = await mapInSlices(rows, toCluster);
@@ -84,13 +84,15 @@ const UNORDERED: ReadonlySet<ClusterOrder> = new Set(['heartbeat', 'nodes']);
 const EVERYWHERE = `(c.owner_id = $1 or exists (
   select 1 from account o where o.id = c.owner_id and o.kind = 'organization' offset 0))`;
 
-function filtersOf(userId: bigint, { text, name, provider, phase, now }: ClusterSearch): Filters {
+function filtersOf(userId: bigint, { text, name, provider, phases, now }: ClusterSearch): Filters {
   const filters = createFilters(userId);
   filters.require('everywhere', EVERYWHERE);
   // Spelled as in the indexes of `cluster`.
   filters.add('name', name, (one) => `c.name collate "C" = ${one}`);
   filters.add('provider', provider, (one) => `lower(c.provider) = lower(${one})`);
-  if (phase !== undefined) filters.require('phase', `${shownPhase(filters.place(now))} = ${filters.place(phase)}`);
+  if (phases !== undefined) {
+    filters.require('phase', `${shownPhase(filters.place(now))} = any(${filters.place(phases)}::text[])`);
+  }
   if (text !== '') {
     const { contains } = searchText(text);
     const named = filters.place(contains);

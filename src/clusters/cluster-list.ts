@@ -15,8 +15,8 @@ export interface ClusterSearch {
   readonly text: string;
   /** In any letter case. */
   readonly provider?: string | undefined;
-  /** As it is shown at `now`. */
-  readonly phase?: Phase | undefined;
+  /** As they are shown at `now`. */
+  readonly phases?: readonly Phase[] | undefined;
   readonly now: Date;
   readonly orderBy: ClusterOrder;
   readonly isDescending: boolean;

@@ -24,6 +24,9 @@ export interface ClusterStatus {
 export const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** The phases in which a cluster should work and does not: what every page counts as needing attention. */
+export const ATTENTION_PHASES: readonly Phase[] = ['NotReady', 'NotConnected', 'Lost'];
+
 /** Agents report every half minute: a cluster that missed four reports is not connected, after a day it is lost. */
 export const SILENT_MS = 120_000;
 export const LOST_MS = 86_400_000;

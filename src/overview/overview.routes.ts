@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { PHASES } from '../clusters/cluster.ts';
+import { ATTENTION_PHASES, PHASES } from '../clusters/cluster.ts';
 import { callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { Int64, named, Timestamp, timestamp } from '../http/wire/schemas.ts';
@@ -36,6 +36,7 @@ const Overview = named(
     clusters: Type.Optional(
       Type.Object({
         all: Type.Integer(),
+        attention: count('Those that need attention: NotReady, NotConnected or Lost.'),
         by_phase: Type.Object(Object.fromEntries(PHASES.map((phase) => [phase, Type.Integer()]))),
       }),
     ),
@@ -98,12 +99,17 @@ export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {
 function present({ clusters, unusedAccess, lastChange, ...same }: OverviewValue) {
   return {
     ...same,
-    ...(clusters && { clusters: { all: clusters.all, by_phase: { ...clusters.byPhase } } }),
+    ...(clusters && { clusters: presentClusters(clusters) }),
     ...(unusedAccess && { unused_access: presentUnused(unusedAccess) }),
     ...(lastChange && {
       last_change: { ...lastChange, at: timestamp(lastChange.at), actor: showActor(lastChange.actor) },
     }),
   };
+}
+
+function presentClusters({ all, byPhase }: NonNullable<OverviewValue['clusters']>) {
+  const attention = ATTENTION_PHASES.reduce((sum, phase) => sum + byPhase[phase], 0);
+  return { all, attention, by_phase: { ...byPhase } };
 }
 
 function presentUnused({ trackedSince, isComplete, ...counts }: NonNullable<OverviewValue['unusedAccess']>) {

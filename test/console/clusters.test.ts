@@ -96,7 +96,11 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     await dialog.getByRole('button', { name: 'Save cluster' }).click();
     await page.getByRole('heading', { name: 'Edge of the world' }).waitFor();
 
+    const robots = (await atrium.as('ann')('GET', '/orgs/acme/robots')).body;
     await page.getByRole('button', { name: 'New robot token' }).click();
+    await dialog.getByLabel('Name', { exact: true }).waitFor();
+    // The token belongs to the robot that the field shows.
+    assert.equal(await dialog.getByLabel('Robot').inputValue(), String(robots[0].id));
     await dialog.getByRole('button', { name: 'Create token' }).click();
     await dialog.getByText('This is shown only once.').waitFor();
     const token = await dialog.locator('pre').first().innerText();

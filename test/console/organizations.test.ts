@@ -114,7 +114,14 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
   it('Guardrails are created with a look at what they say, shown with their state, and named when they reject a change', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/guardrails');
+    const tried: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && tried.push(request.url()));
     await page.getByRole('button', { name: 'New guardrail' }).first().click();
+    await page.getByText('With a name and a subject, this shows what it says and whether it holds.').waitFor();
+    await page.getByLabel('Permission').locator('option').first().waitFor({ state: 'attached' });
+    await page.getByLabel('Description').fill('The server is not asked about half a guardrail.');
+    await page.waitForTimeout(600);
+    assert.deepEqual(tried, []);
     await page.getByLabel('Name', { exact: true }).fill('two owners');
     await page.getByLabel('Statement').selectOption('at_least');
     await page.getByLabel('Permission').selectOption('can_delete');

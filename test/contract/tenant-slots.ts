@@ -343,7 +343,7 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
       '.limits.objects[].type:objectType .limits.objects[].id:cluster',
     ].join(' '),
     TEAM: '.name .description .permission .units[]',
-    CLUSTERS: '?name:clusterName ?q:clusterName ?phase ?provider ?sort ?order',
+    CLUSTERS: '?name:clusterName ?q:clusterName ?phase ?attention ?provider ?sort ?order',
     CLUSTER: [
       '.name .uid .displayName .managerID .externalID .provider .vendor .orchestratorVersion .nodeCount .endpoint',
       '.location .project .infraNamespace .hubClusterName .hubClusterUID .hubClusterOwnerName .clusterSetName',

@@ -16,6 +16,9 @@ export const freshness = signal<Freshness>({ state: 'starting' });
 /** The page comes first: what it needs is loaded and drawn by then. */
 const START_AFTER_MS = 2000;
 const RETRY_REJECTED_MS = 30_000;
+const POLL_MS = 30_000;
+/** What changes without an event: a cluster that falls silent, and what belongs to the deployment. */
+const UNANNOUNCED = /clusters(v2)?\b|\/overview$| \/admin\/|\/marketplace\b/;
 /** What changes together is asked for together. */
 const GATHER_MS = 200;
 
@@ -50,7 +53,9 @@ export function useLiveData(): void {
     const isVisible = signal(document.visibilityState === 'visible');
     const look = () => {
       isVisible.value = document.visibilityState === 'visible';
+      if (isVisible.value) refreshMounted();
     };
+    const timer = setInterval(() => isVisible.value && poll(), POLL_MS);
     document.addEventListener('visibilitychange', look);
     const stop = effect(() => {
       if (me.value === undefined || isSignedOut.value || !isVisible.value) return;
@@ -63,9 +68,16 @@ export function useLiveData(): void {
     });
     return () => {
       stop();
+      clearInterval(timer);
       document.removeEventListener('visibilitychange', look);
     };
   }, []);
+}
+
+/** While the stream of events is open, only what it does not announce is asked for again. */
+function poll(): void {
+  const isLive = freshness.value.state === 'live';
+  refreshMounted((name) => !isLive || UNANNOUNCED.test(name));
 }
 
 async function follow(signal: AbortSignal): Promise<void> {

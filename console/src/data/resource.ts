@@ -34,7 +34,6 @@ interface Entry {
 
 const EMPTY: State = { replies: [], error: undefined, isLoading: true };
 const MAX_ENTRIES = 80;
-const POLL_MS = 30_000;
 /** A part that appears a moment after another one with the same answer does not ask again. */
 const TOGETHER_MS = 2000;
 const RETRY_MS = [2000, 5000, 15_000];
@@ -199,10 +198,6 @@ function nextOf(reply: Reply<unknown> | undefined): Readonly<Record<string, unkn
   if (cursor) return { cursor };
   return reply?.nextPage === undefined ? undefined : { page: reply.nextPage };
 }
-
-/** What others change shows without a reload: on coming back to the page, and every half minute while it is visible. */
-document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refreshMounted());
-setInterval(() => document.visibilityState === 'visible' && refreshMounted(), POLL_MS);
 
 /** Whether something that is on the screen is on its way. */
 export function isAnyLoading(): boolean {

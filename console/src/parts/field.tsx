@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
@@ -68,9 +68,10 @@ export interface SelectFieldProps extends FieldProps {
 
 /** The ID that a select field has: the first one, as soon as there is one, until another is chosen. */
 export function useFirst(all: readonly { readonly id: bigint }[]): Signal<string> {
-  const chosen = useSignal('');
   const first = String(all[0]?.id ?? '');
-  useEffect(() => {
+  const chosen = useSignal(first);
+  // Before the field looks at its value.
+  useLayoutEffect(() => {
     if (chosen.value === '') chosen.value = first;
   }, [first]);
   return chosen;
@@ -78,13 +79,23 @@ export function useFirst(all: readonly { readonly id: bigint }[]): Signal<string
 
 export function SelectField({ label, hint, error, value, choices, isReadOnly, onChange }: SelectFieldProps) {
   const id = useId();
+  const ref = useRef<HTMLSelectElement>(null);
+  // What a form sends must be what its fields show. An address may say anything.
+  useEffect(() => {
+    if (ref.current?.form && choices.length > 0 && !choices.some((choice) => choice.value === value.value)) {
+      reportError(new Error(`${label}: "${value.value}" is not a choice`));
+    }
+  }, [choices, value.value]);
   return (
     <Frame id={id} label={label} hint={hint} error={error}>
       <select
+        ref={ref}
         id={id}
         class="input"
         value={value.value}
         disabled={isReadOnly}
+        // Without a chosen option, the browser does not send the form.
+        required={!choices.some((choice) => choice.value === '')}
         aria-invalid={error !== undefined || undefined}
         aria-describedby={describedBy(id, hint, error)}
         onChange={(event) => {

@@ -108,10 +108,13 @@ function Inside() {
         </Router>
         {isPageBroken.value && (
           <Page title="This page could not be loaded">
-            <p>The server cannot be reached, or it was updated. What you saved before is not affected.</p>
+            <p>
+              The server cannot be reached, or it was updated. What you saved before is not affected. The page loads as
+              soon as the server answers.
+            </p>
             <div>
               <Button kind="main" onClick={() => location.reload()}>
-                Try again
+                Reload
               </Button>
             </div>
           </Page>

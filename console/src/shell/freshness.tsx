@@ -1,10 +1,16 @@
+import { useEffect } from 'preact/hooks';
 import { freshness } from '../data/events.ts';
 import { isSignInNeeded } from '../data/session.ts';
+import { isPageBroken, retryBrokenPage } from './broken-page.ts';
 
 /** Whether what is on the screen is what the server knows. */
 export function Freshness() {
   const fresh = freshness.value;
+  useEffect(() => {
+    if (fresh.state === 'live') retryBrokenPage();
+  }, [fresh.state]);
   if (fresh.state === 'starting') return <p class="small quiet">&nbsp;</p>;
+  if (isPageBroken.value) return <p class="small warn">Not loaded, trying again…</p>;
   if (fresh.state === 'live') {
     return (
       <p class="small quiet" title={`Revision ${fresh.revision}`}>

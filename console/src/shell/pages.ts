@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
-import { BrokenPage } from './broken-page.ts';
+import { untilLoaded } from './broken-page.ts';
 
 export interface PageRoute {
   readonly path: string;
@@ -14,7 +14,7 @@ const page = (path: string, load: Load): PageRoute => ({
   path,
   key: path,
   // Offline, or after an update of the server, the file of a page is not there.
-  page: lazy(async () => ({ default: await load().catch(() => BrokenPage) })) as ComponentType,
+  page: lazy(async () => ({ default: await load().catch(() => untilLoaded(load)) })) as ComponentType,
 });
 
 /** Opens a session, so it is outside of the shell. */

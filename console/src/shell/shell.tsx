@@ -1,12 +1,28 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, type ComponentType, h } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Icon } from '../icons/icon.tsx';
-import { ApiDrawer } from './api-drawer.tsx';
 import { Navigation } from './navigation.tsx';
-import { Palette } from './palette.tsx';
-import { KeysDialog, useShortcuts } from './shortcuts.tsx';
+import { useShortcuts } from './shortcuts.ts';
 import { ViewBar } from './view-bar.tsx';
+
+interface PartProps {
+  readonly onClose: () => void;
+}
+
+/** What few visits open is loaded when it is opened. If the server is away, it stays closed. */
+function onDemand(load: () => Promise<ComponentType<PartProps>>): ComponentType<PartProps> {
+  return function OnDemand(props: PartProps) {
+    const loaded = useSignal<ComponentType<PartProps> | undefined>(undefined);
+    useEffect(() => void load().then((part) => (loaded.value = part), props.onClose), []);
+    return loaded.value === undefined ? null : h(loaded.value, props);
+  };
+}
+
+const Palette = onDemand(async () => (await import('./palette.tsx')).Palette);
+const KeysDialog = onDemand(async () => (await import('./keys-dialog.tsx')).KeysDialog);
+const ApiDrawer = onDemand(async () => (await import('./api-drawer.tsx')).ApiDrawer);
 
 /** Navigation next to the page. On narrow screens it is behind a button. */
 export function Shell({ children }: { children: ComponentChildren }) {

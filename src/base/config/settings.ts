@@ -111,6 +111,10 @@ export const SETTINGS = {
   ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
   CORS_ORIGINS: origins('', 'Origins whose pages may call the API from a browser. By default, none; * means any.'),
+  RESPONSE_COMPRESSION: flag(
+    'true',
+    'JSON of at least 1 KB is compressed if the client accepts it. false if a proxy compresses.',
+  ),
   CORS_CREDENTIALS: flag('false', 'Pages of CORS_ORIGINS may also send cookies. Not with *.'),
   EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),
   EMAIL_ALLOWED_DOMAINS: words('', 'If set, only these email domains are allowed. * matches any text.'),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { accepts } from '../wire/compression.ts';
 
 /** One file of the built console, as `scripts/console.mjs` lists it. */
 interface Listed {
@@ -49,12 +50,4 @@ function readBuilt(folder: string): { page: string; files: readonly Listed[] } |
   } catch {
     return undefined;
   }
-}
-
-/** `br;q=0` declines it. */
-function accepts(header: string, encoding: Encoding): boolean {
-  return header.split(',').some((one) => {
-    const [name = '', ...parameters] = one.split(';').map((part) => part.trim());
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }

@@ -50,7 +50,8 @@ describe('CORS', () => {
         assert.equal(answer.status, status, path);
         assert.equal(answer.headers.get('access-control-allow-origin'), origin, path);
         assert.equal(answer.headers.get('access-control-allow-credentials'), 'true', path);
-        assert.equal(answer.headers.get('vary'), 'Origin', path);
+        // A long list also depends on the encoding that the client accepts.
+        assert.match(answer.headers.get('vary') ?? '', /^Origin(, Accept-Encoding)?$/, path);
         const exposed = (answer.headers.get('access-control-expose-headers') ?? '').split(', ');
         for (const name of [
           'ETag',

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useResource } from '../../data/resource.ts';
 import { SelectField } from '../../parts/field.tsx';
 
@@ -10,7 +10,8 @@ export function RelationField({ type, relation }: { type: string; relation: Sign
     name.startsWith('can_'),
   );
   const isKnown = relations.some((one) => one.relation === relation.value);
-  useEffect(() => {
+  // Before the field looks at its value.
+  useLayoutEffect(() => {
     if (relations.length > 0 && !isKnown) relation.value = relations[0]?.relation ?? '';
   }, [relations.length, isKnown, type]);
   return (

@@ -1,10 +1,13 @@
+import type { Answer } from '../../../../client/client.ts';
 import { pageData } from '../../data/page-data.ts';
-import { together, useResource } from '../../data/resource.ts';
+import { together, useList, useResource } from '../../data/resource.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { type Summary, silentMarketplaces } from '../marketplace/marketplace-words.ts';
 import { AdminOnly } from './admin-only.tsx';
+import { providerPath } from './provider-path.ts';
 import './admin.css';
 
 export function HealthPage() {
@@ -15,20 +18,28 @@ export function HealthPage() {
   );
 }
 
+const DAY_MS = 86_400_000;
+
 interface Concern {
   readonly text: string;
-  readonly href: string;
+  readonly href?: string;
 }
 
 /** How the deployment is: what needs attention, and how much there is of everything. */
 function Health() {
   const overview = useResource('GET /admin/overview');
   const marketplace = useResource(pageData.features.marketplace ? 'GET /admin/marketplace/summary' : undefined);
+  const clusters = useList('GET /user/clusters', { query: { all: 'true', attention: 'true', limit: 1 } });
+  const providers = useResource('GET /admin/providers');
   const concerns = [
+    ...clusterConcerns(clusters.total ?? 0),
+    ...mailConcerns(),
+    ...providerConcerns(providers.data ?? []),
     ...ownerConcerns(overview.data?.ownerless_organizations ?? 0),
     ...(marketplace.data ? deliveryConcerns(marketplace.data) : []),
   ];
-  const whole = pageData.features.marketplace ? together(overview, marketplace) : overview;
+  const basis = together(overview, clusters, providers);
+  const whole = pageData.features.marketplace ? together(basis, marketplace) : basis;
   return (
     <Page
       title="Health"
@@ -47,7 +58,7 @@ function Health() {
                   {concerns.map(({ text, href }) => (
                     <li key={text}>
                       <Icon name="warning" />
-                      <a href={href}>{text}</a>
+                      {href === undefined ? <span>{text}</span> : <a href={href}>{text}</a>}
                     </li>
                   ))}
                 </ul>
@@ -118,6 +129,34 @@ function ownerConcerns(count: number): readonly Concern[] {
   if (count === 0) return [];
   const text = count === 1 ? 'One organization has no owner.' : `${count} organizations have no owner.`;
   return [{ text, href: '/admin/orgs?owner=none' }];
+}
+
+function clusterConcerns(count: number): readonly Concern[] {
+  if (count === 0) return [];
+  return [{ text: count === 1 ? 'One cluster needs attention.' : `${count} clusters need attention.`, href: '/' }];
+}
+
+function mailConcerns(): readonly Concern[] {
+  if (pageData.features.mail) return [];
+  return [
+    { text: 'Email is not set up: set SMTP_URL. Until then, invitations are links that you hand over yourself.' },
+  ];
+}
+
+function providerConcerns(providers: Answer<'GET /admin/providers'>): readonly Concern[] {
+  return providers.flatMap(({ name, display_name, last_fault_at, missing_teams }) => {
+    const href = providerPath(name);
+    return [
+      ...(isRecent(last_fault_at)
+        ? [{ text: `A sign-in with ${display_name} failed in the last 24 hours.`, href }]
+        : []),
+      ...(missing_teams.length === 0 ? [] : [{ text: `${display_name} names unknown teams.`, href }]),
+    ];
+  });
+}
+
+function isRecent(at: string | null): boolean {
+  return at !== null && serverNow() - Date.parse(at) < DAY_MS;
 }
 
 function deliveryConcerns(summary: Summary): readonly Concern[] {

@@ -11,6 +11,7 @@ import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { AdminOnly } from './admin-only.tsx';
+import { providerPath } from './provider-path.ts';
 
 export function ProvidersPage() {
   return (
@@ -19,8 +20,6 @@ export function ProvidersPage() {
     </AdminOnly>
   );
 }
-
-export const providerPath = (name: string) => `/admin/providers/${encodeURIComponent(name)}`;
 
 function Providers() {
   const providers = useResource('GET /admin/providers');

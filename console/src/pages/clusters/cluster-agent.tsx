@@ -7,7 +7,7 @@ import { Card } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
@@ -67,13 +67,12 @@ interface AgentTokenProps {
 
 function AgentToken({ org, cluster, onClose, onCreated }: AgentTokenProps) {
   const robots = useResource('GET /orgs/{org}/robots', { path: { org }, query: { limit: 50 } });
-  const chosen = useSignal('');
+  const robot = useFirst(robots.data ?? []);
   const name = useSignal(`agent of ${cluster.name}`.slice(0, 100));
   const days = useSignal('90');
-  const robot = chosen.value || String(robots.data?.[0]?.id ?? '');
   const create = useAction(async () => {
     const body = { name: name.value, expires_at: expiryOf(days.value) };
-    const token = await api.call('POST /robots/{id}/tokens', { path: { id: robot }, body });
+    const token = await api.call('POST /robots/{id}/tokens', { path: { id: robot.value }, body });
     onCreated(token.sha1);
   });
   if (robots.data === undefined || robots.data.length === 0) {
@@ -95,7 +94,7 @@ function AgentToken({ org, cluster, onClose, onCreated }: AgentTokenProps) {
     <FormDialog title="New robot token" verb="Create token" action={create} fields={['name']} onClose={onClose}>
       <SelectField
         label="Robot"
-        value={chosen}
+        value={robot}
         hint="Its tokens may report for every cluster of the organization."
         choices={robots.data.map((one) => ({ value: String(one.id), label: one.name }))}
       />

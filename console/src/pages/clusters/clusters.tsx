@@ -11,6 +11,7 @@ import { When } from '../../parts/when.tsx';
 import { PHASES, titleOf } from './cluster-words.ts';
 
 const PROVIDERS = ['AKS', 'EKS', 'GKE', 'Generic'];
+const ATTENTION = 'attention';
 type Sort = 'name' | 'heartbeat' | 'nodes' | 'created';
 
 export function ClustersPage() {
@@ -24,7 +25,8 @@ export function ClustersPage() {
   });
   const query = {
     q: unlessEmpty(useSettled(q.value)),
-    phase: unlessEmpty(phase.value) as (typeof PHASES)[number] | undefined,
+    phase: phase.value === ATTENTION ? undefined : (unlessEmpty(phase.value) as (typeof PHASES)[number] | undefined),
+    attention: phase.value === ATTENTION ? ('true' as const) : undefined,
     provider: unlessEmpty(provider.value),
     sort: sort.value as Sort,
     order: order.value === 'desc' ? ('desc' as const) : undefined,
@@ -64,7 +66,11 @@ export function ClustersPage() {
                 <SelectField
                   label="Phase"
                   value={phase}
-                  choices={[{ value: '', label: 'Any phase' }, ...PHASES.map((one) => ({ value: one, label: one }))]}
+                  choices={[
+                    { value: '', label: 'Any phase' },
+                    { value: ATTENTION, label: 'Needs attention' },
+                    ...PHASES.map((one) => ({ value: one, label: one })),
+                  ]}
                 />
                 <SelectField
                   label="Provider"

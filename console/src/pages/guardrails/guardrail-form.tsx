@@ -92,11 +92,13 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
 
   const tried = useSignal<Guardrail | string | undefined>(undefined);
   const draft = JSON.stringify(body());
+  const hasSubject = isCounted || team.value !== '' || users.value.trim() !== '';
+  const isWhole = name.value.trim() !== '' && relation.value !== '' && hasSubject;
   useEffect(() => {
-    if (relation.value === '') return;
+    tried.value = undefined;
+    if (!isWhole) return;
     let isOver = false;
     const timer = setTimeout(async () => {
-      // A name is needed only to save it.
       const found = await send(true).catch((error: unknown) => messageOf(error));
       if (!isOver) tried.value = found;
     }, TRY_AFTER_MS);
@@ -144,6 +146,7 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
         onChange={(isChecked) => (enforce.value = isChecked)}
       />
       <div class="stack tight" role="status">
+        {!isWhole && <p class="quiet">With a name and a subject, this shows what it says and whether it holds.</p>}
         {typeof tried.value === 'string' && <p class="quiet">{tried.value}</p>}
         {typeof tried.value === 'object' && (
           <>

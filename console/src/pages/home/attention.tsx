@@ -11,32 +11,30 @@ import './home.css';
 
 type Cluster = Item<'GET /user/clusters'>;
 
-const UNHEALTHY = new Set(['Lost', 'NotConnected']);
-const MAX_CLUSTERS = 5;
-
 interface AttentionProps {
+  /** The first clusters that need attention, and how many do. */
   readonly clusters: readonly Cluster[];
+  readonly total: number;
   readonly notices: Answer<'GET /user/context'>['notices'] | undefined;
 }
 
 /** What needs the user: nothing is shown if nothing does. Contracts that end are on the page of their organization. */
-export function Attention({ clusters, notices }: AttentionProps) {
-  const unhealthy = clusters.filter((cluster) => UNHEALTHY.has(cluster.status.response.phase));
+export function Attention({ clusters, total, notices }: AttentionProps) {
   const notes: ComponentChildren[] = [
-    ...unhealthy.slice(0, MAX_CLUSTERS).map((cluster) => (
+    ...clusters.map((cluster) => (
       <AttentionNote
         key={`cluster ${cluster.id}`}
         href={clusterPath(cluster)}
         what={cluster.displayName || cluster.name}
       >
         <Phase phase={cluster.status.response.phase} />
-        {cluster.status.response.message}
+        <ClusterReport cluster={cluster} />
       </AttentionNote>
     )),
-    ...(unhealthy.length > MAX_CLUSTERS
+    ...(total > clusters.length
       ? [
           <li key="more" class="quiet">
-            and {unhealthy.length - MAX_CLUSTERS} more clusters that are not connected
+            and {total - clusters.length} more clusters
           </li>,
         ]
       : []),
@@ -77,6 +75,18 @@ function AttentionNote({ href, what, children }: { href: string; what: string; c
       </a>{' '}
       <span class="line">{children}</span>
     </li>
+  );
+}
+
+/** The message of a silent cluster is a time of the server, which is shown like every other time. */
+function ClusterReport({ cluster }: { cluster: Cluster }) {
+  const { message } = cluster.status.response;
+  const since = /^no heartbeat since (\S+Z)$/.exec(message)?.[1];
+  if (since === undefined) return message;
+  return (
+    <span>
+      No heartbeat since <When at={since} />
+    </span>
   );
 }
 

@@ -1,5 +1,5 @@
 import { orgPath, usePageContext } from '../../data/org.ts';
-import { together, useList, useResource } from '../../data/resource.ts';
+import { together, useList } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Card, Phase } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
@@ -9,14 +9,16 @@ import { Attention } from './attention.tsx';
 import { clusterPath } from './cluster-path.ts';
 
 const MAX_CLUSTERS = 10;
+const MAX_UNWELL = 5;
 
 export function HomePage() {
   const orgs = useList('GET /orgs', { query: { limit: 50 } });
-  const clusters = useResource('GET /user/clusters', { query: { all: 'true' } });
+  const clusters = useList('GET /user/clusters', { query: { all: 'true', limit: MAX_CLUSTERS, sort: 'name' } });
+  const unwell = useList('GET /user/clusters', { query: { all: 'true', attention: 'true', limit: MAX_UNWELL } });
   const context = usePageContext();
   const title = `Hello ${me.value?.full_name || me.value?.login}`;
   // What needs attention is above everything else. Whatever is already on the screen would make room for it.
-  const all = together(orgs, clusters, context);
+  const all = together(orgs, clusters, unwell, context);
   if (all.data === undefined && all.error === undefined) {
     return (
       <Page title={title}>
@@ -26,7 +28,7 @@ export function HomePage() {
   }
   return (
     <Page title={title} isStale={orgs.isStale || clusters.isStale}>
-      <Attention clusters={clusters.data ?? []} notices={context.data?.notices} />
+      <Attention clusters={unwell.data ?? []} total={unwell.total ?? 0} notices={context.data?.notices} />
       <Card title="My organizations">
         <Show of={orgs}>
           {(all) =>
@@ -69,7 +71,7 @@ export function HomePage() {
               <>
                 <Table
                   caption="My clusters"
-                  rows={all.slice(0, MAX_CLUSTERS)}
+                  rows={all}
                   keyOf={(cluster) => String(cluster.id)}
                   hrefOf={(cluster) => clusterPath(cluster)}
                   columns={[
@@ -94,9 +96,9 @@ export function HomePage() {
                     },
                   ]}
                 />
-                {all.length > MAX_CLUSTERS && (
+                {(clusters.total ?? 0) > all.length && (
                   <p class="quiet small">
-                    The first {MAX_CLUSTERS} of {all.length}. The others are with their owners.
+                    The first {all.length} of {clusters.total} by name. Each organization lists its own.
                   </p>
                 )}
               </>

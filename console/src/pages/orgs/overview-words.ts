@@ -3,7 +3,6 @@ import { orgPath } from '../../data/org.ts';
 
 export type Overview = Answer<'GET /orgs/{org}/overview'>;
 
-const TROUBLE = ['Lost', 'NotConnected', 'NotReady'] as const;
 const WAITING = ['Registered', 'NotImported'] as const;
 
 export function hasParts(overview: Overview): boolean {
@@ -20,7 +19,7 @@ export function stateSentence({ clusters, members, teams }: Overview): string {
   if (clusters.all === 0) return 'There are no clusters yet.';
   const sum = (phases: readonly string[]) =>
     phases.reduce((total, phase) => total + ((clusters.by_phase as Readonly<Record<string, number>>)[phase] ?? 0), 0);
-  const trouble = sum(TROUBLE);
+  const trouble = clusters.attention;
   const waiting = sum(WAITING);
   const all = counted(clusters.all, 'cluster');
   if (trouble > 0) return `${trouble} of ${all} ${trouble === 1 ? 'needs' : 'need'} attention.`;

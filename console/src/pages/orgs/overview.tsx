@@ -83,7 +83,13 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
   const expiring = expiryLines(overview, org);
   return (
     <>
-      <p class="overview-state">{stateSentence(overview)}</p>
+      <p class="overview-state">
+        {clusters !== undefined && clusters.attention > 0 ? (
+          <a href={orgPath(org, '/clusters?phase=attention')}>{stateSentence(overview)}</a>
+        ) : (
+          stateSentence(overview)
+        )}
+      </p>
       <ul class="overview-counts">
         {COUNTS.map(({ part, title, one, path }) => {
           const value = overview[part];

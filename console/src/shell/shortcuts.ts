@@ -1,11 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { Dialog } from '../parts/dialog.tsx';
 import { useCurrentOrg } from './current-org.ts';
-import { isMac } from './navigation.tsx';
-import { recall, remember } from './theme.ts';
+import { recall } from './theme.ts';
 
-const OFF = 'atrium.keys-off';
+export const KEYS_OFF = 'atrium.keys-off';
 const PLACES: Readonly<Record<string, string>> = {
   o: '',
   m: '/members',
@@ -31,7 +29,7 @@ export function useShortcuts(open: (what: 'palette' | 'keys' | 'calls') => void)
         open('palette');
         return;
       }
-      if (event.metaKey || event.ctrlKey || event.altKey || recall(OFF) !== undefined) return;
+      if (event.metaKey || event.ctrlKey || event.altKey || recall(KEYS_OFF) !== undefined) return;
       const target = event.target as HTMLElement;
       if (target.closest('input, textarea, select, [contenteditable], dialog, .cm-editor')) return;
       const { key } = event;
@@ -69,47 +67,4 @@ function moveRow(step: number): void {
   const links = [...document.querySelectorAll<HTMLElement>('main .row-link')];
   const at = links.indexOf(document.activeElement as HTMLElement);
   links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
-}
-
-export function KeysDialog({ onClose }: { onClose: () => void }) {
-  const keys: readonly (readonly [string, string])[] = [
-    [isMac() ? '⌘ K' : 'Ctrl K', 'Search and go anywhere'],
-    ['/', 'Filter the list'],
-    ['g o', 'Overview of the organization'],
-    ['g m', 'Members'],
-    ['g t', 'Teams'],
-    ['g r', 'Roles'],
-    ['g c', 'Clusters'],
-    ['g a', 'Audit log'],
-    ['g w', 'Why'],
-    ['g x', 'Matrix'],
-    ['j  k', 'Next and previous row'],
-    ['Enter', 'Open the row'],
-    ['n', 'New'],
-    ['e', 'Edit'],
-    ['a', 'Assign a role'],
-    ['`', 'API calls of this page'],
-    ['?', 'This list'],
-    ['Esc', 'Close'],
-  ];
-  return (
-    <Dialog title="Keys" onClose={onClose}>
-      <dl class="keys">
-        {keys.map(([key, what]) => [
-          <dt key={key}>
-            <kbd>{key}</kbd>
-          </dt>,
-          <dd key={`${key}-what`}>{what}</dd>,
-        ])}
-      </dl>
-      <label class="check">
-        <input
-          type="checkbox"
-          defaultChecked={recall(OFF) === undefined}
-          onChange={(event) => remember(OFF, event.currentTarget.checked ? undefined : 'off')}
-        />
-        Use single-letter keys
-      </label>
-    </Dialog>
-  );
 }

@@ -1,0 +1,1 @@
+export const providerPath = (name: string) => `/admin/providers/${encodeURIComponent(name)}`;
