@@ -135,6 +135,8 @@ const ALL_COUNTS = {
   requestDecisions: [24, 200, 1000],
   /** Access requests in a random world: each is asked, approved by each approver, and ended. */
   randomRequests: [4, 20, 200],
+  /** Worlds in which lists of approvers are compared with what each user may decide. */
+  approverWorlds: [2, 10, 60],
   /** Requests that make one list longer, all at once, although it has room for three only. */
   requestsAtOnce: [8, 100, 200],
   /** Requests to change, create or delete one role, all at once. */

@@ -24,6 +24,7 @@ import { createUserAccess } from './matrix/user-access.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
+import { createGivers } from './places/givers.ts';
 import { createHeldPlaceStore } from './places/held-places.store.ts';
 import { createHeldPlaces } from './places/held-places.ts';
 import { PLATFORM_MODEL } from './platform.gen.ts';
@@ -66,6 +67,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
   const judge = createNotingJudge(quietJudge, uses.note);
   const names = createExplainStore(db);
   const owners = createRelationStore(db);
+  const heldPlaceStore = createHeldPlaceStore(db);
   const past = createPast({ store: createPastStore(db), present: graphs, model, relationOf, maxBytes: PAST_BYTES });
   const explain = createExplain(graphs, names, judge);
   const timeMachine = createTimeMachine(past, graphs, judge);
@@ -87,7 +89,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     relations: createRelations(judge, owners, readId, uses.note),
     visibleClusters: createVisibleClusters(judge),
     shownObjects: createShownObjects(judge),
-    heldPlaces: createHeldPlaces(judge, graphs, createHeldPlaceStore(db), model),
+    heldPlaces: createHeldPlaces(judge, graphs, heldPlaceStore, model),
+    givers: createGivers(graphs, heldPlaceStore, model),
     mount(scope: Scope, advice: Advice): void {
       objectRoutes(scope, createObjects(judge), uses.note);
       const reachOf = createTokenReach(owners);

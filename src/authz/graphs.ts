@@ -233,7 +233,11 @@ export function createGraphs(
   function patched(entry: Entry, patch: Patch): Entry {
     const bySource = new Map(patch.sources.map((source) => [source, [] as GraphTuple[]]));
     for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
-    for (const [source, tuples] of bySource) entry.graph.replaceSource(source, tuples);
+    for (const [source, tuples] of bySource) {
+      // Much that changes states nothing, such as an access request. What was found in the graph then stays true.
+      const isSilent = tuples.length === 0 && entry.graph.tuplesOf(source).next().done;
+      if (!isSilent) entry.graph.replaceSource(source, tuples);
+    }
     if (patch.sources.length > 0) entry.since = patch.revision;
     entry.revision = patch.revision;
     entry.stamp = patch.stamp;

@@ -1,12 +1,12 @@
-import { check, possibleUsers } from '../../packages/rebac/src/rebac.ts';
 import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
-import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
-import type { Gift, HeldPlaces } from '../authz/places/held-places.ts';
+import type { Givers, Giving } from '../authz/places/givers.ts';
+import { type Gift, givenWith, type HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
 import { AppError } from '../base/errors.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
-import { isPrincipal, isRobotPrincipal, principalOfSubject } from '../changes/principal.ts';
+import { RELATION_OF } from '../changes/derived-tuples.ts';
+import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest } from './access-request.ts';
 import type { RequestRule } from './request-rule.ts';
@@ -36,8 +36,8 @@ export interface ApproverStore {
 
 interface Parts {
   readonly judge: Pick<Judge, 'holds' | 'allowed'>;
-  readonly graphs: Pick<Graphs, 'of'>;
-  readonly held: Pick<HeldPlaces, 'notHeld'>;
+  readonly givers: Givers;
+  readonly held: Pick<HeldPlaces, 'notHeld' | 'ofTeam'>;
   readonly escalation: EscalationGuard;
   readonly store: ApproverStore;
 }
@@ -47,8 +47,10 @@ export type Approvers = ReturnType<typeof createApprovers>;
 /**
  * Who decides about a request: exactly those who could make its change themselves at this moment, without the requester,
  * without whoever created the token that asked, and without those whom the rule leaves out. Robots never decide.
+ *
+ * A list of users or of requests is found in one question; a decision itself is asked about alone.
  */
-export function createApprovers({ judge, graphs, held, escalation, store }: Parts) {
+export function createApprovers({ judge, givers, held, escalation, store }: Parts) {
   const seesPlace = createSeesPlace(judge);
   return { of, ofAll, mayDecide, mayDecideAll, giftOf, rejectTeam };
 
@@ -58,91 +60,75 @@ export function createApprovers({ judge, graphs, held, escalation, store }: Part
     return found;
   }
 
-  /** The same about many requests of one organization: each user who could decide about any of them is looked at once. */
+  /** The same about many requests of one organization. */
   async function ofAll(asked: readonly RuledRequest[]): Promise<bigint[][]> {
-    const found: bigint[][] = asked.map(() => []);
-    const places = new Map<bigint, number[]>();
-    const known = new Map<string, readonly bigint[]>();
+    const able = await givingUsers(asked);
+    const inactive = await store.inactive([...new Set(able.flatMap((some) => [...some]))]);
+    return able.map((some) => [...some].filter((id) => !inactive.has(id)).sort((one, other) => (one < other ? -1 : 1)));
+  }
+
+  /** Whether a user may decide about each of many requests of one organization. */
+  async function mayDecideAll(personId: bigint, asked: readonly RuledRequest[]): Promise<boolean[]> {
+    return (await givingUsers(asked, [personId])).map((some) => some.has(personId));
+  }
+
+  /** For each request, those of the users whom the rule and the engine admit. */
+  async function givingUsers(
+    asked: readonly RuledRequest[],
+    users?: readonly bigint[],
+  ): Promise<ReadonlySet<bigint>[]> {
+    const found: ReadonlySet<bigint>[] = asked.map(() => new Set());
+    const givings = new Map<number, Giving>();
+    const yieldIfDue = createYielder();
     for (const [place, { request, rule }] of asked.entries()) {
-      if (!rule) continue;
-      const key = request.change.action === 'assignment.create' ? 'role' : `team:${request.change.team.id}`;
-      const members = known.get(key) ?? (await candidates(request));
-      known.set(key, members);
-      for (const id of members) places.set(id, [...(places.get(id) ?? []), place]);
+      const giving = rule && (await givingOf(request));
+      if (giving) givings.set(place, giving);
+      await yieldIfDue();
     }
-    const inactive = await store.inactive([...places.keys()]);
-    for (const [id, own] of [...places].sort(([one], [other]) => (one < other ? -1 : 1))) {
-      if (inactive.has(id)) continue;
-      const answers = await mayDecideAll(
-        id,
-        own.flatMap((place) => asked[place] ?? []),
-      );
-      for (const [at, place] of own.entries()) if (answers[at]) found[place]?.push(id);
+    const [first] = asked;
+    if (!first) return found;
+    const able = await givers.among(first.request.organizationId, [...givings.values()], users);
+    for (const [at, place] of [...givings.keys()].entries()) {
+      const { request, rule } = asked[place] ?? first;
+      const team =
+        rule?.approvers === undefined ? undefined : await store.membersOf(request.organizationId, rule.approvers);
+      const isLeft = (id: bigint) => !isExcluded(id, request) && (team?.has(id) ?? true);
+      found[place] = new Set([...(able[at] ?? [])].filter(isLeft));
+      await yieldIfDue();
     }
     return found;
   }
 
-  /** Members who may make changes of this kind there. */
-  async function candidates({ organizationId, change }: DecidableRequest): Promise<bigint[]> {
-    const graph = await graphs.of(organizationId);
-    const organization = `organization:${organizationId}`;
-    const [relation, object] =
-      change.action === 'assignment.create' ? ['assigner', organization] : ['can_add_member', `team:${change.team.id}`];
-    const isMember = (user: string) => check(graph, { user, relation: 'participant', object: organization });
-    return possibleUsers(graph, { object, relation, filter: 'user' })
-      .filter((user) => !user.endsWith(':*') && isMember(user))
-      .map(principalOfSubject);
+  /** What making the change takes. Undefined if there is nothing to assign or to join any more. */
+  async function givingOf(request: DecidableRequest): Promise<Giving | undefined> {
+    const { organizationId, change, object, until } = request;
+    const organization = { type: 'organization', id: organizationId } as const;
+    if (change.action === 'assignment.create') {
+      const gift = await giftOf(request);
+      const sees = object.type === 'organization' ? [] : [{ relation: 'can_view', object }];
+      return gift && { now: [{ relation: 'assigner', object: organization }, ...sees], gifts: [gift] };
+    }
+    const team = { type: 'team', id: change.team.id } as const;
+    const grant = await store.teamGrant(organizationId, team.id);
+    if (!grant) return undefined;
+    const { permission, roles } = grant;
+    const own = permission === 'none' ? [] : [RELATION_OF[permission]];
+    const relations = [...own, ...roles.map(({ relation }) => relation)];
+    return {
+      now: [
+        { relation: 'can_add_member', object: team },
+        ...relations.map((relation) => ({ relation, object: organization })),
+      ],
+      gifts: givenWith(await held.ofTeam(team.id), { until }),
+    };
   }
 
   async function mayDecide(personId: bigint, request: DecidableRequest, rule: RequestRule): Promise<boolean> {
-    const [may = false] = await mayDecideAll(personId, [{ request, rule }]);
-    return may;
-  }
-
-  /** The same about many requests of one organization. */
-  async function mayDecideAll(personId: bigint, asked: readonly RuledRequest[]): Promise<boolean[]> {
-    const answers: boolean[] = [];
-    const gifts = new Map<number, Gift>();
-    const yieldIfDue = createYielder();
-    for (const [place, { request, rule }] of asked.entries()) {
-      answers[place] =
-        rule !== undefined && !isExcluded(personId, request) && (await isInTeam(personId, request, rule));
-      if (!answers[place]) continue;
-      const { change } = request;
-      if (change.action === 'team.add_member') answers[place] = await mayAdd(personId, request, change.team.id);
-      else {
-        const gift = await giftFor(personId, request);
-        if (gift) gifts.set(place, gift);
-        else answers[place] = false;
-      }
-      await yieldIfDue();
-    }
-    const [first] = asked;
-    if (!first || gifts.size === 0) return answers;
-    for (const place of await withoutRights(personId, first.request.organizationId, gifts)) answers[place] = false;
-    return answers;
-  }
-
-  /** Whoever holds everything until the last end holds it until the others, too: most are then known in one question. */
-  async function withoutRights(
-    personId: bigint,
-    organizationId: bigint,
-    gifts: ReadonlyMap<number, Gift>,
-  ): Promise<number[]> {
-    const ends = [...gifts.values()].map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY);
-    const last = Math.max(...ends);
-    const until = Number.isFinite(last) ? new Date(last) : null;
-    const longest = new Map([...gifts].map(([place, gift]) => [place, { ...gift, until }]));
-    const missing = new Set(
-      (await held.notHeld(personId, organizationId, [...longest.values()])).map(({ gift }) => gift),
-    );
-    const doubtful = [...longest].filter(([, gift]) => missing.has(gift)).map(([place]) => place);
-    const places: number[] = [];
-    for (const place of doubtful) {
-      const gift = gifts.get(place);
-      if (gift && (await held.notHeld(personId, organizationId, [gift])).length > 0) places.push(place);
-    }
-    return places;
+    if (isExcluded(personId, request) || !(await isInTeam(personId, request, rule))) return false;
+    const { change, organizationId } = request;
+    if (change.action === 'team.add_member') return await mayAdd(personId, request, change.team.id);
+    const gift = await giftFor(personId, request);
+    return gift !== undefined && (await held.notHeld(personId, organizationId, [gift])).length === 0;
   }
 
   /** Undefined if the user may not assign roles there at all, or if there is nothing to assign any more. */

@@ -35,7 +35,7 @@ import { createShownRequests } from './shown-requests.ts';
 /** Access requests: asking for access that ends, and deciding about it. */
 export function wireRequests(
   { config, db, revisions, quotas, log, baseUrl }: Infrastructure,
-  { quietJudge: judge, graphs, names, model, heldPlaces: held, owners }: Authz,
+  { quietJudge: judge, graphs, names, model, heldPlaces: held, givers, owners }: Authz,
   remedies: (question: RemedyQuestion) => Promise<Remedies>,
   assignments: Assignments,
   background: BackgroundWork,
@@ -59,7 +59,13 @@ export function wireRequests(
   const rules = createRequestRules(ruleStore, isAnyRelation);
   const rulesOf = remembered(async (organizationId: bigint) => (await ruleStore.get(organizationId)).rules);
   const escalation = createEscalationGuard(judge, held.givingOfTeam);
-  const approvers = createApprovers({ judge, graphs, held, escalation, store: roles });
+  const approvers = createApprovers({
+    judge,
+    givers,
+    held: { ...held, ofTeam: remembered(held.ofTeam) },
+    escalation,
+    store: roles,
+  });
   const subjects = { teamNames: remembered(store.teamNames), clusterSet: remembered(store.clusterSet) };
   const requestable = createRequestableChanges({
     ...{ remedies, judge, approvers, roles, rulesOf, store: subjects, catalog: CATALOG, isRelation },

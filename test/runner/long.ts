@@ -96,6 +96,7 @@ export const LANES: readonly Lane[] = [
       'test/api/authz/matrix-worlds.test.ts',
       'test/api/authz/remedies-random.test.ts',
       'test/api/authz/remedies-guardrails.test.ts',
+      'test/api/requests/approver-worlds.test.ts',
       'test/api/requests/request-worlds.test.ts',
     ],
     minutes: 1,

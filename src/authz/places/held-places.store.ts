@@ -1,6 +1,7 @@
 import type { PlaceType } from '../../changes/object-kinds.ts';
 import { type Db, sql } from '../../db/db.ts';
 import type { RoleGrant } from '../escalation.ts';
+import type { Ending, GiverStore } from './givers.ts';
 import type { Gift, HeldPlaceStore } from './held-places.ts';
 
 // Every path to a user ends with a team of theirs, or with something that is assigned to them or to such a team. A robot is
@@ -17,6 +18,17 @@ const ENDING = sql(
      from assignment s
     where s.organization_id = $1 and s.expires_at < $3
       and (s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select team_id from joined) or s.to_team_id in (select team_id from joined))`,
+);
+// Of all users of an organization. Robots give nothing to others, and teams that nobody is in concern no user.
+const ENDINGS = sql(
+  'heldPlaces.endings',
+  `select 'team:' || m.team_id as object, 'member' as relation, 'user:' || m.account_id as user, m.expires_at
+     from team_member m join team t on t.id = m.team_id where t.organization_id = $1 and m.expires_at < $2
+   union all
+   select case s.on_type when 'organization' then 'role:' || s.role_id else 'assignment:' || s.id end, 'assignee',
+          s.to_type || ':' || s.to_id || case s.to_type when 'team' then '#member' else '' end, s.expires_at
+     from assignment s where s.organization_id = $1 and s.expires_at < $2 and s.to_type in ('user', 'team')
+    order by 4`,
 );
 const GIFT = `select s.id, s.on_type, s.on_id, s.expires_at, s.namespaces,
      coalesce((select t.permission = 'owner' from team t where t.id = s.on_team_id), false) as is_owners,
@@ -44,8 +56,16 @@ interface GiftRow {
 /** Later than every end that there can be. */
 const NEVER = new Date('9999-12-31T23:59:59Z');
 
-export function createHeldPlaceStore(db: Db): HeldPlaceStore {
+export function createHeldPlaceStore(db: Db): HeldPlaceStore & GiverStore {
   return {
+    async endings(organizationId, before) {
+      const rows = await db.query<Omit<Ending, 'expiresAt'> & { expires_at: Date }>(ENDINGS, [
+        organizationId,
+        before ?? NEVER,
+      ]);
+      return rows.map(({ expires_at: expiresAt, ...tuple }) => ({ ...tuple, expiresAt }));
+    },
+
     async endingBefore(organizationId, personId, moment) {
       return await db.query<{ object: string; relation: string; user: string }>(ENDING, [
         organizationId,

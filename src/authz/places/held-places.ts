@@ -55,7 +55,7 @@ export function createHeldPlaces(
   store: HeldPlaceStore,
   model: Model,
 ) {
-  return { notHeld, rejectGiving, rejectGivingOfRobot, givingOfTeam, ofSet: store.ofSet };
+  return { notHeld, rejectGiving, rejectGivingOfRobot, givingOfTeam, ofSet: store.ofSet, ofTeam: store.ofTeam };
 
   async function rejectGiving(personId: bigint, organizationId: bigint, gifts: readonly Gift[]): Promise<void> {
     const missing = await notHeld(personId, organizationId, gifts);
@@ -69,11 +69,8 @@ export function createHeldPlaces(
   }
 
   /** A membership gives what the team has, but no longer than it lasts. */
-  async function givingOfTeam(personId: bigint, organizationId: bigint, { teamId, until }: Joining) {
-    const gifts = (await store.ofTeam(teamId)).map((gift) => ({
-      ...gift,
-      until: endsBefore(until, gift.until) ? until : gift.until,
-    }));
+  async function givingOfTeam(personId: bigint, organizationId: bigint, joining: Joining) {
+    const gifts = givenWith(await store.ofTeam(joining.teamId), joining);
     const missing = await notHeld(personId, organizationId, gifts);
     const words = (id: bigint | undefined) =>
       missing.filter(({ gift }) => gift.id === id).map(({ permission }) => describePermission(permission));
@@ -137,24 +134,13 @@ export function createHeldPlaces(
     return namespaces.length > 0;
   }
 
-  /** The organization without these tuples. */
-  async function graphWithout(organizationId: bigint, gone: ReadonlySet<string>): Promise<Graph> {
-    const kept: GraphTuple[] = [];
-    await graphs.eachTuple(organizationId, (tuple) => {
-      if (!gone.has(keyOf(tuple))) kept.push(tuple);
-    });
-    const graph = createGraph(model);
-    const yieldIfDue = createYielder();
-    for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await yieldIfDue();
-    return graph;
-  }
-
   /** All of them have the same end. */
   async function endingEarlier(personId: bigint, organizationId: bigint, some: readonly NotHeld[]): Promise<NotHeld[]> {
     const ending = await store.endingBefore(organizationId, personId, some[0]?.gift.until ?? null);
     if (ending.length === 0) return [];
-    const gone = new Set(ending.map(keyOf));
-    const graph = await graphWithout(organizationId, gone);
+    const tuples: GraphTuple[] = [];
+    await graphs.eachTuple(organizationId, (tuple) => tuples.push(tuple));
+    const graph = await withoutTuples(createGraph(model), tuples, ending);
     const user = subjectOfPrincipal(personId);
     const holds = (relation: string, object: string) => check(graph, { user, relation, object });
     return some.filter(({ gift: { place }, permission: { relation } }) => {
@@ -173,12 +159,32 @@ export function createHeldPlaces(
   }
 }
 
+/** What a team has on single objects is given no longer than the membership lasts. */
+export function givenWith(gifts: readonly Gift[], { until }: Pick<Joining, 'until'>): Gift[] {
+  return gifts.map((gift) => ({ ...gift, until: endsBefore(until, gift.until) ? until : gift.until }));
+}
+
+type Stated = Pick<GraphTuple, 'object' | 'relation' | 'user'>;
+
+/** An organization without what ends. */
+export async function withoutTuples(
+  graph: Graph,
+  tuples: readonly GraphTuple[],
+  gone: readonly Stated[],
+): Promise<Graph> {
+  const keys = new Set(gone.map(keyOf));
+  const kept = tuples.filter((tuple) => !keys.has(keyOf(tuple)));
+  const yieldIfDue = createYielder();
+  for (const _ of graph.loadInParts(kept, kept.length, TUPLES_IN_PART)) await yieldIfDue();
+  return graph;
+}
+
 /** What an assignment calls a relation of the organization. In namespaces, `view clusters` is what is about them. */
-function inAssignment(relation: string): string {
+export function inAssignment(relation: string): string {
   return relation === 'can_view_clusters' ? 'view_in_namespaces' : relation.slice('can_'.length);
 }
 
-function keyOf({ object, relation, user }: Pick<GraphTuple, 'object' | 'relation' | 'user'>): string {
+function keyOf({ object, relation, user }: Stated): string {
   return `${object} ${relation} ${user}`;
 }
 
