@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'role-writes': 'roles changed with one, two and four replicas, next to a bare row; about two minutes',
   pooler: 'requests and role writes through PgBouncer, next to PostgreSQL itself; about a minute',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
+  authzen: 'decisions by AuthZEN, next to allowed permissions of the same object; about two minutes',
   assignments: '100,000 assignments in one organization, a member with 1,000 of them lists clusters; about two minutes',
   cold: 'the first answers of new processes about organizations of 10,000 tuples; about two minutes',
   matrix: 'who may do what: 200 people and 500 clusters, and one person; about two minutes',

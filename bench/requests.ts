@@ -90,7 +90,7 @@ async function measureOnce(world: FullWorld, route: string, entry: Measured, rou
 
 function send({ atrium }: FullWorld, method: string, { as, path, body, type }: Shot): Promise<Answer> {
   const token = as === undefined ? undefined : atrium.world.users[as]?.token;
-  const isApi = !path.startsWith('/marketplace') && !path.startsWith('/scim');
+  const isApi = !/^\/(?:marketplace|scim|access|mcp)\b/.test(path);
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   client.postMessage({
     url: `${atrium.url}${isApi ? '/api/v1' : ''}${path}`,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { AUTHZEN_PREFIX, authzenFormat, problemFormat } from './authzen/authzen-error.view.ts';
 import type { Config } from './base/config/config.ts';
 import { AppError } from './base/errors.ts';
 import type { Metrics } from './base/metrics.ts';
@@ -33,8 +34,13 @@ import { SCIM_PREFIX, scimFormat } from './scim/scim-error.view.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
 const DAY_MS = 86_400_000;
+/** The part of the AuthZEN API with the errors of the access request profile. */
+const ASKS_ACCESS = /^\/access\/v1\/[^/?]+\/requests(?:[/?]|$)/;
 
 export type Mount = (scope: Scope) => void;
+
+/** Parts of the server that differ in their prefix or in the format of their errors. */
+type Place = 'platform' | 'root' | 'listener' | 'scim' | 'oauth' | 'authzen' | 'authzenRequests';
 
 export interface AppParts {
   readonly config: Pick<
@@ -75,19 +81,21 @@ export interface AppParts {
   readonly version: string;
   readonly baseUrl: () => string;
   /** The routes of the features, by where they are mounted. */
-  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener' | 'scim' | 'oauth', readonly Mount[]>>;
+  readonly mounts: Readonly<Record<Place, readonly Mount[]>>;
 }
 
 /** Puts routes under prefixes and gives each part its error format. It has no logic of its own. */
 export function createApp(parts: AppParts) {
   const { config, metrics, baseUrl, mounts } = parts;
   const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
+  const authzen = authzenFormat(() => `${baseUrl()}/api/v1/docs`);
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
   const formatOf = (url: string = LISTENER_PREFIX) => {
     const path = originFormTarget(url);
     if (path.startsWith(SCIM_PREFIX)) return scimFormat;
     if (path.startsWith(`${OAUTH_PREFIX}/`)) return oauthFormat;
+    if (path.startsWith(`${AUTHZEN_PREFIX}/`)) return ASKS_ACCESS.test(path) ? problemFormat : authzen;
     return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   };
   const isHttps = () => baseUrl().startsWith('https:');
@@ -120,10 +128,12 @@ export function createApp(parts: AppParts) {
   honorKeys(app, parts.idempotency);
   takeSearchTurns(app);
   if (config.RESPONSE_COMPRESSION) compressResponses(app);
-  setErrorFormat(app, platform, book);
+  setErrorFormat(app, platform, book, undefined, formatOf);
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });
   app.register(oauthScope, { prefix: OAUTH_PREFIX });
+  app.register(authzenScope(authzen, mounts.authzen), { prefix: AUTHZEN_PREFIX });
+  app.register(authzenScope(problemFormat, mounts.authzenRequests), { prefix: AUTHZEN_PREFIX });
   if (hasListener) {
     // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
     const isElsewhere = config.MARKETPLACE_PORT !== undefined;
@@ -165,6 +175,16 @@ export function createApp(parts: AppParts) {
     setErrorFormat(scope, oauthFormat, book);
     for (const mount of mounts.oauth) mount(scope);
     scope.register(async (last) => book.rejectCovered(last));
+  }
+
+  function authzenScope(format: ErrorFormat, mounts: readonly Mount[]) {
+    return async (scope: Scope): Promise<void> => {
+      scope.setErrorHandler((error, request, reply) => {
+        parts.noteRejection(request, error);
+        return sendError(format, error, request, reply);
+      });
+      for (const mount of mounts) mount(scope);
+    };
   }
 
   async function platformScope(scope: Scope): Promise<void> {
@@ -215,12 +235,18 @@ function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version'
   scope.register(async (last) => book.rejectCovered(last));
 }
 
-function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book, note?: AppParts['noteRejection']): void {
+function setErrorFormat(
+  scope: Scope,
+  format: ErrorFormat,
+  book: Book,
+  note?: AppParts['noteRejection'],
+  formatOf: (url: string) => ErrorFormat = () => format,
+): void {
   scope.setErrorHandler((error, request, reply) => {
     note?.(request, error);
     return sendError(format, error, request, reply);
   });
   scope.setNotFoundHandler((request, reply) =>
-    sendError(format, book.unknownPath(request.method, request.url), request, reply),
+    sendError(formatOf(request.url), book.unknownPath(request.method, request.url), request, reply),
   );
 }

@@ -1,6 +1,7 @@
 import { wireAssignments } from './assignments/assignments.wiring.ts';
 import { wireAudit } from './audit/audit.wiring.ts';
 import { wireAuthz } from './authz/authz.wiring.ts';
+import { wireAuthzen } from './authzen/authzen.wiring.ts';
 import { wireBuckets } from './buckets/buckets.wiring.ts';
 import { wireBus } from './bus/bus.wiring.ts';
 import { wireClusters } from './clusters/clusters.wiring.ts';
@@ -86,6 +87,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
+  const authzen = wireAuthzen(infrastructure, authz, requests);
   const wired = [
     {
       mount: (scope: Scope) =>
@@ -171,8 +173,11 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
         (scope: Scope) => tokens.mountRoot(scope, kubernetes.tokens.keySet),
         kubernetes.mountRoot,
         federation.mountRoot,
+        authzen.mountRoot,
         marketplace.mountRoot,
       ],
+      authzen: [authzen.mount],
+      authzenRequests: [authzen.mountRequests],
       oauth: [federation.mountOAuth],
       listener: [marketplace.mount],
       scim: [scim.mount],

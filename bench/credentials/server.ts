@@ -98,6 +98,8 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       root: [],
       listener: [],
       scim: [],
+      authzen: [],
+      authzenRequests: [],
       oauth: [],
     },
   };

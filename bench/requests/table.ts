@@ -1,3 +1,4 @@
+import { AUTHZEN_REQUESTS } from './authzen-requests.ts';
 import type { Requests } from './entry.ts';
 import { ORGANIZATION_REQUESTS } from './organization-requests.ts';
 import { OTHER_REQUESTS } from './other-requests.ts';
@@ -13,5 +14,6 @@ export const TABLE: Requests = {
   ...REVIEW_REQUESTS,
   ...USER_REQUESTS,
   ...SCIM_REQUESTS,
+  ...AUTHZEN_REQUESTS,
   ...OTHER_REQUESTS,
 };

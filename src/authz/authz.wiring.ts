@@ -77,6 +77,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     graphs,
     judge,
     explain,
+    /** As of a past moment, or now. */
+    explainAt,
     /** The same, for what no request of a user needs. Nothing that it is asked counts as used. */
     quietJudge,
     uses,

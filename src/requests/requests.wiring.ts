@@ -95,6 +95,8 @@ export function wireRequests(
   const present = presentRequest;
   const approving = createApproving({ store, requests, approvers, roles, held, shown, mails, present });
   return {
+    asking,
+    requests,
     requestable: requestable.requestable,
     mayBeAsked: requestable.mayBeAskedAbout,
     visibleAmong: requests.visibleAmong,

@@ -24,8 +24,18 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   code: 'nothing',
 };
 
+const EVALUATION = {
+  ...{ subject: { type: 'user', id: 'nobody' }, action: { name: 'view' }, resource: { type: 'cluster', id: '999999' } },
+};
+
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
 export const BODIES: Readonly<Record<string, unknown>> = {
+  'POST /access/v1/:org/evaluation': EVALUATION,
+  'POST /access/v1/:org/evaluations': EVALUATION,
+  'POST /access/v1/:org/search/subject': EVALUATION,
+  'POST /access/v1/:org/search/resource': EVALUATION,
+  'POST /access/v1/:org/search/action': EVALUATION,
+  'POST /access/v1/:org/requests': { ...EVALUATION, denial: {} },
   'POST /api/v1/authz/check': { checks: [] },
   'POST /api/v1/authz/assignments': { role: { name: 'nothing' }, to: { type: 'team', id: 999_999 } },
   'PATCH /api/v1/authz/assignments/:id': {},

@@ -39,7 +39,7 @@ function callerOf(atrium: TestServer) {
     const answer = await atrium.call(route.method, `${path}${query}`, hasBody ? {} : undefined, {
       Authorization: credential,
     });
-    return { status: answer.status, message: String(answer.body?.message ?? '') };
+    return { status: answer.status, message: String(answer.body?.message ?? answer.body?.title ?? '') };
   };
 }
 

@@ -3,7 +3,7 @@ import { AppError, missingRelation } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import { createSlices } from '../../base/scheduling/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
-import { isSingle, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
+import { isSingle, type PrincipalType, principalOfSubject, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { MaybeLimits } from '../../identity/tokens/token-limits.ts';
 import { createObjectAnswers, createUserAnswers } from '../alike-answers.ts';
 import {
@@ -182,6 +182,7 @@ export function createExplain(
     { offset, limit }: PageRequest,
     further: readonly string[] = [],
     wantsReasons = false,
+    only?: PrincipalType,
   ): Promise<Page<Holder>> {
     const { relation, organizationId } = question;
     if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
@@ -189,8 +190,9 @@ export function createExplain(
     const object = nameOfObject(question.object);
     const possible = await seen(question, ({ possible: all, sees }) => {
       if (!sees(object)) return [];
-      const robots = all(relation, 'robot_ac').filter((robot) => isSingle(robot) && sees(robot));
-      return [...all(relation, 'user'), ...robots];
+      const users = only === 'robot_ac' ? [] : all(relation, 'user');
+      if (only === 'user') return users;
+      return [...users, ...all(relation, 'robot_ac').filter((robot) => isSingle(robot) && sees(robot))];
     });
     const ids: bigint[] = [];
     let eyes: Viewpoint | undefined;

@@ -57,6 +57,8 @@ export interface Relations {
 interface AccessOptions {
   /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
+  /** For callers outside it, the organization of the path is forbidden, not missing: each one alike, known or not. */
+  readonly isNamedOpenly?: boolean;
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication, or in a session. */

@@ -84,7 +84,8 @@ export function createAdmission(options: AdmissionOptions) {
   return function door(access: Access): Admit {
     if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
     const needs: SignedAccess = access;
-    const needsRelation = needs.robots === 'only' || needs.who === 'holds' || needs.about === 'path';
+    const isHidden = needs.about === 'path' && !needs.isNamedOpenly;
+    const needsRelation = needs.robots === 'only' || needs.who === 'holds' || isHidden;
     const isPlain = !needs.basic && (needs.checkedByHandler || !needsRelation);
     return function admit(request, done) {
       if (needs.orAnonymous && isAnonymous(request)) return done();
@@ -132,7 +133,8 @@ export function createAdmission(options: AdmissionOptions) {
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = callersOf.get(grant) ?? remember(grant);
     if (access.about !== undefined && !checkedByHandler) {
-      const { org, at } = request.query as { org?: unknown; at?: unknown };
+      const { at } = request.query as { at?: unknown };
+      const { org } = (access.about === 'path' ? request.params : request.query) as { org?: unknown };
       const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
       if (!organization) return false;
       const isForMembers = access.who === 'member' || at !== undefined;
@@ -234,6 +236,7 @@ export function createAdmission(options: AdmissionOptions) {
   async function organizationOfPath(name: string, caller: Caller, access: SignedAccess): Promise<Organization> {
     const organization = await callers.organizationNamed(name);
     if (organization && isIn(caller, organization, access)) return organization;
+    if (access.isNamedOpenly) throw notMember(organization);
     throw new AppError('notFound', 'organization does not exist', {
       reason: 'organization_not_found',
       ...keptFrom(organization),
@@ -330,11 +333,13 @@ export function createAdmission(options: AdmissionOptions) {
     const organization = await callers.organizationNamed(org);
     const isOpen = access.who === 'signedIn' && !caller.limits && at === undefined;
     const mayAsk = organization && (isOpen || isIn(caller, organization, access));
-    if (!mayAsk) {
-      throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
-    }
+    if (!mayAsk) throw notMember(organization);
     return organization;
   }
+}
+
+function notMember(organization: Organization | undefined): AppError {
+  return new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
 }
 
 function notForRobots(): AppError {

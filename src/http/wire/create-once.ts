@@ -31,7 +31,7 @@ interface Reply<Body> {
 export const KEY_HEADER = 'Idempotency-Key';
 export const REPLAY_HEADER = 'Idempotency-Replayed';
 /** Headers that belong to what was created. All other headers belong to the one response. */
-const KEPT_HEADERS = ['etag'];
+const KEPT_HEADERS = ['etag', 'location'];
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function honorKeys(app: Scope, idempotency: Pick<Idempotency, 'run'>): void {

@@ -34,6 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'kubernetes',
   ],
   ['requests', 'reviews'],
+  ['authzen'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],

@@ -207,7 +207,7 @@ function answerOf(response: IncomingMessage, text: string): Answer {
   for (let index = 0; index < response.rawHeaders.length; index += 2) {
     headers.append(response.rawHeaders[index] ?? '', response.rawHeaders[index + 1] ?? '');
   }
-  const isJson = /^application\/(?:scim\+)?json/.test(headers.get('content-type') ?? '') && text !== '';
+  const isJson = /^application\/(?:(?:scim|problem)\+)?json/.test(headers.get('content-type') ?? '') && text !== '';
   return { status: response.statusCode ?? 0, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
