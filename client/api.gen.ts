@@ -394,9 +394,14 @@ export type AuditEntry = {
   readonly after: unknown;
   /** ID of the request, which is also in the log of the server and in the header X-Request-Id. */
   readonly request_id: string;
+  /** Only if the hash covers hashes of personal texts. */
+  readonly form?: 2;
+  readonly hashed?: AuditEntryHashed;
+  /** The texts that are shown where hashed has "sha256:" and their hash. Only in form 2. */
+  readonly texts?: readonly AuditEntryText[];
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
-  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. In form 2, an element that hashed has is covered as it is there. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
@@ -408,6 +413,18 @@ export type AuditEntryActor = {
   readonly id: bigint;
   /** Name of the account at that time. */
   readonly name: string;
+};
+
+/** What the hash covers instead of what is shown. Only in form 2. */
+export type AuditEntryHashed = {
+  /** Covered instead of the name of the actor. */
+  readonly actor?: string;
+  /** Covered instead of the name of that user. */
+  readonly on_behalf_of?: string;
+  /** Covered instead of the state before. */
+  readonly before?: unknown;
+  /** Covered instead of the state after. */
+  readonly after?: unknown;
 };
 
 /** What was changed. */
@@ -426,6 +443,18 @@ export type AuditEntryOnBehalfOf = {
   readonly id: bigint;
   /** Login name of that user at that time. */
   readonly name: string;
+};
+
+/** A text of an entry that identifies a person, with the salt of its hash. */
+export type AuditEntryText = {
+  /** SHA-256 of the bytes of salt and the text in UTF-8, in hexadecimal. */
+  readonly sha256: string;
+  /** Whom the text identifies. 0 if unknown. */
+  readonly user: bigint;
+  /** In hexadecimal. Absent if the person is erased. */
+  readonly salt?: string;
+  /** Absent if the person is erased. */
+  readonly text?: string;
 };
 
 /** The token of another issuer that the robot was given its own for. Absent for every other credential. */

@@ -18,6 +18,16 @@ interface Entry {
   readonly hash: string;
   /** The JSON array that is hashed after the bytes of the previous hash. */
   readonly content: string;
+  /** What is shown follows from what is hashed and these texts. */
+  readonly isShownAsHashed: boolean;
+  readonly texts: readonly PersonalText[];
+}
+
+/** A text that identifies a person, and the salt that it was hashed with. Neither is left of a person who is erased. */
+interface PersonalText {
+  readonly hash: string;
+  readonly salt: string;
+  readonly text: string;
 }
 
 const START = '0'.repeat(64);
@@ -37,8 +47,10 @@ export async function checkChain(
   for await (const batch of batches(lines)) {
     const read = batch.map(readEntry);
     const hashes = await Promise.all(read.map(hashOf));
+    const tellTheTruth = await Promise.all(read.map(({ texts }) => areTrue(texts)));
     for (const [place, entry] of read.entries()) {
-      if (hashes[place] !== entry.hash) changed.push(entry.id);
+      const isTrue = entry.isShownAsHashed && tellTheTruth[place];
+      if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
       if (entry.previousHash !== (previous?.hash ?? START)) unlinked.push(entry.id);
       if (previous && BigInt(entry.id) <= BigInt(previous.id)) isInOrder = false;
       previous = entry;
@@ -79,34 +91,81 @@ function readEntry(line: string): Entry {
   const type = actor.get('type');
   const via = entry.get('via');
   const previousHash = textIn(raw('previous_hash'));
+  const covered = membersOf(entry.get('hashed') ?? '{}');
+  const texts = textsIn(entry.get('texts') ?? '[]');
+  const shown = new Map<string, string>();
+  const cover = (name: string, raw: string) => {
+    const instead = covered.get(name);
+    if (instead !== undefined) shown.set(raw, instead);
+    return instead ?? raw;
+  };
   const hashed = [
     textIn(raw('at')),
     raw('organization_id'),
     required(actor, 'id'),
-    textIn(required(actor, 'name')),
+    textIn(cover('actor', required(actor, 'name'))),
     textIn(raw('action')),
     textIn(required(object, 'type')),
     required(object, 'id'),
-    stateIn(raw('before')),
-    stateIn(raw('after')),
+    stateIn(cover('before', raw('before'))),
+    stateIn(cover('after', raw('after'))),
     textIn(raw('request_id')),
     previousHash,
-    ...(behalf ? [required(behalf, 'id'), textIn(required(behalf, 'name'))] : []),
+    ...(behalf ? [required(behalf, 'id'), textIn(cover('on_behalf_of', required(behalf, 'name')))] : []),
     ...(type === undefined ? [] : [textIn(type)]),
     ...(via === undefined ? [] : [via]),
   ];
-  return { id: raw('id'), previousHash, hash: textIn(raw('hash')), content: JSON.stringify(hashed) };
+  const isShownAsHashed = [...shown].every(([told, instead]) => withTexts(instead, texts.shown) === told);
+  return {
+    ...{ id: raw('id'), previousHash, hash: textIn(raw('hash')), content: JSON.stringify(hashed) },
+    ...{ isShownAsHashed, texts: texts.known },
+  };
+}
+
+function textsIn(json: string) {
+  const known: PersonalText[] = [];
+  const shown = new Map<string, string>();
+  const list = JSON.parse(json) as { sha256: string; user: number; salt?: string; text?: string }[];
+  for (const { sha256: hash, user, salt, text } of list) {
+    shown.set(hash, text ?? `erased user ${user}`);
+    if (text !== undefined) known.push({ hash, salt: salt ?? '', text });
+  }
+  return { known, shown };
+}
+
+/** A hashed element with the texts in place of their hashes. */
+function withTexts(json: string, shown: ReadonlyMap<string, string>): string {
+  return json.replace(/"sha256:([0-9a-f]{64})"/g, (whole, hash: string) => {
+    const text = shown.get(hash);
+    return text === undefined ? whole : JSON.stringify(text);
+  });
+}
+
+async function areTrue(texts: readonly PersonalText[]): Promise<boolean> {
+  const hashes = await Promise.all(
+    texts.map(async ({ salt, text }) => await sha256(joined(salt, new TextEncoder().encode(text)))),
+  );
+  return texts.every(({ hash }, place) => hashes[place] === hash);
 }
 
 /** A hash that is no hash cannot be followed, so it yields none. */
 async function hashOf({ previousHash, content }: Entry): Promise<string> {
   if (!/^[0-9a-f]{64}$/.test(previousHash)) return '';
-  const text = new TextEncoder().encode(content);
-  const bytes = new Uint8Array(32 + text.length);
-  for (let place = 0; place < 32; place++) {
-    bytes[place] = Number.parseInt(previousHash.slice(2 * place, 2 * place + 2), 16);
+  return await sha256(joined(previousHash, new TextEncoder().encode(content)));
+}
+
+/** The bytes that are told in hexadecimal, followed by the others. */
+function joined(hexadecimal: string, rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const first = hexadecimal.length >> 1;
+  const bytes = new Uint8Array(first + rest.length);
+  for (let place = 0; place < first; place++) {
+    bytes[place] = Number.parseInt(hexadecimal.slice(2 * place, 2 * place + 2), 16);
   }
-  bytes.set(text, 32);
+  bytes.set(rest, first);
+  return bytes;
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

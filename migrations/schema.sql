@@ -283,6 +283,26 @@ create table audit_checkpoint (
   constraint audit_checkpoint_pkey PRIMARY KEY (organization_id, last_id)
 );
 
+create table audit_plain (
+  id integer not null default 1,
+  last_id bigint not null,
+  constraint audit_plain_pkey PRIMARY KEY (id),
+  constraint audit_plain_id_check CHECK ((id = 1))
+);
+
+create table audit_text (
+  organization_id bigint not null,
+  commitment bytea not null,
+  account_id bigint not null,
+  salt bytea,
+  text text,
+  constraint audit_text_pkey PRIMARY KEY (organization_id, commitment),
+  constraint audit_text_check CHECK (((salt IS NULL) = (text IS NULL)))
+);
+
+CREATE INDEX audit_text_account ON audit_text USING btree (account_id, organization_id, commitment);
+CREATE INDEX audit_text_unknown ON audit_text USING btree (lower(text)) WHERE (account_id = 0);
+
 create table bus_key (
   id bigint generated always as identity,
   owner_id bigint not null default 0,
@@ -615,6 +635,12 @@ create table email_pause (
 );
 
 CREATE INDEX email_pause_end ON email_pause USING btree (ends_at);
+
+create table erasure (
+  account_id bigint not null,
+  erased_at timestamp with time zone not null default now(),
+  constraint erasure_pkey PRIMARY KEY (account_id)
+);
 
 create table follow (
   id bigint generated always as identity,

@@ -19,6 +19,7 @@ export function auditLine(row: AuditRow, nameOf: NameOf): string {
     `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}}`,
     `"summary":${JSON.stringify(auditSentence(row, nameOf))},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
+    ...(row.hashed === undefined ? [] : hashedParts(row.hashed)),
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');
 }
@@ -26,4 +27,20 @@ export function auditLine(row: AuditRow, nameOf: NameOf): string {
 /** JSON on one line; ours has no line breaks anyway. */
 function state(json: string | null): string {
   return json === null ? 'null' : json.replace(/[\r\n]/g, ' ');
+}
+
+/** What is needed to compute the hash: the elements that it covers, and what their hashes were computed from. */
+function hashedParts({ parts, texts }: NonNullable<AuditRow['hashed']>): string[] {
+  const { actor, onBehalfOf, before, after } = parts;
+  const hashed = [
+    ...(actor === undefined ? [] : [`"actor":${JSON.stringify(actor)}`]),
+    ...(onBehalfOf === undefined ? [] : [`"on_behalf_of":${JSON.stringify(onBehalfOf)}`]),
+    ...(before === undefined ? [] : [`"before":${state(before)}`]),
+    ...(after === undefined ? [] : [`"after":${state(after)}`]),
+  ];
+  const shown = [...texts].map(([hash, { accountId, salt, text }]) => {
+    const rest = salt === null ? '' : `,"salt":"${salt.toString('hex')}","text":${JSON.stringify(text)}`;
+    return `{"sha256":"${hash}","user":${accountId}${rest}}`;
+  });
+  return [`"form":2,"hashed":{${hashed.join(',')}},"texts":[${shown.join(',')}]`];
 }

@@ -1,6 +1,6 @@
 import { type Db, type Statement, sql } from '../db/db.ts';
 import { createFilters, type Filters } from '../db/filters.ts';
-import { AUDIT_COLUMNS, type EntryRow, toAuditRow } from './audit.rows.ts';
+import { AUDIT_COLUMNS, type EntryRow, toAuditRows } from './audit.rows.ts';
 import type { AuditSearch, AuditStore, Found, Order, Place } from './audit.ts';
 
 /**
@@ -54,7 +54,7 @@ export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pi
       if (actions?.length === 0) return { rows: [] };
       const search = { ...given, actions };
       const page = pageOf(search, order, after, limit, maxWalk);
-      const rows = (await db.query<EntryRow>(page.statement, page.values)).map(toAuditRow);
+      const rows = await toAuditRows(db.query, await db.query<EntryRow>(page.statement, page.values));
       return page.isWhole || rows.length === limit
         ? { rows }
         : { rows, reached: await endOf(search, order, after, rows) };
@@ -74,7 +74,7 @@ export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pi
     rows: Found['rows'],
   ): Promise<Place | undefined> {
     const { statement, values } = lastOf(search, order, after, maxWalk);
-    const [end] = (await db.query<EntryRow>(statement, values)).map(toAuditRow);
+    const [end] = await toAuditRows(db.query, await db.query<EntryRow>(statement, values));
     const shown = rows.at(-1);
     if (end === undefined || shown === undefined) return end;
     const [earlier, later] = isBefore(end, shown) ? [end, shown] : [shown, end];

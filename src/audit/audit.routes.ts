@@ -98,12 +98,38 @@ const Entry = named(
     before: State,
     after: State,
     request_id: Type.String(),
+    form: Type.Optional(
+      Type.Unsafe<2>({ type: 'integer', enum: [2], description: 'Only if the hash covers hashes of personal texts.' }),
+    ),
+    hashed: Type.Optional(
+      Type.Object(
+        {
+          actor: Type.Optional(Type.String({ description: 'Covered instead of the name of the actor.' })),
+          on_behalf_of: Type.Optional(Type.String({ description: 'Covered instead of the name of that user.' })),
+          before: Type.Optional(Type.Unsafe<unknown>({ description: 'Covered instead of the state before.' })),
+          after: Type.Optional(Type.Unsafe<unknown>({ description: 'Covered instead of the state after.' })),
+        },
+        { description: 'What the hash covers instead of what is shown. Only in form 2.' },
+      ),
+    ),
+    texts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          sha256: Type.String({ description: 'SHA-256 of the bytes of salt and the text in UTF-8, in hexadecimal.' }),
+          user: Type.Unsafe<number | bigint>({ ...Int64, description: 'Whom the text identifies. 0 if unknown.' }),
+          salt: Type.Optional(Type.String({ description: 'In hexadecimal. Absent if the person is erased.' })),
+          text: Type.Optional(Type.String({ description: 'Absent if the person is erased.' })),
+        }),
+        { description: 'The texts that are shown where hashed has "sha256:" and their hash. Only in form 2.' },
+      ),
+    ),
     previous_hash: Type.String(),
     hash: Type.String({
       description: [
         'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
         'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
         'request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response.',
+        'In form 2, an element that hashed has is covered as it is there.',
         'All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
       ].join(' '),
     }),

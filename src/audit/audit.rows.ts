@@ -1,5 +1,8 @@
 import { chainHash } from '../changes/audit-chain.store.ts';
-import type { AuditRow } from './audit.ts';
+import { textsIn } from '../changes/personal-texts.store.ts';
+import { commitmentsIn, type KnownTexts, revealName, revealState } from '../changes/personal-texts.ts';
+import type { Query } from '../db/db.ts';
+import type { AuditRow, HashedParts } from './audit.ts';
 import type { ChainLink } from './verification.ts';
 
 export interface EntryRow {
@@ -26,7 +29,41 @@ export const AUDIT_COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"H
   actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash,
   on_behalf_id, on_behalf_name, via::text as via, hash`;
 
-export function toAuditRow(row: EntryRow): AuditRow {
+/** Entries as they are shown: with the texts that identify people, as far as these are not erased. */
+export async function toAuditRows(query: Query, rows: readonly EntryRow[]): Promise<AuditRow[]> {
+  const held = rows.map((row) => ({ organizationId: row.organization_id, elements: elementsOf(row) }));
+  const texts = await textsIn(query, held);
+  return rows.map((row) => toAuditRow(row, texts(row.organization_id)));
+}
+
+function elementsOf(row: EntryRow): (string | null)[] {
+  return [row.actor_name, row.on_behalf_name, row.before, row.after];
+}
+
+function toAuditRow(row: EntryRow, known: KnownTexts): AuditRow {
+  const [before, after] = [row.before, row.after].map((state) => state && revealState(state, known));
+  const hashes = [...new Set(elementsOf(row).flatMap(commitmentsIn))].filter((hash) => known.has(hash));
+  const shown = {
+    ...toHashedRow(row),
+    actor: { id: row.actor_id, name: revealName(row.actor_name, known) },
+    ...(row.on_behalf_id !== null && {
+      onBehalfOf: { id: row.on_behalf_id, name: revealName(row.on_behalf_name ?? '', known) },
+    }),
+    before: before ?? null,
+    after: after ?? null,
+  };
+  if (hashes.length === 0) return shown;
+  const parts: HashedParts = {
+    ...(row.actor_name !== shown.actor.name && { actor: row.actor_name }),
+    ...(row.on_behalf_name !== null &&
+      row.on_behalf_name !== shown.onBehalfOf?.name && { onBehalfOf: row.on_behalf_name }),
+    ...(row.before !== null && row.before !== before && { before: row.before }),
+    ...(row.after !== null && row.after !== after && { after: row.after }),
+  };
+  return { ...shown, hashed: { parts, texts: new Map([...known].filter(([hash]) => hashes.includes(hash))) } };
+}
+
+function toHashedRow(row: EntryRow): AuditRow {
   return {
     id: row.id,
     at: momentOf(row),

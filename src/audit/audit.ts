@@ -1,9 +1,10 @@
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
+import type { KnownTexts } from '../changes/personal-texts.ts';
 import { principalOfRobot, robotNamedIn } from '../changes/principal.ts';
 
-/** One row of the audit log. `before` and `after` are exactly the text that was hashed. */
+/** One row of the audit log. `before` and `after` are exactly the text that was hashed, but for personal texts. */
 export interface AuditRow {
   readonly id: bigint;
   /** RFC 3339 in UTC with milliseconds, as it was hashed. */
@@ -22,6 +23,16 @@ export interface AuditRow {
   readonly requestId: string;
   readonly previousHash: Buffer;
   readonly hash: Buffer;
+  /** What the hash covers instead of what is shown, if the entry identifies people. */
+  readonly hashed?: { readonly parts: HashedParts; readonly texts: KnownTexts };
+}
+
+/** Elements of an entry that contain hashes in place of personal texts. */
+export interface HashedParts {
+  readonly actor?: string;
+  readonly onBehalfOf?: string;
+  readonly before?: string;
+  readonly after?: string;
 }
 
 /** What a caller asks for, as it was sent. */

@@ -1,4 +1,6 @@
 import { BELONGING_TYPES } from '../changes/object-kinds.ts';
+import { textsIn } from '../changes/personal-texts.store.ts';
+import { revealName } from '../changes/personal-texts.ts';
 import { type Db, sql } from '../db/db.ts';
 import type { ObjectNameStore } from './object-names.ts';
 
@@ -33,7 +35,7 @@ const PRESENT = sql(
 const MAX_ENTRIES = 200;
 const TOLD = sql(
   'objectNames.told',
-  `select w.chain_id || ' ' || w.type || ':' || w.id as object, w.type, t.before, t.after
+  `select w.chain_id || ' ' || w.type || ':' || w.id as object, w.type, w.chain_id, t.before, t.after
      from unnest($1::bigint[], $2::text[], $3::bigint[]) as w (chain_id, type, id)
      cross join lateral (
        select n.before::text as before, n.after::text as after from (
@@ -58,6 +60,7 @@ interface Row {
 interface ToldRow {
   object: string;
   type: string;
+  chain_id: bigint;
   before: string | null;
   after: string | null;
 }
@@ -71,10 +74,12 @@ export function createObjectNameStore(db: Db): ObjectNameStore {
     async told(objects) {
       const columns = [objects.map((one) => one.chainId), objects.map((one) => one.type), objects.map((one) => one.id)];
       const rows = await db.query<ToldRow>(TOLD, columns);
+      const held = rows.map((row) => ({ organizationId: row.chain_id, elements: [row.before, row.after] }));
+      const texts = await textsIn(db.query, held);
       return byObject(
-        rows.flatMap(({ object, type, before, after }) => {
+        rows.flatMap(({ object, type, chain_id: chainId, before, after }) => {
           const name = nameIn(after, type) ?? nameIn(before, type);
-          return name === undefined ? [] : [{ object, name }];
+          return name === undefined ? [] : [{ object, name: revealName(name, texts(chainId)) }];
         }),
       );
     },

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Statement, sql, type TransactionQuery } from '../db/db.ts';
 import { type AuditEntry, outsideTokenText } from './audit-entry.ts';
+import { keepTexts } from './personal-texts.store.ts';
+import { commitTexts } from './personal-texts.ts';
 import { isRobotPrincipal, principalOf } from './principal.ts';
 
 const MAX_ID = 2n ** 63n - 1n;
@@ -64,8 +66,16 @@ interface End {
 }
 
 /** Writes any number of entries with a few statements: a thousand roles may change at once, or a hundred chains. */
-export async function appendAudit(query: TransactionQuery, entries: readonly AuditEntry[]): Promise<void> {
-  if (entries.length === 0) return;
+export async function appendAudit(query: TransactionQuery, given: readonly AuditEntry[]): Promise<void> {
+  if (given.length === 0) return;
+  const committed = given.map(commitTexts);
+  const entries = committed.map(({ entry }) => entry);
+  for (let first = 0; first < committed.length; first += MAX_ROWS) {
+    keepTexts(
+      query,
+      committed.slice(first, first + MAX_ROWS).flatMap(({ texts }) => texts),
+    );
+  }
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
   const chains = [...Map.groupBy(entries, ({ organizationId }) => organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const continued = chains.filter(([, [first]]) => !first?.startsChain).map(([chain]) => chain);

@@ -1,3 +1,5 @@
+import { textsIn } from '../changes/personal-texts.store.ts';
+import { revealName, revealState } from '../changes/personal-texts.ts';
 import { allTuples } from '../changes/tuple-lines.store.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
@@ -182,14 +184,17 @@ async function page(
   limit: number,
 ): Promise<ChangeRow[]> {
   const rows = await query<Row>(statement, [chain, at, actions, after?.at ?? null, after?.id ?? null, limit]);
+  const held = rows.map((row) => ({ organizationId: chain, elements: [row.actor_name, row.before, row.after] }));
+  const texts = (await textsIn(query, held))(chain);
+  const reveal = (state: string | null) => state && revealState(state, texts);
   return rows.map((row) => ({
     id: row.id,
     at: row.moment.replace(/000Z$/, 'Z'),
-    actor: { id: row.actor_id, name: row.actor_name },
+    actor: { id: row.actor_id, name: revealName(row.actor_name, texts) },
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
-    before: row.before,
-    after: row.after,
+    before: reveal(row.before),
+    after: reveal(row.after),
   }));
 }
 

@@ -1,3 +1,5 @@
+import { textsIn } from '../changes/personal-texts.store.ts';
+import { revealName } from '../changes/personal-texts.ts';
 import { shownPhase } from '../clusters/cluster.rows.ts';
 import { PHASES, type Phase } from '../clusters/cluster.ts';
 import { type Db, only, sql } from '../db/db.ts';
@@ -82,7 +84,8 @@ export function createOverviewStore(db: Db): OverviewStore {
     const [row] = await db.query<ChangeRow>(LAST_CHANGE, [organizationId]);
     if (!row) return undefined;
     const { at, action } = row;
-    const actor = { id: row.actor_id, name: row.actor_name };
+    const texts = await textsIn(db.query, [{ organizationId, elements: [row.actor_name] }]);
+    const actor = { id: row.actor_id, name: revealName(row.actor_name, texts(organizationId)) };
     return { at, actor, action, object: { type: row.object_type, id: row.object_id } };
   }
 }

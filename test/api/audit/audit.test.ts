@@ -58,6 +58,9 @@ for (const driver of API_DRIVERS) {
         'before',
         'after',
         'request_id',
+        'form',
+        'hashed',
+        'texts',
         'previous_hash',
         'hash',
       ]);

@@ -92,23 +92,23 @@ for (const driver of COUNTED_DRIVERS) {
       const [{ id = 0n } = {}] = await run(
         `select id from audit where organization_id = ${acme} order by id offset 20 limit 1`,
       );
-      await run(`update audit set actor_name = 'nobody' where id = ${id}`);
+      await run(`update audit set request_id = 'forged' where id = ${id}`);
       assert.equal((await verify()).ok, true);
       const { ok, first_broken_id: broken } = await verify('?from=beginning');
       assert.deepEqual([ok, broken], [false, Number(id)]);
-      await run(`update audit set actor_name = 'ann' where id = ${id}`);
+      await run(`update audit set request_id = 'r' where id = ${id}`);
       assert.equal((await verify('?from=beginning')).ok, true);
     });
 
     it(`A changed entry of a checkpoint, or a later one, is named by every verification, on ${driver}`, async () => {
       const last = (await checkpoints()).at(-1)?.last_id ?? 0n;
       for (const id of [last, last + 7n]) {
-        await run(`update audit set actor_name = 'nobody' where id = ${id}`);
+        await run(`update audit set request_id = 'forged' where id = ${id}`);
         for (const query of ['', '?from=beginning']) {
           const { ok, first_broken_id: broken } = await verify(query);
           assert.deepEqual([ok, broken], [false, Number(id)], query);
         }
-        await run(`update audit set actor_name = 'ann' where id = ${id}`);
+        await run(`update audit set request_id = 'r' where id = ${id}`);
       }
       assert.equal((await verify()).ok, true);
     });
