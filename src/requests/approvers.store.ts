@@ -5,6 +5,7 @@ import {
 } from '../assignments/assignment-references.store.ts';
 import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
 import { type Db, sql } from '../db/db.ts';
+import { managerOf } from '../organizations/manager.rows.ts';
 import type { ApproverStore } from './approvers.ts';
 
 const ROLE = sql(
@@ -23,6 +24,10 @@ const MEMBERS = sql(
   'approvers.members',
   `select m.account_id from team_member m join team t on t.id = m.team_id
     where t.organization_id = $1 and t.name_key = lower($2)`,
+);
+const MANAGER = sql(
+  'approvers.manager',
+  `select ${managerOf('s')} as id from scim_user s where s.organization_id = $1 and s.account_id = $2`,
 );
 const INACTIVE = sql(
   'approvers.inactive',
@@ -49,6 +54,10 @@ export function createApproverStore(db: Db): ApproverStore {
     membersOf: async (organizationId, team) => {
       const rows = await db.query<{ account_id: bigint }>(MEMBERS, [organizationId, team]);
       return new Set(rows.map(({ account_id }) => account_id));
+    },
+    managerOf: async (organizationId, userId) => {
+      const [row] = await db.query<{ id: bigint | null }>(MANAGER, [organizationId, userId]);
+      return row?.id ?? undefined;
     },
     inactive: async (ids) => new Set((await db.query<{ id: bigint }>(INACTIVE, [ids])).map(({ id }) => id)),
   };

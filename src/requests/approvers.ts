@@ -31,6 +31,8 @@ export interface ApproverStore {
   isOwnersTeam(id: bigint): Promise<boolean>;
   /** The members of a team, by its name. */
   membersOf(organizationId: bigint, team: string): Promise<ReadonlySet<bigint>>;
+  /** Undefined if no user of the organization is known as the manager of this one. */
+  managerOf(organizationId: bigint, userId: bigint): Promise<bigint | undefined>;
   inactive(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
@@ -90,9 +92,8 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     const able = await givers.among(first.request.organizationId, [...givings.values()], users);
     for (const [at, place] of [...givings.keys()].entries()) {
       const { request, rule } = asked[place] ?? first;
-      const team =
-        rule?.approvers === undefined ? undefined : await store.membersOf(request.organizationId, rule.approvers);
-      const isLeft = (id: bigint) => !isExcluded(id, request) && (team?.has(id) ?? true);
+      const named = await usersNamed(request, rule);
+      const isLeft = (id: bigint) => !isExcluded(id, request) && (named?.has(id) ?? true);
       found[place] = new Set([...(able[at] ?? [])].filter(isLeft));
       await yieldIfDue();
     }
@@ -124,7 +125,8 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
   }
 
   async function mayDecide(personId: bigint, request: DecidableRequest, rule: RequestRule): Promise<boolean> {
-    if (isExcluded(personId, request) || !(await isInTeam(personId, request, rule))) return false;
+    const named = await usersNamed(request, rule);
+    if (isExcluded(personId, request) || !(named?.has(personId) ?? true)) return false;
     const { change, organizationId } = request;
     if (change.action === 'team.add_member') return await mayAdd(personId, request, change.team.id);
     const gift = await giftFor(personId, request);
@@ -171,8 +173,16 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     return rejectEscalation;
   }
 
-  async function isInTeam(personId: bigint, { organizationId }: DecidableRequest, { approvers }: RequestRule) {
-    return approvers === undefined || (await store.membersOf(organizationId, approvers)).has(personId);
+  /** Those whom a rule lets approve at all. Undefined if it names none. A robot has no manager. */
+  async function usersNamed(
+    { organizationId, by }: DecidableRequest,
+    rule: RequestRule | undefined,
+  ): Promise<ReadonlySet<bigint> | undefined> {
+    const { approvers } = rule ?? {};
+    if (approvers === undefined) return undefined;
+    if (approvers !== 'manager') return await store.membersOf(organizationId, approvers.team);
+    const manager = by.type === 'user' ? await store.managerOf(organizationId, by.id) : undefined;
+    return new Set(manager === undefined ? [] : [manager]);
   }
 }
 

@@ -117,11 +117,7 @@ export function createAsking(parts: Parts) {
     const request = { ...draft, effects, digest: digestOf(draft, effects) };
     const able = request.state === 'open' ? await approvers.of(request, rule) : [];
     if (request.state === 'open' && able.length < rule.approvals) {
-      const has =
-        able.length === 1 ? 'only 1 user who could approve it' : `only ${able.length} users who could approve it`;
-      throw notRequestable(
-        `it needs ${rule.approvals} approvals, and there are ${able.length === 0 ? 'no users' : has}`,
-      );
+      throw notRequestable(tooFew(rule, able.length));
     }
     const granting = request.state === 'open' ? undefined : await ownersGrant(request);
     const [view] = await shown.listed([request], actor.id);
@@ -241,6 +237,16 @@ function namespacesOf({ namespaces }: RequestInput, { type }: AskedFor): readonl
     throw invalidField('namespaces', message);
   }
   return [...new Set(namespaces)];
+}
+
+function tooFew({ approvals, approvers }: RequestRule, count: number): string {
+  const needed = approvals === 1 ? '1 approval' : `${approvals} approvals`;
+  if (approvers === 'manager') {
+    const known = count === 0 ? 'no member who could give it is known as your manager' : 'you have only one';
+    return `it needs ${needed} of your manager, and ${known}`;
+  }
+  const users = count === 0 ? 'no user' : count === 1 ? 'only 1 user' : `only ${count} users`;
+  return `it needs ${needed}, and ${users} could approve it`;
 }
 
 function requireTerm(until: Date, now: Date, rule: RequestRule, isBreakGlass: boolean): void {

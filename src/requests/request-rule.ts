@@ -12,6 +12,9 @@ export interface RuleMatch {
   readonly requesters?: string;
 }
 
+/** Who may approve at all: the members of a team, by its name, or the manager of the requester. */
+export type RuleApprovers = { readonly team: string } | 'manager';
+
 export interface RequestRule {
   readonly name: string;
   readonly match: RuleMatch;
@@ -19,8 +22,8 @@ export interface RequestRule {
   readonly longest: string;
   readonly longestSeconds: number;
   readonly approvals: number;
-  /** The name of the team that approvers must be in. */
-  readonly approvers?: string;
+  /** Undefined: all who could make the change. */
+  readonly approvers?: RuleApprovers;
   readonly allow: boolean;
   readonly breakGlass: boolean;
 }

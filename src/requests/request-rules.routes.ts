@@ -56,7 +56,9 @@ const RuleBody = named(
     ...shared,
     approvers: Type.Optional(
       Type.Unsafe<unknown>({
-        description: 'An object with the name of a team that approvers must be in: {"team": "leads"}.',
+        description:
+          'An object with the name of a team that approvers must be in: {"team": "leads"}. Or "manager": only the manager ' +
+          'of the requester, as SCIM knows them. By default, all who could make the change.',
       }),
     ),
   }),
@@ -75,7 +77,15 @@ const RuleResponse = named(
     ),
     longest: Type.String(says('The longest time.')),
     approvals: Type.Integer(says('How many users must approve.')),
-    approvers: Type.Optional(Type.Object({ team: Type.String(says('Its name.')) }, says('Who may approve at all.'))),
+    approvers: Type.Optional(
+      Type.Union(
+        [
+          Type.Object({ team: Type.String(says('Its name.')) }, says('The members of a team.')),
+          Type.Literal('manager', says('The manager of the requester.')),
+        ],
+        says('Who may approve at all. Absent: all who could make the change.'),
+      ),
+    ),
     allow: Type.Boolean(says('Whether it can be asked for.')),
     break_glass: Type.Optional(Type.Boolean(says('Whether access can be taken without an approval.'))),
   }),
@@ -157,7 +167,7 @@ function presentRule({ name, match: matched, longest, approvals, approvers, allo
       ...(requesters !== undefined && { requesters }),
     },
     ...{ longest, approvals, allow },
-    ...(approvers !== undefined && { approvers: { team: approvers } }),
+    ...(approvers !== undefined && { approvers }),
     ...(breakGlass && { break_glass: true }),
   };
 }

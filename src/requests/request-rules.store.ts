@@ -3,7 +3,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Statement, sql } from '../db/db.ts';
 import type { AskedType } from './access-request.ts';
-import type { RequestRule } from './request-rule.ts';
+import type { RequestRule, RuleApprovers } from './request-rule.ts';
 import type { RequestRuleStore, RequestRules } from './request-rules.ts';
 
 interface Row {
@@ -83,15 +83,34 @@ function toRules(id: bigint, row: Row | undefined): RequestRules {
   return { id, rules: row ? fromText(row.rules) : [], version: row?.version ?? 1 };
 }
 
-/** IDs as decimal texts: JSON has no exact int64. */
+/** What is stored: a text is the name of a team, also of one that is called manager. */
+type StoredApprovers = string | { readonly manager: true };
+type StoredRule = Omit<RequestRule, 'approvers'> & { readonly approvers?: StoredApprovers };
+
 function toText(rules: readonly RequestRule[]): string {
-  return JSON.stringify(rules, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+  return exact(
+    rules.map(
+      ({ approvers, ...rule }): StoredRule => ({ ...rule, ...(approvers && { approvers: stored(approvers) }) }),
+    ),
+  );
+}
+
+/** IDs as decimal texts: JSON has no exact int64. */
+function exact(value: unknown): string {
+  return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one));
+}
+
+function stored(approvers: RuleApprovers): StoredApprovers {
+  return approvers === 'manager' ? { manager: true } : approvers.team;
 }
 
 function fromText(text: string): RequestRule[] {
-  const read = JSON.parse(text) as RequestRule[];
-  return read.map(({ match, ...rule }) => ({
+  const read = JSON.parse(text) as StoredRule[];
+  return read.map(({ match, approvers, ...rule }) => ({
     ...rule,
+    ...(approvers !== undefined && {
+      approvers: typeof approvers === 'string' ? { team: approvers } : ('manager' as const),
+    }),
     match: {
       ...match,
       ...(match.objects && { objects: match.objects.map((one) => ({ ...one, id: BigInt(one.id) })) }),
@@ -101,5 +120,5 @@ function fromText(text: string): RequestRule[] {
 
 /** In the audit log, a rule is what its owner wrote. */
 function told(rules: readonly RequestRule[]): object[] {
-  return rules.map(({ longestSeconds: _, ...rule }) => JSON.parse(toText([rule as RequestRule]))[0]);
+  return rules.map(({ longestSeconds: _, ...rule }) => JSON.parse(exact(rule)));
 }

@@ -3,7 +3,7 @@ import { readLineField } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { PLACE_TYPES } from '../changes/object-kinds.ts';
 import type { AskedFor, AskedType } from './access-request.ts';
-import { DEFAULT_LONGEST, MAX_LONGEST, type RequestRule, type RuleMatch } from './request-rule.ts';
+import { DEFAULT_LONGEST, MAX_LONGEST, type RequestRule, type RuleApprovers, type RuleMatch } from './request-rule.ts';
 import { secondsOf } from './request-term.ts';
 
 export interface RequestRules {
@@ -79,7 +79,7 @@ export function createRequestRules(store: RequestRuleStore, isRelation: (relatio
     }
     await requireNames(organizationId, 'role', rules, ({ match }) => match.roles ?? [], 'match.roles');
     await requireNames(organizationId, 'team', rules, ({ match }) => listOf(match.requesters), 'match.requesters');
-    await requireNames(organizationId, 'team', rules, ({ approvers }) => listOf(approvers), 'approvers');
+    await requireNames(organizationId, 'team', rules, ({ approvers }) => listOf(teamOf(approvers)), 'approvers');
     return await store.put(organizationId, actor, rules, precondition);
   }
 
@@ -157,13 +157,15 @@ export function isAskedType(type: string): type is AskedType {
   return type !== 'cluster_set' && (PLACE_TYPES as readonly string[]).includes(type);
 }
 
-function readApprovers(given: unknown, field: string): string | undefined {
+function readApprovers(given: unknown, field: string): RuleApprovers | undefined {
   if (given === undefined || given === null) return undefined;
-  if (given === 'manager') {
-    throw invalidField(field, 'approvers cannot be "manager": this server does not know who manages whom');
-  }
-  if (typeof given === 'object' && 'team' in given) return readName(given.team, field, 'a team');
-  throw invalidField(field, 'approvers must be an object with the name of a team, such as {"team": "leads"}');
+  if (given === 'manager') return given;
+  if (typeof given === 'object' && 'team' in given) return { team: readName(given.team, field, 'a team') };
+  throw invalidField(field, 'approvers must be "manager", or name a team, such as {"team": "leads"}');
+}
+
+function teamOf(approvers: RuleApprovers | undefined): string | undefined {
+  return typeof approvers === 'object' ? approvers.team : undefined;
 }
 
 /** The name of a team, or an object that has it. */

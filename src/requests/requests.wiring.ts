@@ -52,6 +52,7 @@ export function wireRequests(
     teamGrant: remembered(found.teamGrant),
     isOwnersTeam: remembered(found.isOwnersTeam),
     membersOf: remembered(found.membersOf),
+    managerOf: remembered(found.managerOf),
   };
   const isRelation = (type: string, relation: string) =>
     relation.startsWith('can_') && (model.typeIndex.get(type)?.relationIndex.has(relation) ?? false);

@@ -28,7 +28,7 @@ const EXAMPLE = `[
     "approvers": {"team": "leads"},
     "break_glass": true
   },
-  {"name": "the rest"}
+  {"name": "the rest", "approvers": "manager"}
 ]`;
 
 /** All rules as one document, because their order counts. */
