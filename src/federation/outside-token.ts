@@ -123,9 +123,13 @@ function own(object: Claims, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Texts exactly, numbers and booleans by their JSON. A list or an object is never what a text says. */
+/**
+ * Texts exactly, numbers and booleans by their JSON. A list or an object is never what a text says, and neither is a
+ * number that is not exact here: several such IDs would be read as the same one.
+ */
 function matches(value: unknown, wanted: string): boolean {
-  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || !Number.isInteger(value));
+  const isPlain = typeof value === 'string' || typeof value === 'boolean' || isExact;
   if (!isPlain) return false;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return wanted.endsWith('*') ? text.startsWith(wanted.slice(0, -1)) : text === wanted;

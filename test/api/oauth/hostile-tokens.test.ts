@@ -84,6 +84,54 @@ describe('Hostile tokens', () => {
     }
   });
 
+  it('A number that is not exact fits no rule, because another ID would be read as the same number', async () => {
+    const large = await another({ claims: { repository_id: '9007199254740992', ref: 'refs/heads/*' } });
+    const raw = async (number: string) => {
+      const claims = JSON.stringify(issuer.claims(atrium.url, { repository_id: 0 }));
+      return await issuer.signText(claims.replace('"repository_id":0', `"repository_id":${number}`));
+    };
+    for (const number of ['9007199254740992', '9007199254740993', '9007199254740992.0', '1e300']) {
+      assert.equal((await send(await raw(number), large)).status, 400, number);
+    }
+    assert.equal(
+      (await send(await valid({ repository_id: '9007199254740992' }), large)).status,
+      200,
+      'a text is exact',
+    );
+    const exact = await another({ claims: { repository_id: '9007199254740991' } });
+    assert.equal((await send(await raw('9007199254740991'), exact)).status, 200);
+  });
+
+  it('A token that one rule has accepted is spent for every rule and every robot of the same keys', async () => {
+    const [one, other] = [await another(), await another()];
+    const text = await valid();
+    assert.equal((await send(text, one)).status, 200);
+    assert.equal((await send(text, other)).status, 400, 'the same token');
+    const jti = 'spent by another robot';
+    assert.equal((await send(await valid({ jti }), one)).status, 200);
+    assert.equal((await send(await valid({ jti, nonce: 'x' }), other)).status, 400, 'the same jti');
+    await makeRule(atrium, other, issuer, { claims: { ref: 'refs/heads/*' } });
+    assert.equal((await send(await valid({ jti, nonce: 'y' }), other)).status, 400, 'and with another rule');
+  });
+
+  it('An issuer that answers a byte at a time is given up, and other robots do not wait for it', async () => {
+    const drip = await startFakeIssuer();
+    drip.trickles.add('/keys');
+    try {
+      const slow = await makeFederatedRobot(atrium);
+      await makeRule(atrium, slow, drip, { claims: CLAIMS });
+      const began = performance.now();
+      const waiting = send(await drip.token(atrium.url, BUILD), slow);
+      assert.equal((await send(await valid())).status, 200);
+      const meanwhile = performance.now() - began;
+      assert.equal((await waiting).status, 400);
+      const all = performance.now() - began;
+      assert.ok(meanwhile < all && all < 30_000, `${meanwhile} ms of ${all} ms`);
+    } finally {
+      await drip.close();
+    }
+  });
+
   it('Every kind of key is accepted with its own algorithms, and no key with another one', async () => {
     const kinds = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
     for (const alg of kinds) await issuer.addKey(alg, alg);

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose';
 
@@ -23,6 +23,8 @@ export async function startFakeIssuer() {
     string,
     (respond: (status: number, body: string, headers?: Record<string, string>) => void) => void
   >();
+  /** Paths whose answer begins immediately and never ends. */
+  const trickles = new Set<string>();
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     asked.push(path);
@@ -33,14 +35,21 @@ export async function startFakeIssuer() {
       '/keys': { keys: published },
     };
     const answer = answers.get(path);
-    if (answer) answer(respond);
+    if (trickles.has(path)) trickle(response);
+    else if (answer) answer(respond);
     else if (path in usual) respond(200, JSON.stringify(usual[path]));
     else respond(404, '{}');
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await addKey('first', 'RS256');
-  return { url, published, asked, answers, addKey, keyOf, claims, sign, token, jwks, close };
+  return { url, published, asked, answers, trickles, addKey, keyOf, claims, sign, signText, token, jwks, close };
+
+  function trickle(response: ServerResponse): void {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    const timer = setInterval(() => response.write(' '), 200);
+    response.on('close', () => clearInterval(timer));
+  }
 
   async function addKey(kid: string, alg = 'ES256'): Promise<KeyPair> {
     const pair = await generateKeyPair(alg, { extractable: true });
@@ -74,6 +83,15 @@ export async function startFakeIssuer() {
   async function sign(said: Claims, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
     const whole = { alg: 'RS256', kid: 'first', typ: 'JWT', ...header };
     return await new SignJWT(said).setProtectedHeader(whole).sign(keyOf(whole.kid ?? 'first').privateKey);
+  }
+
+  /** Claims as they are written, which need not be what JSON.stringify would write. */
+  async function signText(said: string): Promise<string> {
+    const head = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'first', typ: 'JWT' })).toString('base64url');
+    const text = `${head}.${Buffer.from(said).toString('base64url')}`;
+    const { privateKey } = keyOf('first');
+    const bytes = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', privateKey, Buffer.from(text));
+    return `${text}.${Buffer.from(bytes).toString('base64url')}`;
   }
 
   async function token(
