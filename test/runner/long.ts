@@ -156,8 +156,8 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'secrets',
-    what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret`,
-    files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts'],
+    what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret and of answering about an address`,
+    files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts', 'test/long/address-timing.test.ts'],
     minutes: 1,
     isAlone: true,
   },
