@@ -2923,7 +2923,7 @@ export type NewRequestRuleInput = {
   readonly allow?: boolean | undefined;
   /** Whether access can be taken without an approval, for at most an hour. By default false. */
   readonly break_glass?: boolean | undefined;
-  /** An object with the name of a team that approvers must be in: {"team": "leads"}. */
+  /** An object with the name of a team that approvers must be in: {"team": "leads"}. Or "manager": only the manager of the requester, as SCIM knows them. By default, all who could make the change. */
   readonly approvers?: unknown | undefined;
 };
 
@@ -3892,17 +3892,15 @@ export type RequestRule = {
   readonly longest: string;
   /** How many users must approve. */
   readonly approvals: number;
-  readonly approvers?: RequestRuleApprovers;
+  /** Who may approve at all. Absent: all who could make the change. */
+  readonly approvers?: {
+    /** Its name. */
+    readonly team: string;
+  } | "manager";
   /** Whether it can be asked for. */
   readonly allow: boolean;
   /** Whether access can be taken without an approval. */
   readonly break_glass?: boolean;
-};
-
-/** Who may approve at all. */
-export type RequestRuleApprovers = {
-  /** Its name. */
-  readonly team: string;
 };
 
 /** All parts that are given must hold. */
