@@ -40,7 +40,7 @@ export async function signInFederated(
     return { token: said.access_token, expiresIn: Number(said.expires_in) };
   }
   const why = plain(String(said.error_description ?? `status ${answer.status}`));
-  const advice = 'whoever may edit the robot can find out why with atrium robot trust explain';
+  const advice = 'a user who may edit the robot can find out why with atrium robot trust explain';
   throw rejected(`${url} did not accept the token of this platform for ${robot}: ${why}; ${advice}`);
 }
 

@@ -11,7 +11,7 @@ interface KnownKeys {
 }
 
 const KEYS_FOR_MS = 300_000;
-/** Anybody can send a token with an unknown key, so the issuer is not asked each time. */
+/** Every caller can send a token with an unknown key, so the issuer is not asked each time. */
 const COOLDOWN_MS = 10_000;
 const MAX_RULES = 1000;
 const DISCOVERY = '/.well-known/openid-configuration';

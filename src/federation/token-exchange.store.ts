@@ -36,7 +36,7 @@ const INSERT = sql(
    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, least($11::timestamptz, now() + $12::integer * interval '1 second')
    returning id, expires_at, floor(extract(epoch from expires_at - now()))::integer as expires_in`,
 );
-// Nobody is told: an expired token opens nothing, whether or not it is still there.
+// Without an event: an expired token opens nothing, whether or not it is still there.
 const SWEEP = sql(
   'tokenExchange.sweep',
   `delete from token where id in (
@@ -44,7 +44,7 @@ const SWEEP = sql(
       order by id limit 1000 for update skip locked)`,
 );
 
-/** Issued tokens are in no list that has a limit. A rule whose tokens nobody counts must not fill the database. */
+/** Issued tokens are in no list that has a limit. Tokens that are not counted must not fill the database. */
 const MAX_LIVE = 10_000;
 
 /** Undoes the transaction, so that nothing is spent. */

@@ -99,7 +99,7 @@ async function endTokens(query: Query, touch: Touch, { ownerId }: OwnedRobot, id
   return ended.length;
 }
 
-/** No tuple comes from a rule. Whoever follows events hears that the robot has changed. */
+/** No tuple comes from a rule. Listeners to events hear that the robot has changed. */
 function touchRobot(touch: Touch, { robotId, ownerId }: OwnedRobot): void {
   touch({ kind: 'robot', id: robotId, organizationId: ownerId });
 }

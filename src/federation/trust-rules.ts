@@ -70,7 +70,7 @@ const UNSAID = ['write:organization'];
  * Which tokens of other issuers a robot accepts.
  *
  * 1. A rule is a way to get tokens for as long as it is there. So it is changed only with a credential that could do so for
- *    as long, and whoever changes one gives what the robot holds.
+ *    as long, and to change one is to give what the robot holds.
  * 2. Its tokens may do no more than the caller's credential could.
  */
 export function createTrustRules({ store, judge, rejectGiving, limits, terms }: Parts) {
@@ -140,7 +140,7 @@ export function createTrustRules({ store, judge, rejectGiving, limits, terms }: 
     throw missingRelation(`${what}:org`, `: ${why}`);
   }
 
-  /** Whoever has a token with the scope `scim` can make anybody an owner. */
+  /** A token with the scope `scim` can make any user an owner. */
   async function requireOwner({ person, ownerId }: TrustCaller): Promise<void> {
     if (await judge.holds(person.id, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
     throw missingRelation('owner:org', ': only an owner can create a trust rule with the scope scim');

@@ -43,7 +43,7 @@ export function invitationAcceptanceRoutes(scope: Scope, { acceptance, users, ba
       config: { access: anyone },
       schema: {
         ...common,
-        summary: 'Get the invitation behind a link: the organization, whoever invited, and the address',
+        summary: 'Get the invitation behind a link: the organization, the inviter and the address',
         params: CodePath,
         errors: [410],
         response: { 200: OpenInvitation },
@@ -89,7 +89,7 @@ export function invitationAcceptanceRoutes(scope: Scope, { acceptance, users, ba
     },
   );
 
-  /** Nobody finds a code by trying, and nobody keeps the database busy with it. */
+  /** No caller finds a code by trying, or keeps the database busy with it. */
   async function guarded<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     const [network, now] = [networkOf(request.ip), performance.now()];
     if (!guesses.take(network, now)) {

@@ -146,7 +146,7 @@ async function accountOf(transaction: Transaction, joiner: Joiner): Promise<{ id
   return { id, actor: actorOf(id) };
 }
 
-/** What the inviter may not give is not the fault of whoever accepts. */
+/** What the inviter may not give is not the fault of the user who accepts. */
 function asInviter({ organization }: Pick<Invitation, 'organization'>, check: () => void): void {
   try {
     check();

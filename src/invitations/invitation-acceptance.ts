@@ -15,7 +15,7 @@ import { invitationUsed } from './invitations.ts';
 /** An invitation, as its code has found it. */
 export interface FoundInvitation {
   readonly invitation: Invitation;
-  /** The code was in the email, so whoever has it reads the mail of the address. */
+  /** The code was in the email, so the reader of it reads the mail of the address. */
   readonly provesAddress: boolean;
   /** The number of the inviter; undefined if the account is gone or cannot be used. */
   readonly inviterId: bigint | undefined;
@@ -74,7 +74,7 @@ interface Parts {
   readonly isNameAssigned: (name: string) => boolean;
   /** Asks the owner of a new, unconfirmed address to confirm it. */
   readonly askToConfirm: (username: string) => Promise<void>;
-  /** Waits until what is known of rights is exact: nobody has done that for a request without a credential. */
+  /** Waits until what is known of rights is exact: a request without a credential has not done that. */
   readonly current: () => Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export function createInvitationAcceptance(parts: Parts) {
     if (!isVerified) await askToConfirm(name);
   }
 
-  /** Whether whoever has proven an address at a provider gets an account, although the provider creates none. */
+  /** Whether a person who has proven an address at a provider gets an account, although the provider creates none. */
   async function admitsAccount(code: string, address: string): Promise<boolean> {
     if (!isInvitationCode(code)) return false;
     const found = await store.find(hashOf(code));
@@ -209,7 +209,10 @@ function invitationExpired(): AppError {
 }
 
 export function inviterMayNot({ name }: InvitedTo): AppError {
-  return conflict('inviter_may_not', `whoever invited you to ${name} can no longer do so: ask for another invitation`);
+  return conflict(
+    'inviter_may_not',
+    `the user who invited you to ${name} can no longer do so: ask for another invitation`,
+  );
 }
 
 function accountMissing(): AppError {

@@ -4,7 +4,7 @@ import type { Invitation } from './invitation.ts';
 /** What mail programs turn into a link: an address of the web or of a person, or a domain. */
 const LINK = /\S*(?::\/\/|@|[\w-]\.[a-z]{2,})\S*/gi;
 
-/** The email that invites. Its message is written by whoever invites, so nothing in it becomes a link. */
+/** The email that invites. The inviter writes its message, so nothing in it becomes a link. */
 export function invitationMail(invitation: Invitation, link: string, server: string): EmailMessage {
   const { organization, invitedBy, email, message, expiresAt } = invitation;
   const inviter = invitedBy?.name ?? organization.name;

@@ -44,7 +44,7 @@ const By = orNull(
       id: Int64,
       name: Type.String(says('Login name, or name of the robot.')),
     },
-    says('Whoever invited, or sent the invitation again. Null if the account is gone.'),
+    says('The user who invited, or sent the invitation again. Null if the account is gone.'),
   ),
 );
 const Email = Type.String({ description: 'The address that is invited.' });
@@ -98,7 +98,7 @@ export const NewInvitationBody = named(
   }),
 );
 
-/** What everybody who has the link sees. */
+/** What all people who have the link see. */
 export const OpenInvitation = named(
   'OpenInvitation',
   Type.Object({

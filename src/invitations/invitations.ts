@@ -79,13 +79,13 @@ export type Invitations = ReturnType<typeof createInvitations>;
  *
  * 1. There are two codes. The one in the email proves the address. The one that the inviter is shown does not, or every
  *    inviter could create a verified account for any address.
- * 2. Nobody reads a code again: only keyed hashes are stored, and a new code replaces both.
+ * 2. No code can be read again: only keyed hashes are stored, and a new code replaces both.
  * 3. Whether an address has an account, or is a member, makes no difference here.
  */
 export function createInvitations({ store, rights, key, send, mailsPerHour, baseUrl }: Parts) {
   return { list, get, create, resend, remove, requireInviter };
 
-  /** Whoever can add members to the organization sees all of them, other callers those that they have made. */
+  /** Callers who can add members to the organization see all of them, other callers those that they have made. */
   async function list(
     { organization: { id }, actor }: InvitationSetting,
     state: InvitationState | undefined,

@@ -239,7 +239,7 @@ export function notInFirstTeam(): AppError {
 }
 
 export function extendsOwnTerm(): AppError {
-  return new AppError('forbidden', 'nobody can extend their own membership: ask somebody else who may add members');
+  return new AppError('forbidden', 'users cannot extend their own membership: ask another user who may add members');
 }
 
 export function needsLastingOwner(): AppError {

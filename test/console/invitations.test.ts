@@ -22,7 +22,7 @@ describe('Invitations in the console', { skip: lacks('chromium') }, () => {
   it('A pasted list is invited, a new account and an account with another address join, and a link is revoked', async () => {
     const owner = await browser.visit(atrium, 'ann');
     await owner.go('/orgs/acme/invitations');
-    await owner.page.getByText('Nobody has been invited yet.').waitFor();
+    await owner.page.getByText('No invitations yet.').waitFor();
     await button(owner, 'Invite people').first().click();
     await field(owner, 'Addresses').fill('Zoe <zoe@acme.example>, yan@acme.example;\nvic@acme.example');
     await owner.page.getByLabel('operators').check();

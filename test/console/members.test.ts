@@ -135,7 +135,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     const leave = page.getByRole('button', { name: 'Leave organization' });
     await page.locator('[aria-disabled="true"]', { hasText: 'Leave' }).waitFor();
     await leave.hover();
-    await page.getByText('You are the last owner. Make somebody else an owner first.').waitFor();
+    await page.getByText('You are the last owner. Make another user an owner first.').waitFor();
     await leave.press('Enter');
     assert.equal(await page.getByRole('dialog').count(), 0);
     assert.deepEqual(faults, []);

@@ -60,7 +60,7 @@ function Gone({ error }: { error: unknown }) {
       <p>
         {reason === 'invitation_used'
           ? 'It works once. If it was you, sign in.'
-          : 'It is incomplete, or there is a newer one, or it was revoked. Ask whoever invited you for another one.'}
+          : 'It is incomplete, or there is a newer one, or it was revoked. Ask the user who invited you for another one.'}
       </p>
       <div>
         <LinkButton href="/">Sign in</LinkButton>

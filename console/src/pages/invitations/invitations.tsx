@@ -50,7 +50,7 @@ export function InvitationsPage() {
     <Page
       title="Invitations"
       within={org}
-      lead="People who do not need an account yet. Whoever accepts joins the teams of the invitation."
+      lead="People who do not need an account yet. A person who accepts joins the teams of the invitation."
       isStale={invitations.isStale}
       actions={<span data-key="n">{invite}</span>}
     >
@@ -74,7 +74,7 @@ export function InvitationsPage() {
               <Empty
                 text={
                   state.value === ''
-                    ? 'Nobody has been invited yet. Paste a list of addresses, and each gets a link.'
+                    ? 'No invitations yet. Paste a list of addresses, and each gets a link.'
                     : 'No invitation is in this state.'
                 }
                 action={state.value === '' ? invite : <Button onClick={() => (state.value = '')}>Clear filter</Button>}

@@ -16,7 +16,7 @@ export function ShownLinks({ outcomes, onClose }: { outcomes: readonly Outcome[]
   const problems = outcomes.filter(({ problem }) => problem !== undefined);
   return (
     <Dialog
-      title={problems.length === outcomes.length ? 'Nobody was invited' : 'Invited'}
+      title={problems.length === outcomes.length ? 'No invitation was created' : 'Invited'}
       onClose={onClose}
       size="wide"
     >
@@ -24,7 +24,7 @@ export function ShownLinks({ outcomes, onClose }: { outcomes: readonly Outcome[]
       {links.length > 0 && (
         <>
           <p class="note warn">
-            These links are shown only once. Give each to the person that it is for: whoever has it can join.
+            These links are shown only once. Give each to the person that it is for: every person who has it can join.
           </p>
           {links.map(({ email, link = '' }) => (
             <div key={email} class="stack tight">

@@ -51,7 +51,7 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
       <UserPicker
         label="Person"
         value={login}
-        hint="Only people with an account can be added. Invite everybody else by their address."
+        hint="Only people with an account can be added. Invite other people by their address."
       />
       <SelectField
         label="Team"

@@ -139,7 +139,7 @@ function Compare({ org, login, onClose }: { org: string; login: string; onClose:
   });
   return (
     <FormDialog
-      title={`Compare ${login} with somebody`}
+      title={`Compare ${login} with another user`}
       verb="Compare"
       action={compare}
       onClose={onClose}

@@ -24,7 +24,7 @@ export function MemberPage() {
         ) : (
           <Page title={login} within={org}>
             <Empty
-              text={`Nobody called ${login} is in this organization.`}
+              text={`${login} is not a member of this organization.`}
               action={<LinkButton href={orgPath(org, '/members')}>All members</LinkButton>}
             />
           </Page>

@@ -43,7 +43,7 @@ export function MembersPage() {
     <Page
       title="Members"
       within={org}
-      lead="Everybody who is in a team of the organization."
+      lead="All users who are in a team of the organization."
       isStale={members.isStale}
       actions={
         <span data-key="n">
@@ -77,7 +77,7 @@ export function MembersPage() {
             </div>
             {all.length === 0 ? (
               <Empty
-                text={isFiltered ? 'Nobody matches the filter.' : 'Nobody is in this organization yet.'}
+                text={isFiltered ? 'No member matches the filter.' : 'This organization has no members yet.'}
                 action={isFiltered && <Button onClick={clear}>Clear filters</Button>}
                 command={isFiltered ? undefined : `atrium org add-member USER --org ${org}`}
               />

@@ -22,7 +22,7 @@ export function useRemoval(): Removal {
       if (isMe(login)) {
         if (may('can_leave') !== false) return undefined;
         return isOwner
-          ? 'You are the last owner. Make somebody else an owner first.'
+          ? 'You are the last owner. Make another user an owner first.'
           : 'You are in no team of the organization.';
       }
       return isOwner && may('can_delete') === false ? 'Only an owner can remove an owner.' : undefined;
@@ -56,7 +56,7 @@ export function RemoveMember({ org, login, teams, onClose, onDone }: RemoveMembe
         {isMe ? 'you lose' : 'lose'} everything that the organization grants through{' '}
         {teams.length === 1 ? 'it' : 'them'}. What was created stays.
       </p>
-      {isMe && <p>To come back, somebody has to add you again.</p>}
+      {isMe && <p>To come back, another user has to add you again.</p>}
       <Impact org={org} changes={[{ action: 'member.remove', username: login }]} />
     </Confirm>
   );

@@ -251,7 +251,7 @@ function NewRobotToken({ robot, onClose, onCreated }: NewTokenProps) {
         choices={PURPOSES}
         hint={
           purpose.value === 'scim'
-            ? `The identity provider calls ${location.origin}/scim/v2. Only owners can create such a token: it can make anybody an owner.`
+            ? `The identity provider calls ${location.origin}/scim/v2. Only owners can create such a token: it can make any user an owner.`
             : undefined
         }
         error={create.fieldError('scopes')}
