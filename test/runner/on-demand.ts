@@ -35,9 +35,9 @@ export const ON_DEMAND: readonly Lane[] = [
   },
   {
     name: 'keycloak',
-    what: 'signing in with a real Keycloak, set up as docs/sign-in.md says, fetched from Maven Central on first use',
+    what: 'a real Keycloak, set up as docs/sign-in.md says: sign-in, groups, logout notices, new keys, robots with its tokens; fetched from Maven Central on first use',
     files: ['test/long/keycloak.test.ts'],
-    minutes: 3,
+    minutes: 5,
     onDemand: 'fetching and starting Keycloak takes some minutes',
   },
   {
