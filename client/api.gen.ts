@@ -2104,7 +2104,7 @@ export type Invitation = {
   readonly teams: readonly InvitedTeam[];
   /** What the inviter wrote; empty if nothing. */
   readonly message: string;
-  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  /** The user who invited, or sent the invitation again. Null if the account is gone. */
   readonly invited_by: {
     /** What it is. */
     readonly type: 'user' | 'robot_ac';
@@ -3162,7 +3162,7 @@ export type OpenIdConfiguration = {
 /** An invitation, as everybody who has its link sees it. */
 export type OpenInvitation = {
   readonly organization: InvitedOrganization;
-  /** Whoever invited, or sent the invitation again. Null if the account is gone. */
+  /** The user who invited, or sent the invitation again. Null if the account is gone. */
   readonly invited_by: {
     /** What it is. */
     readonly type: 'user' | 'robot_ac';
@@ -6841,7 +6841,7 @@ export interface Operations {
     };
     answer: string;
   };
-  /** Get the invitation behind a link: the organization, whoever invited, and the address */
+  /** Get the invitation behind a link: the organization, the inviter and the address */
   'GET /invitations/{code}': {
     input: {
       path: {
