@@ -1,12 +1,13 @@
+import { addressesIn } from '../../client/addresses.ts';
 import type { Answer } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { command, type Group } from '../command.ts';
-import { rejected } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
 import { all, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
-import { confirm } from '../terminal.ts';
+import { confirm, readInput } from '../terminal.ts';
 
 type Invitation = Answer<'GET /orgs/{org}/invitations'>[number];
 /** With its link, if the server shows one. */
@@ -38,8 +39,9 @@ export const invitation: Group = {
       details:
         'Each address gets an email with a link. Without a mail server, or with --show-link, the links are printed: ' +
         'hand each to the person that it is for.',
-      args: { address: { about: 'address to invite', many: true } },
+      args: { address: { about: 'address to invite', many: true, optional: true } },
       options: {
+        from: { about: 'also invite the addresses in this file, in any form; - reads standard input', value: 'FILE' },
         team: {
           about: 'team to join, several times for several teams; by default Viewers',
           value: 'TEAM',
@@ -54,8 +56,11 @@ export const invitation: Group = {
         'atrium invitation create zoe@acme.example --org acme',
         'atrium invitation create zoe@acme.example yan@acme.example --team operators --message "Welcome"',
         'atrium invitation create zoe@acme.example --show-link --expires 1d',
+        'atrium invitation create --from people.csv --team operators',
       ],
       async run(session, { args, options }) {
+        const addresses = [...args.address, ...(await listedIn(options.from))];
+        if (addresses.length === 0) throw misuse('name an address, or a file that has addresses: --from FILE');
         const path = { org: session.org() };
         const named = options.team.length === 0 ? [FIRST_TEAM] : options.team;
         const team_ids: bigint[] = [];
@@ -63,7 +68,7 @@ export const invitation: Group = {
         const expires_at = options.expires === undefined ? undefined : momentIn(options.expires, 1);
         const more = { team_ids, message: options.message, expires_at };
         const query = options['show-link'] ? { show_link: true } : {};
-        const made = await inviteAll(args.address, async (email) => {
+        const made = await inviteAll(addresses, async (email) => {
           const body = { email, ...more };
           return await session.client().call('POST /orgs/{org}/invitations', { path, query, body });
         });
@@ -105,6 +110,13 @@ export const invitation: Group = {
     }),
   },
 };
+
+async function listedIn(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  const found = addressesIn(await readInput(file));
+  if (found.length === 0) throw misuse(`there is no address in ${file === '-' ? 'standard input' : file}`);
+  return found;
+}
 
 /** If one is rejected, the others are invited all the same: links that were made already must not be lost. */
 async function inviteAll(addresses: readonly string[], invite: (address: string) => Promise<Invited>) {

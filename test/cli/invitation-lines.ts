@@ -8,4 +8,7 @@ export const INVITATION_LINES: readonly Line[] = [
   ['ann', 'invitation resend zoe@acme.example'],
   ['ann', 'invitation revoke yan@acme.example --yes'],
   ['cat', 'invitation create eve@acme.example'],
+  ['ann', 'invitation create --from - --team operators', 'Uma <uma@acme.example>, "T, Om" <tom@acme.example>\n'],
+  ['ann', 'invitation create --from -', 'a list without any'],
+  ['ann', 'invitation create'],
 ];

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { addressesIn } from '../../../../client/addresses.ts';
 import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { useAllowed } from '../../data/allowed.ts';
@@ -10,7 +11,6 @@ import { messageOf } from '../../parts/fault.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { permissionWord } from '../teams/permission-words.ts';
-import { addressesIn } from './addresses.ts';
 import { type Outcome, ShownLinks } from './shown-links.tsx';
 
 const FIRST_TEAM = 'Viewers';
