@@ -2191,6 +2191,25 @@ export type KubernetesSettings = {
   readonly prefix?: string;
 };
 
+/** Prevents that a user is erased from the audit log. */
+export type LegalHold = {
+  readonly user: LegalHoldUser;
+  /** Why, such as the number of a lawsuit. */
+  readonly reason: string;
+  /** Who began the hold. */
+  readonly created_by_id: bigint;
+  /** When it was created. */
+  readonly created_at: string;
+};
+
+/** Who must not be erased. */
+export type LegalHoldUser = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Empty if the account is deleted. */
+  readonly username: string;
+};
+
 /** What marketplace B sends when a subscription changes, and when a customer binds an installer. */
 export type LifecycleNotificationInput = {
   /** PUT and DELETE report changes of the subscription. BIND binds an installer. */
@@ -2793,6 +2812,12 @@ export type NewInvitationInput = {
   readonly message?: string | undefined;
   /** At most 30 days from now. By default, in seven days. */
   readonly expires_at?: string | undefined;
+};
+
+/** A legal hold that begins. */
+export type NewLegalHoldInput = {
+  /** Why, such as the number of a lawsuit. */
+  readonly reason: string;
 };
 
 /** The provider at which to sign in. */
@@ -5403,6 +5428,18 @@ export interface Operations {
     };
     answer: readonly FactorHolder[];
   };
+  /** List the users who must not be erased */
+  'GET /admin/holds': {
+    input: {
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly LegalHold[];
+  };
   /** List marketplace deliveries, newest first */
   'GET /admin/marketplace/deliveries': {
     input: {
@@ -5756,10 +5793,12 @@ export interface Operations {
   'DELETE /admin/users/{username}': {
     input: {
       path: {
-        /** Login name of the user. */
+        /** Login name. To erase a user whose account was deleted before: id: and the ID, such as id:17. */
         username: Id;
       };
       query?: {
+        /** Also remove what identifies the user from the audit log, for good. IDs stay, and every hash stays valid. */
+        erase?: Text | undefined;
         /** Delete even the last owner of organizations. Site administrators then manage them. */
         orphan?: Text | undefined;
       };
@@ -5781,6 +5820,27 @@ export interface Operations {
     input: {
       path: {
         /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Begin a legal hold, which prevents that a user is erased, or give it another reason */
+  'PUT /admin/users/{username}/hold': {
+    input: {
+      path: {
+        /** Login name, or id: and the ID, such as id:17, also of a deleted account. */
+        username: Id;
+      };
+      body: NewLegalHoldInput | RawBody;
+    };
+    answer: LegalHold;
+  };
+  /** Release a legal hold */
+  'DELETE /admin/users/{username}/hold': {
+    input: {
+      path: {
+        /** Login name, or id: and the ID, such as id:17, also of a deleted account. */
         username: Id;
       };
     };

@@ -42,6 +42,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /user/settings/organizations',
     'GET /users/{username}/orgs',
   ],
+  '*.user.id *.created_by_id': [
+    'GET /admin/holds',
+  ],
   'items.*.id items.*.links.organization_id items.*.links.contract_id items.*.links.subscription_id': [
     'GET /admin/marketplace/deliveries',
   ],
@@ -105,6 +108,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   'passkeys.*.id': [
     'GET /admin/users/{username}/factors',
     'GET /user/factors',
+  ],
+  'user.id created_by_id': [
+    'PUT /admin/users/{username}/hold',
   ],
   '*.id *.organization.id *.role_ids.*': [
     'GET /admin/users/{username}/teams',

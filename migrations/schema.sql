@@ -639,8 +639,11 @@ CREATE INDEX email_pause_end ON email_pause USING btree (ends_at);
 create table erasure (
   account_id bigint not null,
   erased_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
   constraint erasure_pkey PRIMARY KEY (account_id)
 );
+
+CREATE INDEX erasure_unfinished ON erasure USING btree (account_id) WHERE (finished_at IS NULL);
 
 create table follow (
   id bigint generated always as identity,
@@ -814,6 +817,14 @@ create table last_backup (
   at timestamp with time zone not null,
   constraint last_backup_pkey PRIMARY KEY (id),
   constraint last_backup_id_check CHECK ((id = 1))
+);
+
+create table legal_hold (
+  account_id bigint not null,
+  reason text not null,
+  created_by_id bigint not null,
+  created_at timestamp with time zone not null default now(),
+  constraint legal_hold_pkey PRIMARY KEY (account_id)
 );
 
 create table linked_account (

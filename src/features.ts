@@ -132,6 +132,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       robotTokens: robots.robotTokens,
       trustRules: federation.trustRules,
       sweepIssuedTokens: federation.sweep,
+      finishErasures: users.erasure.finish,
       sweepRequests: requests.sweep,
       tokenNotices: tokens.notices,
       credentials: credentials.credentials,

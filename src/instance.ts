@@ -194,6 +194,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     verification.advance().catch((error) => log.warn({ err: error }, 'the audit log was not verified'));
     identity.sessions.sweep().catch((error) => log.warn({ err: error }, 'expired sessions were not swept'));
     features.sweepIssuedTokens().catch((error) => log.warn({ err: error }, 'issued tokens were not swept'));
+    features.finishErasures().catch((error) => log.warn({ err: error }, 'an erasure was not finished'));
     features.sweepRequests().catch((error) => log.warn({ err: error }, 'old access requests were not swept'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
     features.reviews.settleDue().catch((error) => log.warn({ err: error }, 'reviews that are due were not closed'));

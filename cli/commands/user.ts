@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/client.ts';
+import type { Answer, Item } from '../../client/client.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
@@ -211,13 +211,51 @@ export const user: Group = {
       args: { user: user_ },
       options: {
         orphan: { about: 'delete even the last owner of organizations; site administrators then manage them' },
+        erase: {
+          about: 'also remove what identifies the user from the audit log, for good; id:17 names a deleted user',
+        },
       },
-      examples: ['atrium user delete fay --yes'],
+      examples: ['atrium user delete fay --yes', 'atrium user delete fay --erase', 'atrium user delete id:17 --erase'],
       async run(session, { args, options }) {
-        await confirm(session, `Delete the user ${args.user} permanently?`);
-        const query = options.orphan ? { orphan: true } : {};
+        const rest = options.erase ? ', and erase what identifies them in the audit log' : '';
+        await confirm(session, `Delete the user ${args.user} permanently${rest}?`);
+        const query = { ...(options.orphan && { orphan: true }), ...(options.erase && { erase: true }) };
         await session.client().call('DELETE /admin/users/{username}', { path: { username: args.user }, query });
-        return said(`deleted ${args.user}`);
+        return said(options.erase ? `deleted and erased ${args.user}` : `deleted ${args.user}`);
+      },
+    }),
+    hold: command({
+      summary: 'prevent that a user is erased: a legal hold',
+      args: { user: { about: 'login name, or id:17 for a deleted user' } },
+      options: { reason: { about: 'why, such as the number of a lawsuit', value: 'TEXT' } },
+      examples: ['atrium user hold fay --reason "case 4711"'],
+      async run(session, { args, options }) {
+        if (options.reason === undefined) throw misuse('say why: --reason "case 4711"');
+        const path = { username: args.user };
+        await session.client().call('PUT /admin/users/{username}/hold', { path, body: { reason: options.reason } });
+        return said(`${args.user} cannot be erased until the hold is released`);
+      },
+    }),
+    release: command({
+      summary: 'release the legal hold on a user',
+      args: { user: { about: 'login name, or id:17 for a deleted user' } },
+      examples: ['atrium user release fay'],
+      async run(session, { args }) {
+        await session.client().call('DELETE /admin/users/{username}/hold', { path: { username: args.user } });
+        return said(`the legal hold on ${args.user} is released`);
+      },
+    }),
+    holds: command({
+      summary: 'list the users who must not be erased',
+      examples: ['atrium user holds'],
+      async run(session) {
+        const columns: Columns<Item<'GET /admin/holds'>> = {
+          id: (row) => row.user.id,
+          user: (row) => row.user.username,
+          reason: (row) => row.reason,
+          since: (row) => row.created_at,
+        };
+        return list(await all(session.client().each('GET /admin/holds')), columns, 'none');
       },
     }),
   },

@@ -121,6 +121,7 @@ export const REASONS = {
   wrong_password: 'The current password is missing or wrong.',
   limit_reached: 'A list is as long as it may be; the message names the limit and what to do.',
   last_factor: 'A second factor is required, and this is the only one.',
+  legal_hold: 'There is a legal hold on the user, who cannot be erased.',
   last_owner: 'An organization must keep an owner.',
   guardrail_violated: 'The change would violate a guardrail of the organization; `guardrail` names it.',
   last_administrator: 'The deployment must keep an active site administrator.',

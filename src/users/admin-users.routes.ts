@@ -7,10 +7,16 @@ import { dropAbsent } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { Line, NoBody, named } from '../http/wire/schemas.ts';
+import { type Erasure, idIn, requireOwnName } from './erasure/erasure.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
+const Removed = Type.Object({
+  username: Type.String({
+    description: 'Login name. To erase a user whose account was deleted before: id: and the ID, such as id:17.',
+  }),
+});
 const Password = Type.String({ description: '8 to 255 characters. A new password ends all sessions of the user.' });
 const Flags = {
   admin: Type.Optional(Type.Boolean({ description: 'Whether the user is a site administrator.' })),
@@ -40,7 +46,7 @@ const EditUser = named(
 );
 
 /** Users, as site administrators manage them. */
-export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
+export function adminUserRoutes(scope: Scope, users: Users, erasure: Erasure, baseUrl: () => string): void {
   const tags = ['users'];
   const config = { access: siteAdmin('admin') };
   const preValidation = dropAbsent('password', 'email');
@@ -109,8 +115,14 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
         summary: 'Delete a user and everything they own',
         tags,
         extension: true,
-        params: Path,
+        params: Removed,
         querystring: Type.Object({
+          erase: Type.Optional(
+            Type.Boolean({
+              description:
+                'Also remove what identifies the user from the audit log, for good. IDs stay, and every hash stays valid.',
+            }),
+          ),
           orphan: Type.Optional(
             Type.Boolean({
               description: 'Delete even the last owner of organizations. Site administrators then manage them.',
@@ -122,7 +134,15 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
       },
     },
     async (request, reply) => {
-      await users.remove(request.params.username, unchanged(request), actorOf(request), request.query.orphan);
+      const { username } = request.params;
+      const { erase: erases = false, orphan: orphans = false } = request.query;
+      const actor = actorOf(request);
+      if (erases) requireOwnName(actor);
+      const id = erases ? idIn(username) : undefined;
+      const present = id === undefined ? username : await erasure.nameOf(id);
+      if (id !== undefined && present === undefined) await erasure.eraseDeleted(id, actor);
+      else await users.remove(present ?? username, unchanged(request), actor, { orphans, erases });
+      if (erases) await erasure.finish();
       return reply.code(204).send();
     },
   );

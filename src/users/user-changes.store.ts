@@ -5,7 +5,8 @@ import { type Change, PLATFORM, type Write } from '../changes/write.ts';
 import { isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { endApprovals, endSessions } from '../identity/sessions/ended-sessions.store.ts';
 import { deleteAccount, lockForRemoval } from './account-removal.store.ts';
-import type { StoredUser, UserFields, UserStore, UserUpdate } from './users.ts';
+import { eraseInLog } from './erasure/erasure.store.ts';
+import type { Removal, StoredUser, UserFields, UserStore, UserUpdate } from './users.ts';
 
 interface UserRow {
   id: bigint;
@@ -136,7 +137,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
     }
   }
 
-  async function remove(id: bigint, decide: (current: StoredUser) => void, actor: Actor, orphans: boolean) {
+  async function remove(id: bigint, decide: (current: StoredUser) => void, actor: Actor, how: Removal) {
     return await write(async (query, touch, record) => {
       await query(ADMINISTRATORS);
       await lockForRemoval(query, id);
@@ -146,7 +147,8 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       if (isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
       const teams = await teamsOf(query, id);
       const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
-      if (lastOwnerOf.length > 0 && !orphans) return { lastOwnerOf };
+      if (lastOwnerOf.length > 0 && !how.orphans) return { lastOwnerOf };
+      if (how.erases && !(await eraseInLog({ query, record }, id, actor))) return 'held';
       await endAssignmentsOfUser({ query, touch, record }, id, actor);
       await deleteAccount(query, touch, id);
       touchUser(touch, id, current.isAdmin);

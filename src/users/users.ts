@@ -5,6 +5,7 @@ import type { Once } from '../changes/write.ts';
 import type { NameConflict } from '../identity/account-names/account-names.ts';
 import { type Person, passwordsOff } from '../identity/callers.ts';
 import { hashNewPassword } from '../identity/passwords/new-password.ts';
+import { onHold } from './erasure/erasure.ts';
 import type { Profile } from './profile.ts';
 import { addressTaken, nameUnavailable, requireAddressField, requireNameField } from './user-fields.ts';
 
@@ -74,6 +75,13 @@ export interface VersionedPerson {
 export const USER_STATES = ['active', 'inactive', 'prohibited', 'admin'] as const;
 export type UserState = (typeof USER_STATES)[number];
 
+/** With `orphans`, organizations whose last owner it is are left to the site administrators. */
+export interface Removal {
+  readonly orphans: boolean;
+  /** What identifies the person in the audit log is erased, too. */
+  readonly erases: boolean;
+}
+
 export interface UserStore {
   profile(name: string): Promise<Profile | undefined>;
   person(name: string): Promise<VersionedPerson | undefined>;
@@ -98,8 +106,8 @@ export interface UserStore {
     id: bigint,
     decide: (current: StoredUser) => void,
     actor: Actor,
-    orphans: boolean,
-  ): Promise<'done' | 'last administrator' | { readonly lastOwnerOf: readonly string[] } | undefined>;
+    how: Removal,
+  ): Promise<'done' | 'held' | 'last administrator' | { readonly lastOwnerOf: readonly string[] } | undefined>;
 }
 
 /** Throws if a user is not as the caller last saw them. */
@@ -185,14 +193,14 @@ export function createUsers(store: UserStore, hasPasswords = true) {
     if (outcome === 'last administrator') throw lastAdministrator();
   }
 
-  /** With `orphans`, organizations whose last owner it is are left to the site administrators. */
-  async function remove(name: string, precondition: Precondition, actor: Actor, orphans = false): Promise<void> {
+  async function remove(name: string, precondition: Precondition, actor: Actor, how: Removal): Promise<void> {
     const id = await idOf(name);
     if (id === actor.id)
       throw new AppError('conflict', 'you cannot delete your own account: ask another administrator');
-    const outcome = await store.remove(id, precondition, actor, orphans);
+    const outcome = await store.remove(id, precondition, actor, how);
     if (outcome === undefined) throw noUser();
     if (outcome === 'last administrator') throw lastAdministrator();
+    if (outcome === 'held') throw onHold();
     if (outcome !== 'done') {
       const names = outcome.lastOwnerOf.join(', ');
       const advice = 'make someone else an owner first, or pass orphan=true to leave them to the site administrators';

@@ -22,6 +22,9 @@ import { createDomainRule } from './emails/email-domains.ts';
 import { emailRoutes } from './emails/emails.routes.ts';
 import { createEmailStore } from './emails/emails.store.ts';
 import { createEmails } from './emails/emails.ts';
+import { createErasureStore } from './erasure/erasure.store.ts';
+import { createErasure } from './erasure/erasure.ts';
+import { legalHoldRoutes } from './erasure/legal-holds.routes.ts';
 import { followRoutes } from './follows/follows.routes.ts';
 import { createFollowStore } from './follows/follows.store.ts';
 import { createFollows } from './follows/follows.ts';
@@ -61,6 +64,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
   const background = createBackgroundWork(log);
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
+  const erasure = createErasure(createErasureStore(db, revisions.write));
   const emails = createEmails(createEmailStore(db, revisions.write, quotas), policy, links, mailer);
   const resets = createPasswordResets({
     store: createPasswordResetStore(db, revisions.write),
@@ -80,7 +84,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
   const signIn = createSignIn(callers, users, sessions, tickets);
   const cookies = createCookies(() => baseUrl().startsWith('https:'));
   const addUp = () => addUpCounts(db.query);
-  return { users, emails, background, follows, signIn, cookies, isDomainAllowed, addUp, mount, mountRoot };
+  return { users, erasure, emails, background, follows, signIn, cookies, isDomainAllowed, addUp, mount, mountRoot };
 
   function mount(scope: Scope): void {
     const changePassword = createPasswordChange(
@@ -103,7 +107,8 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
     followRoutes(scope, follows, baseUrl);
     nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed, createAssignedNames(config)));
     userRoutes(scope, users, baseUrl);
-    adminUserRoutes(scope, users, baseUrl);
+    adminUserRoutes(scope, users, erasure, baseUrl);
+    legalHoldRoutes(scope, erasure, baseUrl);
     userSessionRoutes(scope, { sessions, users, cookies, baseUrl });
   }
 

@@ -122,6 +122,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/user/linked_accounts': { provider: 'nothing' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},
+  'PUT /api/v1/admin/users/:username/hold': { reason: 'case 7' },
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },
   'POST /api/v1/clustersv2/:owner/check': {},
   'POST /api/v1/user/password/forgot': { email: 'nobody@example.com' },

@@ -142,7 +142,10 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /admin/users': '.username .email .full_name .password:secret .admin .active .prohibit_login',
   'PATCH /admin/users/:username':
     'username .email .password:secret .full_name .language .location .website .description .admin .active .prohibit_login',
-  'DELETE /admin/users/:username': 'username ?orphan',
+  'DELETE /admin/users/:username': 'username ?orphan ?erase',
+  'GET /admin/holds': 'PAGE',
+  'PUT /admin/users/:username/hold': 'username .reason',
+  'DELETE /admin/users/:username/hold': 'username',
   'POST /admin/users/:username/view-as': 'username',
   'GET /user/sessions': 'PAGE',
   'DELETE /user/sessions/:id': 'id:session',

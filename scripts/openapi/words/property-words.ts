@@ -287,6 +287,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Relationship.relation': 'The relation that is held.',
   'Relationship.object': 'On what it is held, such as cluster:7.',
   'RemovedEmails.emails': 'Addresses of the caller. The primary address cannot be removed.',
+  'NewLegalHold.reason': 'Why, such as the number of a lawsuit.',
   'ReservedName.name': 'The name that is reserved.',
   'ReservedName.account.type': 'Whether it is or was a user or an organization.',
   'ReservedName.account.id': 'ID of the account.',

@@ -155,6 +155,8 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   Relationship: 'A stored relationship: the user holds the relation on the object.',
   Remedy: 'A way to get from no to yes, and what else it would grant.',
   RemovedEmails: 'Email addresses to remove.',
+  LegalHold: 'Prevents that a user is erased from the audit log.',
+  NewLegalHold: 'A legal hold that begins.',
   ReservedName: 'A name that nobody can take, because its account was renamed or deleted.',
   ResourceHistory: 'What a cluster reported about its resources, one item for each resource.',
   ResourceHistoryItem: 'A resource, and what was reported about it.',
