@@ -17,7 +17,7 @@ const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, 
 /** What every page needs, together with the entry. What the shell opens on demand is loaded then. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|keys-dialog|api-drawer)|data[\\/]|parts[\\/](?!impact|expiry|session-table)|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|keys-dialog|api-drawer|org-switcher)|data[\\/](?!passkey|draft)|parts[\\/](?!impact|expiry|session-table|token-scopes|token-lifetime|rotate-token|secret|heartbeat)|icons[\\/])|client[\\/])/,
   priority: 2,
 };
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
@@ -30,6 +30,14 @@ const ACCESS_CHANGES = {
 const ACCESS_ANSWERS = {
   name: 'access-answers',
   test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field))/,
+  priority: 1,
+};
+/** Only signing in and the page of the second factors need it. */
+const PASSKEYS = { name: 'passkeys', test: /[\\/]console[\\/]src[\\/]data[\\/]passkey/, priority: 1 };
+/** Only the pages that create tokens need it. */
+const TOKENS = {
+  name: 'tokens',
+  test: /[\\/]console[\\/]src[\\/]parts[\\/](token-scopes|token-lifetime|rotate-token|secret|heartbeat)/,
   priority: 1,
 };
 /** Only the two pages that list sessions need it. */
@@ -55,7 +63,9 @@ export function consoleConfig(outDir) {
       cssCodeSplit: false,
       rolldownOptions: {
         output: {
-          codeSplitting: { groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SESSIONS, SHARED] },
+          codeSplitting: {
+            groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SESSIONS, PASSKEYS, TOKENS, SHARED],
+          },
         },
       },
     },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { compared, type Matrix, ordered } from '../../console/src/pages/access/matrix-order.ts';
 import { itLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -10,6 +11,29 @@ const PEOPLE = 200;
 const CLUSTERS = 500;
 /** Rows and columns in sight, and a few around them. */
 const MAX_DRAWN = 1500;
+
+describe('The order of a matrix', () => {
+  const matrix = {
+    type: 'cluster',
+    at: '2026-01-01T00:00:00Z',
+    relations: ['can_view', 'can_edit'],
+    users: ['user10', 'user9', 'zoe'].map((name, at) => ({ id: BigInt(at), name, type: 'user' })),
+    objects: [{ id: 1n, name: 'prod' }],
+    cells: [[1], [3], [3]],
+  } as unknown as Matrix;
+
+  it('Rows are in order of names, numbers in them by value, or of how many rights there are', () => {
+    const names = (order: 'name' | 'rights') => ordered(matrix, order).users.map(({ name }) => name);
+    assert.deepEqual(names('name'), ['user9', 'user10', 'zoe']);
+    assert.deepEqual(names('rights'), ['user9', 'zoe', 'user10']);
+    assert.deepEqual(ordered(matrix, 'name').cells, [[3], [1], [3]]);
+  });
+
+  it('Of two people, each permission that only one of them has somewhere is named', () => {
+    assert.deepEqual(compared({ ...matrix, cells: [[3], [1]] }), [[1], []]);
+    assert.deepEqual(compared({ ...matrix, cells: [[2], [1]] }), [[1], [0]]);
+  });
+});
 
 describe('The matrix of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
@@ -55,12 +79,49 @@ describe('The matrix of the console', { skip: lacks('chromium') }, () => {
     assert.match(page.url(), /user=cat&relation=can_edit/);
 
     await go('/orgs/acme/access/matrix?relation=can_edit&differences=true');
-    await page.getByText('so nobody is left out').waitFor();
+    await page.getByRole('grid').waitFor();
+    assert.equal(await page.getByText('nobody is left out').count(), 0);
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
     const file = await download;
     assert.equal(file.suggestedFilename(), 'acme-cluster-access.csv');
     assert.match(readFileSync(await file.path(), 'utf8'), /^user,prod,staging\r\nann,can_edit,can_edit\r\n/);
+    assert.deepEqual(faults, []);
+  });
+
+  it('Of two people, the matrix marks what only one of them may do, and rows are in order of names or rights', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/access/matrix?users=bob,cat&differences=true');
+    await page.getByText(/^bob has \d+ more: .*edit/).waitFor();
+    await page.getByText('cat has nothing that the other has not.').waitFor();
+    const row = (name: string) => page.locator('tbody tr', { hasText: name });
+    assert.equal(await row('bob').locator('.only-here').count(), 2);
+    assert.equal(await row('cat').locator('.only-here').count(), 0);
+
+    await go('/orgs/acme/access/matrix?users=dan,cat,ann');
+    await page.getByText(/^3 people × 2 objects/).waitFor();
+    assert.deepEqual(await page.getByRole('rowheader').allInnerTexts(), ['ann', 'cat', 'dan']);
+    await page.getByLabel('Order').selectOption('rights');
+    await page.waitForURL(/order=rights/);
+    await go('/orgs/acme/access/matrix?users=dan');
+    await page.getByText(/^1 person × 2 objects/).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('If a matrix of everything would be too large, it shows a team and the first objects, and finds others', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const message = '500 people × 9,780 objects are 4,890,000 cells, and a matrix has at most 200,000: name some';
+    await page.route('**/authz/matrix?*', async (route) => {
+      const { ids } = route.request().postDataJSON();
+      await (ids ? route.continue() : route.fulfill({ status: 400, json: { message, reason: 'bad_request' } }));
+    });
+    await go('/orgs/acme/access/matrix');
+    await page.getByText('Showing 2 of 2 objects').waitFor();
+    await page.getByRole('grid').waitFor();
+    assert.equal(await page.getByText('4,890,000').count(), 0);
+    await page.getByLabel('Object search').fill('sta');
+    await page.getByText('Showing 1 of 1 objects').waitFor();
+    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['Person', 'staging']);
     assert.deepEqual(faults, []);
   });
 

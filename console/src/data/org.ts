@@ -48,6 +48,13 @@ export function useOrgName(): string {
   return useRoute().params.org ?? '';
 }
 
+/** Whether the address names an organization that the caller may not see, or that does not exist. */
+export function useIsOrgHidden(): boolean {
+  const { path } = useRoute();
+  const context = usePageContext();
+  return placeOf(path).query.org !== undefined && context.data !== undefined && context.data.allowed.length === 0;
+}
+
 /** The organization of the address. */
 export function useOrg(): OrgContext {
   const org = useOrgName();

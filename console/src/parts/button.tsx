@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { WhyNotQuestion } from '../data/org.ts';
+import { viewing } from '../data/view-as.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { WhyNot } from './why-not.tsx';
 
@@ -23,7 +24,10 @@ export interface ButtonProps {
 export function Button(props: ButtonProps) {
   const { children, kind = 'plain', icon, type = 'button', onClick, isBusy, busyLabel = 'Saving', label } = props;
   const reasonId = useId();
-  const { disabledBecause, whyNot } = props;
+  const { whyNot } = props;
+  // What needs a permission changes something.
+  const isLocked = 'whyNot' in props && viewing.value?.isLocked === true;
+  const disabledBecause = props.disabledBecause ?? (isLocked ? 'Unlock changes first.' : undefined);
   if (whyNot !== undefined) {
     return (
       <WhyNot question={whyNot} kind={kind} label={label}>

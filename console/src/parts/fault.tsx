@@ -21,6 +21,12 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry?: (() => voi
   );
 }
 
+const BEGINS = /^the audit log of the organization begins at (\S+?);/;
+
+function longTime(at: string): string {
+  return `${new Date(at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })} UTC`;
+}
+
 /** The server's messages start in lower case, because scripts print them after a colon. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.';
@@ -35,6 +41,8 @@ export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.reason === 'guardrail_violated') {
     return `Nothing was changed: the ${error.message}.`;
   }
+  const begins = error instanceof ApiError && BEGINS.exec(error.message)?.[1];
+  if (begins) return `The audit log begins on ${longTime(begins)}. Choose a later time.`;
   const text = error.message;
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;

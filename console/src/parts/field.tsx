@@ -82,7 +82,11 @@ export function SelectField({ label, hint, error, value, choices, isReadOnly, on
   const ref = useRef<HTMLSelectElement>(null);
   // What a form sends must be what its fields show. An address may say anything.
   useEffect(() => {
-    if (ref.current?.form && choices.length > 0 && !choices.some((choice) => choice.value === value.value)) {
+    if (
+      ref.current?.form?.matches('.form') &&
+      choices.length > 0 &&
+      !choices.some((choice) => choice.value === value.value)
+    ) {
       reportError(new Error(`${label}: "${value.value}" is not a choice`));
     }
   }, [choices, value.value]);

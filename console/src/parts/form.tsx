@@ -35,7 +35,14 @@ export function Form({ action, verb, children, fields = [], onDone, onCancel, wh
         if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
       }}
     >
-      {children}
+      {whyNot && (
+        <p class="quiet" role="note">
+          You cannot {whyNot.task}, so these fields are read-only.
+        </p>
+      )}
+      <fieldset class="form-fields" disabled={whyNot !== undefined}>
+        {children}
+      </fieldset>
       <Fault error={isShownElsewhere ? undefined : action.error} />
       <div class="line">
         <Button kind="main" type="submit" isBusy={action.isRunning} whyNot={whyNot} disabledBecause={disabledBecause}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import type { WhyNotQuestion } from '../data/org.ts';
+import { useIsOrgHidden, type WhyNotQuestion } from '../data/org.ts';
 import { Fault } from './fault.tsx';
 import { WhyNotAnswer } from './why-not.tsx';
 
@@ -18,6 +18,8 @@ export interface PageProps {
 /** The frame of every page. The focus moves to the heading, so that screen readers announce it. */
 export function Page({ title, within, lead, actions, children, isStale }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
+  // What cannot be seen cannot be changed.
+  const isHidden = useIsOrgHidden();
   const windowTitle = [title, within, 'Atrium'].filter(Boolean).join(' · ');
   useEffect(() => {
     document.title = windowTitle;
@@ -35,7 +37,7 @@ export function Page({ title, within, lead, actions, children, isStale }: PagePr
           </h1>
           {lead && <p class="quiet">{lead}</p>}
         </div>
-        {actions && <div class="line">{actions}</div>}
+        {actions && !isHidden && <div class="line">{actions}</div>}
       </header>
       {children}
     </div>

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useResource } from '../data/resource.ts';
 import { Picker } from './picker.tsx';
 
@@ -11,13 +11,15 @@ interface UserPickerProps {
   readonly error?: string | undefined;
   /** Also finds robots of this organization, as `robot:deploy`. */
   readonly robotsOf?: string | undefined;
+  /** Becomes true if there is a user with exactly this name. */
+  readonly isKnown?: Signal<boolean> | undefined;
 }
 
 const MAX_FOUND = 8;
 const ROBOT = 'robot:';
 
 /** Finds a user by any part of the name, on the server. */
-export function UserPicker({ label, value, hint, error, robotsOf }: UserPickerProps) {
+export function UserPicker({ label, value, hint, error, robotsOf, isKnown }: UserPickerProps) {
   const text = useSignal(value.value);
   const picked = useSignal('');
   // Whoever is chosen already need not be found.
@@ -36,11 +38,17 @@ export function UserPicker({ label, value, hint, error, robotsOf }: UserPickerPr
     ...(found.data?.data ?? []).map(({ login, full_name }) => ({ value: login, label: login, detail: full_name })),
     ...(robots.data?.robots ?? []).map(({ name }) => ({ value: ROBOT + name, label: ROBOT + name, detail: 'robot' })),
   ];
+  const wanted = text.value.trim();
+  const isFound = choices.some((choice) => choice.value === wanted);
+  useEffect(() => {
+    if (isKnown) isKnown.value = isFound;
+  }, [isFound]);
+  const isNobody = isKnown !== undefined && wanted !== '' && found.data !== undefined && choices.length === 0;
   return (
     <Picker
       label={label}
       hint={hint}
-      error={error}
+      error={error ?? (isNobody ? 'No user has this name.' : undefined)}
       value={picked}
       text={
         {

@@ -1,128 +1,78 @@
-import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
-import { NAMED_TYPES } from '../../../client/object-kinds.ts';
+import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../data/api.ts';
 import { forgetProvider } from '../data/last-provider.ts';
+import { orgPath, placeOf } from '../data/org.ts';
 import { pageData } from '../data/page-data.ts';
-import { useList } from '../data/resource.ts';
-import { isSiteAdmin, me, signedOut } from '../data/session.ts';
-import { Icon, type IconName } from '../icons/icon.tsx';
+import { useList, useResource } from '../data/resource.ts';
+import { me, signedOut } from '../data/session.ts';
+import { Icon } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
-import { capital } from '../parts/capital.ts';
 import { useCurrentOrg } from './current-org.ts';
 import { Freshness } from './freshness.tsx';
+import {
+  accountGroups,
+  administrationGroups,
+  contextOf,
+  currentOf,
+  INBOX,
+  organizationGroups,
+  otherGroups,
+} from './menu.ts';
 import { setTheme, theme } from './theme.ts';
 
-interface Entry {
-  readonly href: string;
-  readonly title: string;
-  readonly icon: IconName;
-}
-
-const INBOX = '/me/requests';
+const CONTEXT_FRESH_MS = 10_000;
 const INBOX_QUESTION = { query: { for_me: true, limit: 1 } } as const;
-
-interface Group {
-  readonly title: string;
-  readonly entries: readonly Entry[];
-}
-
-/** The pages of one organization, by what they are about. */
-export function organizationGroups(org: string): readonly Group[] {
-  const at = (rest: string, title: string, icon: IconName): Entry => ({
-    href: `/orgs/${encodeURIComponent(org)}${rest}`,
-    title,
-    icon,
-  });
-  return [
-    {
-      title: 'Access',
-      entries: [
-        at('/access/why', 'Why', 'why'),
-        at('/access/who', 'Who can', 'who'),
-        at('/access/matrix', 'Matrix', 'matrix'),
-        at('/requests', 'Requests', 'key'),
-      ],
-    },
-    {
-      title: 'Organization',
-      entries: [
-        at('', 'Overview', 'overview'),
-        at('/members', 'Members', 'members'),
-        at('/invitations', 'Invitations', 'mail'),
-        at('/teams', 'Teams', 'teams'),
-        at('/roles', 'Roles', 'roles'),
-        at('/roles/code', 'Roles as code', 'code'),
-        at('/guardrails', 'Guardrails', 'guardrails'),
-      ],
-    },
-    {
-      title: 'Resources',
-      entries: NAMED_TYPES.flatMap((type) => {
-        const { plural, isResource } = OBJECT_KINDS[type];
-        return isResource ? [at(`/${plural}`, capital(plural), plural)] : [];
-      }),
-    },
-    {
-      title: 'Records',
-      entries: [at('/audit', 'Audit log', 'audit'), at('/settings', 'Settings', 'settings')],
-    },
-  ];
-}
-
-export function personalGroups(): readonly Group[] {
-  const mine: Entry[] = [
-    { href: INBOX, title: 'Access requests', icon: 'deliveries' },
-    { href: '/me', title: 'My account', icon: 'members' },
-    { href: '/model', title: 'Permission model', icon: 'model' },
-  ];
-  const marketplace: Entry[] = [
-    { href: '/admin/deliveries', title: 'Deliveries', icon: 'deliveries' },
-    { href: '/admin/subscriptions', title: 'Subscriptions', icon: 'contracts' },
-    { href: '/admin/installers', title: 'Installers', icon: 'installers' },
-    { href: '/admin/marketplace', title: 'Marketplaces', icon: 'cloud' },
-  ];
-  const admin: Entry[] = [
-    { href: '/admin', title: 'Health', icon: 'settings' },
-    { href: '/admin/users', title: 'People', icon: 'members' },
-    { href: '/admin/orgs', title: 'Organizations', icon: 'overview' },
-    { href: '/admin/providers', title: 'Sign-in providers', icon: 'key' },
-    { href: '/admin/audit', title: 'Audit log', icon: 'audit' },
-    ...(pageData.features.marketplace ? marketplace : []),
-  ];
-  return [{ title: 'You', entries: mine }, ...(isSiteAdmin.value ? [{ title: 'Administration', entries: admin }] : [])];
-}
 
 interface NavigationProps {
   readonly path: string;
   readonly isOpen: boolean;
   readonly onLeave: () => void;
+  readonly onOrgs: () => void;
   readonly onPalette: () => void;
   readonly onCalls: () => void;
   readonly onKeys: () => void;
 }
 
-export function Navigation({ path, isOpen, onLeave, onPalette, onCalls, onKeys }: NavigationProps) {
-  const org = useCurrentOrg();
-  const groups = [...(org === undefined ? [] : organizationGroups(org)), ...personalGroups()];
+export function Navigation({ path, isOpen, onLeave, onOrgs, onPalette, onCalls, onKeys }: NavigationProps) {
+  const recent = useCurrentOrg();
+  const isHidden = useResource('GET /user/context', placeOf(path), CONTEXT_FRESH_MS).data?.allowed.length === 0;
+  const org = isHidden && placeOf(path).query.org !== undefined ? undefined : recent;
+  const context = contextOf(path);
+  const groups =
+    context === 'administration'
+      ? administrationGroups()
+      : context === 'account'
+        ? accountGroups()
+        : [...(org === undefined ? [] : organizationGroups(org)), ...otherGroups()];
   const current = currentOf(groups, path);
+  const side = useRef<HTMLElement>(null);
+  useEffect(() => {
+    side.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [current?.href, context]);
   return (
-    <nav class={`side ${isOpen ? 'open' : ''}`} aria-label="Main">
+    <nav ref={side} class={`side ${isOpen ? 'open' : ''}`} aria-label="Main">
       <a class="wordmark" href="/" onClick={onLeave}>
         Atrium
       </a>
+      <OrgButton org={org} onOpen={onOrgs} />
       <button type="button" class="switch" onClick={onPalette}>
         <Icon name="search" />
-        <span class="grow cut">{org ?? 'Search'}</span>
+        <span class="grow cut">Search…</span>
         <kbd>{isMac() ? '⌘' : 'Ctrl '}K</kbd>
       </button>
+      {context !== 'organization' && (
+        <a class="back" href={org === undefined ? '/' : orgPath(org)} onClick={onLeave}>
+          <span aria-hidden="true">←</span> <bdi>{org ?? 'Home'}</bdi>
+        </a>
+      )}
       {groups.map(({ title, entries }) => (
-        <div key={title} class="group">
-          <h2>{title}</h2>
+        <div key={entries[0]?.href} class="group">
+          {title !== '' && <h2>{title}</h2>}
           {entries.map((entry) => (
             <a
               key={entry.href}
               href={entry.href}
-              aria-current={entry.href === current ? 'page' : undefined}
+              aria-current={entry === current ? 'page' : undefined}
               onClick={onLeave}
             >
               <Icon name={entry.icon} />
@@ -156,6 +106,23 @@ export function Navigation({ path, isOpen, onLeave, onPalette, onCalls, onKeys }
         </div>
       </div>
     </nav>
+  );
+}
+
+/** Which organization the pages are about, and the way to another one. */
+function OrgButton({ org, onOpen }: { org: string | undefined; onOpen: () => void }) {
+  return (
+    <button
+      type="button"
+      class="switch"
+      aria-haspopup="dialog"
+      aria-label={org === undefined ? 'Choose an organization' : `Organization ${org}. Choose another one`}
+      onClick={onOpen}
+    >
+      <Icon name="overview" />
+      <bdi class="grow cut strong">{org ?? 'Choose an organization'}</bdi>
+      <Icon name="down" size={12} />
+    </button>
   );
 }
 
@@ -194,15 +161,6 @@ async function signOut(): Promise<void> {
   signedOut();
   // If a provider opened the session, it asks whether to sign out there as well, and leads back.
   location.assign(url ?? '/signin');
-}
-
-/** The entry with the longest address that the path starts with. */
-function currentOf(groups: readonly Group[], path: string): string | undefined {
-  return groups
-    .flatMap(({ entries }) => entries)
-    .map(({ href }) => href)
-    .filter((href) => path === href || path.startsWith(`${href}/`))
-    .sort((one, other) => other.length - one.length)[0];
 }
 
 export function isMac(): boolean {

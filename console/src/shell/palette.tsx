@@ -5,6 +5,7 @@ import type { Answer } from '../../../client/client.ts';
 import { OBJECT_KINDS } from '../../../client/object-kinds.gen.ts';
 import { NAMED_TYPES, type NamedType } from '../../../client/object-kinds.ts';
 import { api } from '../data/api.ts';
+import { mayLeave } from '../data/draft.ts';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
@@ -12,7 +13,7 @@ import { isSiteAdmin } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useModal } from '../parts/modal.ts';
 import { useCurrentOrg } from './current-org.ts';
-import { organizationGroups, personalGroups } from './navigation.tsx';
+import { allGroups } from './menu.ts';
 
 interface Found {
   readonly href: string;
@@ -32,13 +33,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const active = useSignal(0);
   const { route } = useLocation();
   const places = usePlaces();
-  const answers = useFound(text.value);
+  const { answers, isPending } = useFound(text.value);
   const found = useMemo(() => search(places, text.value, answers), [places, text.value, answers]);
   const index = Math.min(active.value, found.length - 1);
   useModal(ref);
 
   function go(one: Found | undefined): void {
-    if (!one) return;
+    if (!one || !mayLeave()) return;
     onClose();
     route(one.href);
   }
@@ -95,8 +96,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ))}
       </ul>
       {found.length === 0 && (
-        <p class="quiet" role="status">
-          Nothing matches.
+        <p class="quiet nothing" role="status">
+          {isPending ? 'Searching …' : 'Nothing matches.'}
         </p>
       )}
     </dialog>
@@ -104,28 +105,34 @@ export function Palette({ onClose }: { onClose: () => void }) {
 }
 
 /** Everything that has a name is found on the server, which knows what the caller may see. The former search is aborted. */
-function useFound(text: string): readonly Found[] {
+function useFound(text: string): { answers: readonly Found[]; isPending: boolean } {
   const org = useCurrentOrg();
   const wanted = useSettled(text.trim()).slice(0, MAX_TEXT);
   const found = useSignal<Answer<'GET /search'> | undefined>(undefined);
+  const answered = useSignal('');
   useEffect(() => {
     if (wanted === '') {
       found.value = undefined;
+      answered.value = '';
       return;
     }
     const controller = new AbortController();
     api.call('GET /search', { query: { q: wanted }, signal: controller.signal }).then(
       (answer) => {
         found.value = answer;
+        answered.value = wanted;
       },
       () => {
-        if (!controller.signal.aborted) found.value = undefined;
+        if (controller.signal.aborted) return;
+        found.value = undefined;
+        answered.value = wanted;
       },
     );
     return () => controller.abort();
   }, [wanted]);
   const answer = text.trim() === '' ? undefined : found.value;
-  return useMemo(() => (answer === undefined ? [] : entriesOf(answer, org)), [answer, org]);
+  const answers = useMemo(() => (answer === undefined ? [] : entriesOf(answer, org)), [answer, org]);
+  return { answers, isPending: text.trim().slice(0, MAX_TEXT) !== answered.value };
 }
 
 type Answered = Answer<'GET /search'>;
@@ -170,8 +177,8 @@ function usePlaces(): readonly Found[] {
   const org = useCurrentOrg();
   const orgs = useResource('GET /orgs', { query: { limit: 50 } }).data;
   return useMemo(() => {
-    const pages = [...(org ? organizationGroups(org) : []), ...personalGroups()].flatMap(({ title, entries }) =>
-      entries.map((entry) => ({ href: entry.href, title: entry.title, kind: title, icon: entry.icon })),
+    const pages = allGroups(org).flatMap(({ title, entries }) =>
+      entries.map((entry) => ({ href: entry.href, title: entry.title, kind: title || 'page', icon: entry.icon })),
     );
     return [...pages, ...(orgs ?? []).map(({ name }) => organizationEntry(name))];
   }, [org, orgs]);

@@ -3,6 +3,7 @@ import { type ComponentChildren, type ComponentType, h } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Icon } from '../icons/icon.tsx';
+import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Navigation } from './navigation.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { ViewBar } from './view-bar.tsx';
@@ -21,13 +22,14 @@ function onDemand(load: () => Promise<ComponentType<PartProps>>): ComponentType<
 }
 
 const Palette = onDemand(async () => (await import('./palette.tsx')).Palette);
+const OrgSwitcher = onDemand(async () => (await import('./org-switcher.tsx')).OrgSwitcher);
 const KeysDialog = onDemand(async () => (await import('./keys-dialog.tsx')).KeysDialog);
 const ApiDrawer = onDemand(async () => (await import('./api-drawer.tsx')).ApiDrawer);
 
 /** Navigation next to the page. On narrow screens it is behind a button. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const isMenuOpen = useSignal(false);
-  const opened = useSignal<'palette' | 'keys' | 'calls' | undefined>(undefined);
+  const opened = useSignal<'palette' | 'orgs' | 'keys' | 'calls' | undefined>(undefined);
   const { path } = useLocation();
   useShortcuts((what) => {
     opened.value = opened.value === what ? undefined : what;
@@ -61,15 +63,18 @@ export function Shell({ children }: { children: ComponentChildren }) {
         path={path}
         isOpen={isMenuOpen.value}
         onLeave={() => (isMenuOpen.value = false)}
+        onOrgs={() => (opened.value = 'orgs')}
         onPalette={() => (opened.value = 'palette')}
         onCalls={() => (opened.value = 'calls')}
         onKeys={() => (opened.value = 'keys')}
       />
       <main id="content">
         <ViewBar />
+        <Breadcrumbs path={path} />
         {children}
       </main>
       {opened.value === 'palette' && <Palette onClose={close} />}
+      {opened.value === 'orgs' && <OrgSwitcher onClose={close} />}
       {opened.value === 'keys' && <KeysDialog onClose={close} />}
       {opened.value === 'calls' && <ApiDrawer onClose={close} />}
     </div>

@@ -12,6 +12,8 @@ interface MatrixGridProps {
   readonly matrix: Matrix;
   readonly say: (cell: number) => Said;
   readonly whyHref: (row: number, column: number) => string;
+  /** Whether the cell holds what is to be seen first, such as what only one of two people has. */
+  readonly isMarked?: ((row: number, column: number) => boolean) | undefined;
 }
 
 /** In CSS pixels, as access.css has them. Cells of one size make it possible to draw only those in sight. */
@@ -29,7 +31,7 @@ interface Range {
 }
 
 /** A row for each person and a column for each object. Arrow keys go from cell to cell; each cell leads to why. */
-export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
+export function MatrixGrid({ matrix, say, whyHref, isMarked }: MatrixGridProps) {
   const org = useOrgName();
   const { users, objects, cells } = matrix;
   const box = useRef<HTMLDivElement>(null);
@@ -89,7 +91,11 @@ export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
                 const at = [firstRow + place, firstColumn + index] as const;
                 const said = say(cells[at[0]]?.[at[1]] ?? 0);
                 return (
-                  <td key={String(object.id)} aria-colindex={at[1] + 2} class={said.isHeld ? 'held' : undefined}>
+                  <td
+                    key={String(object.id)}
+                    aria-colindex={at[1] + 2}
+                    class={`${said.isHeld ? 'held' : ''} ${isMarked?.(...at) ? 'only-here' : ''}`}
+                  >
                     <a
                       href={whyHref(...at)}
                       tabIndex={at[0] === row && at[1] === column ? 0 : -1}

@@ -1,3 +1,5 @@
+import { has } from './matrix-order.ts';
+
 /** A permission of the matrix: its letter in a cell, and its words. */
 export interface Mark {
   readonly letter: string;
@@ -44,7 +46,7 @@ export function sayingOf(marks: readonly Mark[]): (cell: number) => Said {
 }
 
 function say(marks: readonly Mark[], cell: number): Said {
-  const held = marks.filter((_, index) => isSet(cell, index));
+  const held = marks.filter((_, index) => has(cell, index));
   const words = held.length === 0 ? 'nothing' : held.map(({ title }) => title).join(', ');
   if (marks.length === 1) return { text: cell === 1 ? '✓' : '·', words: cell === 1 ? 'yes' : 'no', isHeld: cell === 1 };
   if (held.length === 0) return { text: '·', words, isHeld: false };
@@ -54,10 +56,5 @@ function say(marks: readonly Mark[], cell: number): Said {
 
 /** The first permission of a cell, or the first of all: what the page that says why is asked about. */
 export function askedIn(cell: number, relations: readonly string[]): string {
-  return relations.find((_, index) => isSet(cell, index)) ?? relations[0] ?? '';
-}
-
-/** There may be more permissions than a bit operation has bits. */
-function isSet(cell: number, index: number): boolean {
-  return Math.floor(cell / 2 ** index) % 2 === 1;
+  return relations.find((_, index) => has(cell, index)) ?? relations[0] ?? '';
 }

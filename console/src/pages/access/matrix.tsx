@@ -1,25 +1,28 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { MatrixQuestionInput } from '../../../../client/api.gen.ts';
-import type { Answer } from '../../../../client/client.ts';
+import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { useQueryFields } from '../../data/address.ts';
 import { api } from '../../data/api.ts';
 import { useKept } from '../../data/filters.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
-import { askedName } from '../../data/principal.ts';
+import { askedName, principalKey } from '../../data/principal.ts';
 import { together, useResource } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
-import { CheckField, SelectField } from '../../parts/field.tsx';
+import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
+import { AccessTabs } from './access-tabs.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { MatrixGrid } from './matrix-grid.tsx';
 import { askedIn, type Mark, marksOf, sayingOf } from './matrix-marks.ts';
+import { compared, has, type Matrix, ordered } from './matrix-order.ts';
+import { useObjectPart } from './matrix-part.ts';
 import { TYPES } from './object-picker.tsx';
 import './access.css';
 
-type Matrix = Answer<'POST /authz/matrix'>;
+const TOO_LARGE = /a matrix has at most/;
 
 /** People × objects, exact at one moment. Every cell leads to why. */
 export function MatrixPage() {
@@ -31,27 +34,39 @@ export function MatrixPage() {
     users: '',
     robots: '',
     differences: '',
+    order: '',
+    object: '',
     at: '',
   });
-  const { type, relation, team, users, robots, differences, at } = fields;
+  const { type, relation, team, users, robots, differences, order, object, at } = fields;
   const model = useResource('GET /authz/model');
   const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
     path: { org },
     query: { limit: 50 },
   });
+  const part = useObjectPart(org, type.value, object.value);
+  // Of a large organization, the first team and the first objects are shown until others are chosen.
+  const firstTeam = part.isNeeded && team.value === '' ? teams.data?.[0] : undefined;
   const body: MatrixQuestionInput = {
     type: type.value as MatrixQuestionInput['type'],
+    ...(part.ids !== undefined && { ids: [...part.ids] }),
     ...(users.value !== ''
       ? { users: users.value.split(',') }
-      : team.value !== '' && { team: BigInt(numberIn(team.value)) }),
+      : team.value !== ''
+        ? { team: BigInt(numberIn(team.value)) }
+        : firstTeam !== undefined && { team: firstTeam.id }),
     ...(robots.value === 'true' && { robots: true }),
     ...(relation.value !== '' && { relations: [relation.value] }),
     ...(differences.value === 'true' && { differences: true }),
   };
   const matrix = useKept(
-    useResource('POST /authz/matrix', { query: { org, ...atOf(at) }, body }),
+    useResource(part.isLoading ? undefined : 'POST /authz/matrix', { query: { org, ...atOf(at) }, body }),
     `${org} ${type.value}`,
   );
+  const isTooLarge = matrix.error instanceof ApiError && TOO_LARGE.test(matrix.error.message);
+  useEffect(() => {
+    if (isTooLarge) part.require();
+  }, [isTooLarge]);
   const download = useAction(async () => {
     const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv', ...atOf(at) }, body });
     save(csv as unknown as string, `${org}-${type.value}-access.csv`);
@@ -68,6 +83,7 @@ export function MatrixPage() {
       isStale={matrix.isStale}
       actions={<Button onClick={() => void download.run()}>Download CSV</Button>}
     >
+      <AccessTabs />
       <form class="filters matrix-filters" onSubmit={(event) => event.preventDefault()}>
         <SelectField label="Objects" value={type} choices={TYPES} onChange={() => (relation.value = '')} />
         <SelectField
@@ -78,18 +94,29 @@ export function MatrixPage() {
             ...relations.map((one) => ({ value: one.relation, label: one.title })),
           ]}
         />
+        {(part.isNeeded || object.value !== '') && (
+          <TextField label="Object search" type="search" value={object} placeholder="Part of the name" />
+        )}
         {users.value === '' ? (
           <SelectField
             label="People"
             value={team}
             choices={[
-              { value: '', label: 'everybody' },
+              { value: '', label: firstTeam === undefined ? 'everybody' : `team ${firstTeam.name}` },
               ...(teams.data ?? []).map(({ id, name }) => ({ value: String(id), label: `team ${name}` })),
             ]}
           />
         ) : (
           <Button onClick={() => (users.value = '')}>Show everybody</Button>
         )}
+        <SelectField
+          label="Order"
+          value={order}
+          choices={[
+            { value: '', label: 'by name' },
+            { value: 'rights', label: 'most rights first' },
+          ]}
+        />
         <CheckField
           label="Robots, too"
           isChecked={robots.value === 'true'}
@@ -104,8 +131,24 @@ export function MatrixPage() {
       <AsOfField at={at} />
       <AsOfBanner at={at} changes={matrix.data?.changed_since} />
       <Fault error={download.error} onRetry={() => void download.run()} />
-      <Show of={together(matrix, model)} whyNot={question('can_view_members', 'see who may do what')}>
-        {(found) => <Found org={org} found={found} titleOf={titleOf} at={atOf(at)} />}
+      {part.ids !== undefined && (
+        <p class="quiet" role="status">
+          Showing {part.ids.length.toLocaleString('en-GB')} of {part.total.toLocaleString('en-GB')} objects, because a
+          matrix of all would be too large. Search for others by name.
+        </p>
+      )}
+      <Show
+        of={isTooLarge ? { ...together(matrix, model), error: undefined } : together(matrix, model)}
+        whyNot={question('can_view_members', 'see who may do what')}
+      >
+        {(found) => (
+          <Found
+            org={org}
+            found={ordered(found, order.value === 'rights' ? 'rights' : 'name')}
+            titleOf={titleOf}
+            at={atOf(at)}
+          />
+        )}
       </Show>
     </Page>
   );
@@ -131,27 +174,53 @@ function Found({ org, found, titleOf, at }: FoundProps) {
     const query = { user: user ? askedName(user) : '', relation, object: `${found.type}:${object?.id}`, ...at };
     return orgPath(org, `/access/why?${new URLSearchParams(query)}`);
   };
+  const pair = leftOut !== undefined && users.length === 2 ? compared(found) : undefined;
+  const isMarked = pair
+    ? (row: number, column: number) => {
+        const [mine, theirs] = [cells[row]?.[column] ?? 0, cells[1 - row]?.[column] ?? 0];
+        return relations.some((_, bit) => has(mine, bit) && !has(theirs, bit));
+      }
+    : undefined;
   const isEmpty = users.length === 0 || objects.length === 0;
   return (
     <>
+      {pair && (
+        <ul class="bullets" role="status">
+          {pair.map((more, row) => (
+            <li key={principalKey(users[row] as (typeof users)[number])}>
+              <bdi class="strong">{users[row]?.name}</bdi>{' '}
+              {more.length === 0
+                ? 'has nothing that the other has not.'
+                : `has ${more.length} more: ${more.map((bit) => marks[bit]?.title).join(', ')}.`}
+            </li>
+          ))}
+        </ul>
+      )}
       {leftOut && <p role="status">{leftOutWords(leftOut.users, leftOut.objects, leftOut.common.map(say))}</p>}
       {isEmpty ? (
         <Empty
           text={
-            leftOut ? 'Everybody holds the same on every object.' : 'There is no person or no object that you may see.'
+            leftOut
+              ? 'Everybody holds the same on every object.'
+              : 'Nothing to show yet: there is no person or no object that you may see.'
           }
         />
       ) : (
         <>
           {marks.length > 1 && <Legend marks={marks} />}
-          <MatrixGrid matrix={found} say={say} whyHref={whyHref} />
+          <MatrixGrid matrix={found} say={say} whyHref={whyHref} isMarked={isMarked} />
         </>
       )}
       <p class="quiet small">
-        {users.length} people × {objects.length} objects, as of <When at={found.at} />
+        {counted(users.length, 'person', 'people')} × {counted(objects.length, 'object', 'objects')}, as of{' '}
+        <When at={found.at} />
       </p>
     </>
   );
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
 }
 
 function Legend({ marks }: { marks: readonly Mark[] }) {
@@ -170,9 +239,7 @@ function leftOutWords(people: number, objects: number, common: readonly { readon
   const distinct = [...new Set(common.map(({ words }) => words))];
   const same = distinct.length === 1 ? ` (${distinct[0]})` : '';
   return [
-    people === 0
-      ? 'No row is the most common one, so nobody is left out.'
-      : `${people} people with the most common row${same} are left out.`,
+    people === 0 ? '' : `${people} people with the most common row${same} are left out.`,
     objects === 0 ? '' : `${objects} objects on which everybody holds the same are left out.`,
   ]
     .filter((text) => text !== '')

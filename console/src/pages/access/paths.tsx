@@ -1,4 +1,4 @@
-import { isOnePath, type Path, teamsOn } from './proof.ts';
+import { isOnePath, type Path, teamsOn, waysOf } from './proof.ts';
 import { ProofPicture } from './proof-picture.tsx';
 
 interface PathsProps {
@@ -11,15 +11,17 @@ interface PathsProps {
 export function Paths({ user, paths, hasMore }: PathsProps) {
   const [first] = paths;
   if (first === undefined) return null;
+  const ways = waysOf(paths);
   if (paths.length === 1) return <Picture path={first} />;
   return (
     <>
-      <h2>{hasMore ? `The first ${paths.length} ways` : `${paths.length} ways`}</h2>
+      <h2>{hasMore ? `The first ${ways.length} ways` : ways.length === 1 ? '1 way' : `${ways.length} ways`}</h2>
       <ol class="ways">
-        {paths.map((path, place) => (
+        {ways.map(({ path, also }, place) => (
           <li key={keyOf(path)}>
-            <h3>Way {place + 1}</h3>
+            {ways.length > 1 && <h3>Way {place + 1}</h3>}
             <Picture path={path} />
+            {also.length > 0 && <p class="quiet small">Also because {also.join('; ')}.</p>}
             <details>
               <summary>The rules and rows that say so</summary>
               <Rows steps={path} />

@@ -47,6 +47,29 @@ export function isOnePath(steps: Path): boolean {
   return !steps.some(({ rule }) => rule === 'and' || rule === 'but not');
 }
 
+/** Paths that look the same, because they differ in a rule on the way only. */
+export interface Way {
+  readonly path: Path;
+  /** What the other paths rest on besides. */
+  readonly also: readonly string[];
+}
+
+export function waysOf(paths: readonly Path[]): readonly Way[] {
+  const ways = new Map<string, { path: Path; also: Set<string> }>();
+  for (const path of paths) {
+    const { start, links } = chainOf(path);
+    const isDrawn = isOnePath(path) && start !== undefined;
+    const key = isDrawn ? JSON.stringify([start, links]) : String(ways.size);
+    const known = ways.get(key);
+    if (known === undefined) ways.set(key, { path, also: new Set() });
+    else {
+      const texts = new Set(known.path.map(({ text }) => text));
+      for (const { text } of path) if (!texts.has(text)) known.also.add(text);
+    }
+  }
+  return [...ways.values()].map(({ path, also }) => ({ path, also: [...also] }));
+}
+
 /** A team that the person is in, and whether the answer would still be yes without it. */
 export interface TeamOnPaths {
   readonly object: string;

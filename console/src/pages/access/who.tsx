@@ -6,6 +6,7 @@ import { useList } from '../../data/resource.ts';
 import { MarkedName } from '../../parts/marked-name.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
+import { AccessTabs } from './access-tabs.tsx';
 import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { groupsOf, type Holder, reasonsOf } from './reason-groups.ts';
@@ -39,6 +40,7 @@ export function WhoPage() {
       lead={`Everybody who holds a permission on an object, as of ${at.value === '' ? 'this' : 'a past'} moment.`}
       isStale={people.isStale}
     >
+      <AccessTabs />
       <form class="question" onSubmit={(event) => event.preventDefault()}>
         <span>Who may</span>
         <RelationField type={type.value} relation={relation} />

@@ -6,6 +6,7 @@ import { Card } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 import { AskForIt } from '../requests/ask-form.tsx';
+import { AccessTabs } from './access-tabs.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { Paths, Rows } from './paths.tsx';
@@ -50,6 +51,7 @@ export function WhyPage() {
       lead="One person, one permission, one object. The picture is the proof itself."
       isStale={why.isStale}
     >
+      <AccessTabs />
       <form class="question" onSubmit={(event) => event.preventDefault()}>
         <span>May</span>
         <UserPicker label="Person" value={user} robotsOf={org} />

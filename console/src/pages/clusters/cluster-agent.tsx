@@ -9,6 +9,7 @@ import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { heartbeatCommand } from '../../parts/heartbeat-command.ts';
 import { Empty, Show } from '../../parts/page.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
@@ -102,9 +103,4 @@ function AgentToken({ org, cluster, onClose, onCreated }: AgentTokenProps) {
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
     </FormDialog>
   );
-}
-
-function heartbeatCommand(id: bigint): string {
-  const address = `${location.origin}/api/v1/clusters/${id}/heartbeat`;
-  return `curl -X POST -H "Authorization: token $TOKEN" \\\n  --json '{"phase":"Active"}' \\\n  ${address}`;
 }

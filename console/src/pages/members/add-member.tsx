@@ -22,6 +22,7 @@ interface AddMemberProps {
 /** Puts somebody who has an account into a team, which makes them a member. */
 export function AddMember({ org, teams, onClose }: AddMemberProps) {
   const login = useSignal('');
+  const isKnown = useSignal(false);
   const team = useSignal(FIRST_TEAM);
   const expiry = useExpiry();
   const { may } = useAllowed(
@@ -46,11 +47,12 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
       action={add}
       fields={['expires_at']}
       onClose={onClose}
-      disabledBecause={login.value === '' ? 'Choose a person first.' : undefined}
+      disabledBecause={isKnown.value ? undefined : 'Choose a person first.'}
     >
       <UserPicker
         label="Person"
         value={login}
+        isKnown={isKnown}
         hint="Only people with an account can be added. Invite other people by their address."
       />
       <SelectField
@@ -66,7 +68,7 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
       <Impact
         org={org}
         changes={
-          login.value === ''
+          !isKnown.value
             ? undefined
             : [{ action: 'member.add', username: login.value, team: team.value, ...previewedExpiry(expiry) }]
         }

@@ -11,6 +11,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { heartbeatCommand } from '../../parts/heartbeat-command.ts';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { RotateToken } from '../../parts/rotate-token.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
@@ -207,7 +208,7 @@ function usageOf({ isForScim }: CreatedToken) {
   }
   return {
     title: 'Report that a cluster is alive',
-    text: `curl -X POST -H "Authorization: token $TOKEN" --json '{}' ${location.origin}/api/v1/clusters/ID/heartbeat`,
+    text: heartbeatCommand(),
   };
 }
 

@@ -31,6 +31,10 @@ const THEME = EditorView.theme({
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
   '&.cm-focused': { outline: '2px solid var(--mark)', outlineOffset: '2px' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--ok-soft) !important' },
+  // The marks of the lint package are images in data: URLs, which the policy of the page forbids.
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
+  '.cm-lint-marker-error': { content: 'none', '&::before': { content: '"●"', color: 'var(--bad)' } },
+  '.cm-lint-marker': { width: 'auto', height: 'auto' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft)' },
 });
 

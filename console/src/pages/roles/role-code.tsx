@@ -11,15 +11,16 @@ import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField } from '../../parts/field.tsx';
 import { Impact } from '../../parts/impact.tsx';
-import { Loading, Page } from '../../parts/page.tsx';
+import { Page, Show } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { CodeEditor } from './code-editor.tsx';
+import { RoleTabs } from './role-tabs.tsx';
 
 type Plan = Answer<'PUT /authz/roles/import'>;
 
 /** All custom roles as one document: edit it, review what would change, apply exactly that. */
 export function RoleCodePage() {
-  const { org, whyNot } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const loaded = useSignal<{ text: string; etag: string | undefined } | undefined>(undefined);
   const text = useSignal('');
   const isPruning = useSignal(false);
@@ -66,9 +67,15 @@ export function RoleCodePage() {
       within={org}
       lead="All custom roles of the organization as one document. Keep it in version control, and apply it from CI with atrium role apply."
     >
-      {failed.value !== undefined && <Fault error={failed.value} onRetry={() => void load()} />}
-      {loaded.value === undefined ? (
-        failed.value === undefined && <Loading rows={8} />
+      <RoleTabs />
+      {loaded.value === undefined || failed.value !== undefined ? (
+        <Show
+          of={{ data: undefined, error: failed.value, reload: () => void load() }}
+          whyNot={question('can_view_roles', 'see the roles')}
+          rows={8}
+        >
+          {() => null}
+        </Show>
       ) : (
         <div class="with-panel">
           <CodeEditor

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { useDraft } from '../../data/draft.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { type Resource, useResource } from '../../data/resource.ts';
 import { Card } from '../../parts/bits.tsx';
@@ -69,6 +70,8 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const now: Draft = { ...draft.value, name: name.value, description: description.value };
   const isChanged = !isSame(now, base.value.draft);
   const all = catalog.data?.permissions ?? [];
+  const isDone = useRef(false);
+  useDraft(isChanged && !isDone.current);
 
   // Assigning the role to a team is a new version of it. So is what others save while nothing is edited here.
   useEffect(() => {
@@ -84,6 +87,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const save = useAction(async () => {
     if (!role) {
       const created = await api.call('POST /authz/roles', { query: { org }, body: newBodyOf(now) });
+      isDone.current = true;
       notify({ kind: 'ok', text: `The role ${created.name} was created.` });
       route(orgPath(org, `/roles/${created.id}`));
       return;

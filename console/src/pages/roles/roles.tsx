@@ -8,6 +8,7 @@ import { TextField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import { RoleTabs } from './role-tabs.tsx';
 
 type Role = Item<'GET /authz/roles'>;
 
@@ -35,6 +36,7 @@ export function RolesPage() {
       isStale={roles.isStale}
       actions={<span data-key="n">{create}</span>}
     >
+      <RoleTabs />
       <Show of={roles} whyNot={question('can_view_roles', 'see the roles')}>
         {(all) => {
           if (all.length === 0) {
@@ -42,7 +44,7 @@ export function RolesPage() {
               <Empty
                 text="There are no custom roles. Teams grant permissions by themselves; a role adds just what is missing."
                 action={create}
-                command={`atrium role create NAME --org ${org} --permission cluster_mgmt:view`}
+                command={`atrium role create NAME --org ${org} --permission 'cluster_mgmt:view clusters'`}
               />
             );
           }
