@@ -130,7 +130,7 @@ export type AccessRequest = {
   readonly rule: string | null;
   /** How many users must approve. */
   readonly approvals_needed: number;
-  /** Who can. Empty if the caller may not see the members. */
+  /** Who can: at most 100 of them. Empty if the caller may not see the members. */
   readonly approvers: readonly RequestPrincipal[];
   /** How many can. */
   readonly approvers_count: number;

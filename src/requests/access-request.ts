@@ -83,6 +83,12 @@ export interface AccessRequest {
   readonly version: number;
 }
 
+/** As much of an open request as decides about who can decide. */
+export type OpenRequest = Pick<
+  AccessRequest,
+  'id' | 'organizationId' | 'by' | 'relation' | 'object' | 'namespaces' | 'change' | 'until' | 'tokenCreator'
+>;
+
 const ID_BITS = 52;
 export const MAX_REQUEST_ID = 2n ** BigInt(ID_BITS);
 const PREFIX = 'req_';

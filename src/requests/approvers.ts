@@ -65,8 +65,12 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
   /** The same about many requests of one organization. */
   async function ofAll(asked: readonly RuledRequest[]): Promise<bigint[][]> {
     const able = await givingUsers(asked);
-    const inactive = await store.inactive([...new Set(able.flatMap((some) => [...some]))]);
-    return able.map((some) => [...some].filter((id) => !inactive.has(id)).sort((one, other) => (one < other ? -1 : 1)));
+    // Many requests have the same ones.
+    const distinct = [...new Set(able)];
+    const inactive = await store.inactive([...new Set(distinct.flatMap((some) => [...some]))]);
+    const byAge = (one: bigint, other: bigint) => (one < other ? -1 : 1);
+    const listed = new Map(distinct.map((some) => [some, [...some.difference(inactive)].sort(byAge)]));
+    return able.map((some) => listed.get(some) ?? []);
   }
 
   /** Whether a user may decide about each of many requests of one organization. */
@@ -93,8 +97,7 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     for (const [at, place] of [...givings.keys()].entries()) {
       const { request, rule } = asked[place] ?? first;
       const named = await usersNamed(request, rule);
-      const isLeft = (id: bigint) => !isExcluded(id, request) && (named?.has(id) ?? true);
-      found[place] = new Set([...(able[at] ?? [])].filter(isLeft));
+      found[place] = leftOf(able[at] ?? new Set(), request, named);
       await yieldIfDue();
     }
     return found;
@@ -184,6 +187,14 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     const manager = by.type === 'user' ? await store.managerOf(organizationId, by.id) : undefined;
     return new Set(manager === undefined ? [] : [manager]);
   }
+}
+
+/** Without whoever the request or the rule excludes. Usually that is nobody who could make the change. */
+function leftOf(able: ReadonlySet<bigint>, request: DecidableRequest, named: ReadonlySet<bigint> | undefined) {
+  const { by, tokenCreator } = request;
+  const excluded = [by.type === 'user' ? by.id : null, tokenCreator].filter((id) => id !== null && able.has(id));
+  if (!named && excluded.length === 0) return able;
+  return new Set([...able].filter((id) => !isExcluded(id, request) && (named?.has(id) ?? true)));
 }
 
 function isExcluded(personId: bigint, { by, tokenCreator }: DecidableRequest): boolean {

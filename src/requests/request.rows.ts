@@ -1,6 +1,13 @@
 import { BELONGING_TYPES } from '../changes/object-kinds.ts';
 import { type Query, sql } from '../db/db.ts';
-import type { AccessRequest, AskedType, RequestDecision, RequestEffects, RequestState } from './access-request.ts';
+import type {
+  AccessRequest,
+  AskedType,
+  OpenRequest,
+  RequestDecision,
+  RequestEffects,
+  RequestState,
+} from './access-request.ts';
 
 /** A row of `access_request r`, with the present names of what it is about. */
 export interface RequestRow {
@@ -37,6 +44,23 @@ export interface RequestRow {
   digest: string;
   version: number;
 }
+
+/** What is read of all open requests, to find out who can decide about them. */
+export type OpenRow = Pick<
+  RequestRow,
+  | 'id'
+  | 'organization_id'
+  | 'by_type'
+  | 'by_id'
+  | 'relation'
+  | 'object_type'
+  | 'object_id'
+  | 'namespaces'
+  | 'role_id'
+  | 'team_id'
+  | 'ends_at'
+  | 'token_creator'
+> & { role_name: string | null };
 
 interface DecisionRow {
   request_id: bigint;
@@ -101,6 +125,20 @@ export function toRequest(row: RequestRow, decisions: readonly RequestDecision[]
     ...{ tokenCreator: row.token_creator, createdAt: row.created_at, closesAt: row.closes_at, closedAt: row.closed_at },
     ...{ until: row.ends_at, because: row.because, assignmentId: row.assignment_id },
     ...{ effects: JSON.parse(row.effects) as RequestEffects, digest: row.digest, decisions, version: row.version },
+  };
+}
+
+/** Without the names that nothing is decided by. */
+export function toOpenRequest(row: OpenRow): OpenRequest {
+  const role = row.role_id === null ? undefined : { id: row.role_id, name: row.role_name ?? '' };
+  return {
+    ...{ id: row.id, organizationId: row.organization_id, relation: row.relation, namespaces: row.namespaces },
+    by: { type: row.by_type, id: row.by_id, name: '' },
+    object: { type: row.object_type, id: row.object_id, name: '' },
+    change: role
+      ? { action: 'assignment.create', role }
+      : { action: 'team.add_member', team: { id: row.team_id ?? 0n, name: '' } },
+    ...{ until: row.ends_at, tokenCreator: row.token_creator },
   };
 }
 

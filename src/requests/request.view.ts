@@ -87,7 +87,10 @@ export const RequestResponse = named(
     until: MaybeMoment('When the access ends. Null: never, if an administrator took the end away.'),
     rule: nullable(Type.String(), 'The request rule that allowed it. Null: the default.'),
     approvals_needed: Type.Integer(says('How many users must approve.')),
-    approvers: Type.Array(Principal, says('Who can. Empty if the caller may not see the members.')),
+    approvers: Type.Array(
+      Principal,
+      says('Who can: at most 100 of them. Empty if the caller may not see the members.'),
+    ),
     approvers_count: Type.Integer(says('How many can.')),
     decisions: Type.Array(Decision, says('What was decided, the oldest first.')),
     break_glass: Type.Optional(

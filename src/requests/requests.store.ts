@@ -7,7 +7,7 @@ import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, known, only, type Query, sql, type TransactionQuery } from '../db/db.ts';
 import type { AccessRequest } from './access-request.ts';
 import { grantRequest } from './grant.store.ts';
-import { REQUEST, type RequestRow, requestState, withDecisions } from './request.rows.ts';
+import { type OpenRow, REQUEST, type RequestRow, requestState, toOpenRequest, withDecisions } from './request.rows.ts';
 import { notAcknowledged, wasClosed } from './request-errors.ts';
 import type { Closing, Created, NewRequest, RequestFilter, RequestStore } from './requests.ts';
 
@@ -31,7 +31,9 @@ const LIST = sql(
 const COUNT = sql('requests.count', `select count(*)::integer as total from access_request r where ${MATCHES}`);
 const OPEN = sql(
   'requests.open',
-  `${FROM} where r.state = 'open' and r.organization_id = any($1::bigint[]) order by r.created_at desc, r.id desc`,
+  `select r.id, r.organization_id, r.by_type, r.by_id, r.relation, r.object_type, r.object_id, r.namespaces, r.role_id,
+          r.team_id, (select n.name from role n where n.id = r.role_id) as role_name, r.ends_at, r.token_creator
+     from access_request r where r.state = 'open' and r.organization_id = any($1::bigint[])`,
 );
 const SAME = sql(
   'requests.same',
@@ -109,17 +111,20 @@ const TOKEN_CREATOR = sql(
 );
 const TEAMS = sql(
   'requests.teams',
-  `select lower(t.name) as name from team t join team_member m on m.team_id = t.id
-    where t.organization_id = $1 and m.account_id = $2`,
+  `select m.account_id as id, lower(t.name) as name from team t join team_member m on m.team_id = t.id
+    where t.organization_id = $1 and m.account_id = any($2::bigint[])`,
 );
-const CLUSTER_SET = sql('requests.clusterSet', 'select cluster_set_name from cluster where id = $1');
+const CLUSTER_SETS = sql(
+  'requests.clusterSets',
+  `select id, cluster_set_name as name from cluster where id = any($1::bigint[]) and cluster_set_name <> ''`,
+);
 
 export function createRequestStore(db: Db, write: Write, quotas: Quotas): RequestStore {
   return {
     now: async () => only(await db.query<{ now: Date }>(NOW)).now,
     get,
     list,
-    open: async (ids) => await withDecisions(db.query, await db.query<Row>(OPEN, [ids])),
+    open: async (ids) => (await db.query<OpenRow & Record<string, unknown>>(OPEN, [ids])).map(toOpenRequest),
     same: async (request) => {
       const [found] = await withDecisions(db.query, await db.query<Row>(SAME, sameValues(request)));
       return found;
@@ -147,13 +152,23 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
       await db.query(NOTE_EFFECTS, [id, JSON.stringify(effects), digest]);
     },
     tokenCreator: async (tokenId) => (await db.query<{ actor_id: bigint }>(TOKEN_CREATOR, [tokenId]))[0]?.actor_id,
+    teamNamesOf,
     teamNames: async (organizationId, userId) =>
-      new Set((await db.query<{ name: string }>(TEAMS, [organizationId, userId])).map(({ name }) => name)),
-    clusterSet: async (id) => {
-      const [row] = await db.query<{ cluster_set_name: string }>(CLUSTER_SET, [id]);
-      return row?.cluster_set_name === '' ? undefined : row?.cluster_set_name;
-    },
+      (await teamNamesOf(organizationId, [userId])).get(userId) ?? new Set<string>(),
+    clusterSetsOf,
+    clusterSet: async (id) => (await clusterSetsOf([id])).get(id),
   };
+
+  async function teamNamesOf(organizationId: bigint, userIds: readonly bigint[]) {
+    const rows = await db.query<{ id: bigint; name: string }>(TEAMS, [organizationId, userIds]);
+    const byUser = Map.groupBy(rows, ({ id }) => id);
+    return new Map([...byUser].map(([id, some]) => [id, new Set(some.map(({ name }) => name))]));
+  }
+
+  async function clusterSetsOf(ids: readonly bigint[]) {
+    const rows = await db.query<{ id: bigint; name: string }>(CLUSTER_SETS, [ids]);
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
 
   async function get(id: bigint, organizationId?: bigint): Promise<AccessRequest | undefined> {
     return await getBy(db.query, id, organizationId);

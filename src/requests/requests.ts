@@ -6,13 +6,13 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
 import type { Once } from '../changes/write.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
-import type { AccessRequest, RequestEffects, RequestState } from './access-request.ts';
+import type { AccessRequest, OpenRequest, RequestEffects, RequestState } from './access-request.ts';
 import type { Approvers } from './approvers.ts';
+import type { CountingRules } from './counting-rules.ts';
 import type { Granting } from './granting.ts';
 import { requestNotFound, wasClosed } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
-import { type RequestRule, ruleFor } from './request-rule.ts';
-import type { RequestableChanges } from './requestable-change.ts';
+import type { RequestRule } from './request-rule.ts';
 import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 
 /** Who calls, in which organization. */
@@ -69,7 +69,7 @@ export interface RequestStore {
   get(id: bigint, organizationId?: bigint): Promise<AccessRequest | undefined>;
   /** The newest first. */
   list(filter: RequestFilter, page: PageRequest): Promise<Page<AccessRequest>>;
-  open(organizationIds: readonly bigint[]): Promise<AccessRequest[]>;
+  open(organizationIds: readonly bigint[]): Promise<OpenRequest[]>;
   same(request: AccessRequest): Promise<AccessRequest | undefined>;
   /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
   recent(by: bigint, max: number): Promise<{ readonly count: number; readonly wait: number }>;
@@ -84,8 +84,11 @@ export interface RequestStore {
   noteEffects(request: AccessRequest, effects: RequestEffects, digest: string): Promise<void>;
   /** The user who created a token. */
   tokenCreator(tokenId: bigint): Promise<bigint | undefined>;
-  /** In lower case. */
+  /** In lower case, by user. */
+  teamNamesOf(organizationId: bigint, userIds: readonly bigint[]): Promise<ReadonlyMap<bigint, ReadonlySet<string>>>;
   teamNames(organizationId: bigint, userId: bigint): Promise<ReadonlySet<string>>;
+  /** By cluster. Those that are in none are left out. */
+  clusterSetsOf(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
   clusterSet(id: bigint): Promise<string | undefined>;
 }
 
@@ -103,7 +106,8 @@ interface Parts {
   readonly store: RequestStore;
   readonly judge: Pick<Judge, 'holds'>;
   readonly approvers: Approvers;
-  readonly requestable: Pick<RequestableChanges, 'rulesOf' | 'subjectOf'>;
+  /** Those that count for requests of one organization. */
+  readonly rulesFor: CountingRules;
   readonly shown: ShownRequests;
   readonly mails: RequestMails;
   /** Ends what an approval made: the assignment or the membership. */
@@ -119,7 +123,7 @@ export type Requests = ReturnType<typeof createRequests>;
 
 /** What becomes of access requests, apart from asking and approving. */
 export function createRequests(parts: Parts) {
-  const { store, judge, approvers, requestable, shown, mails, give } = parts;
+  const { store, judge, approvers, rulesFor, shown, mails, give } = parts;
   return { get, list, inbox, deny, cancel, end, acknowledge, visible, visibleAmong, ruleOf, requireDecider };
 
   async function get(setting: RequestSetting, id: bigint): Promise<ShownRequest> {
@@ -153,13 +157,13 @@ export function createRequests(parts: Parts) {
     return { ...found, items: await shown.listed(found.items, readerId) };
   }
 
-  async function decidableBy(personId: bigint, organizationIds: readonly bigint[]): Promise<AccessRequest[]> {
+  async function decidableBy(personId: bigint, organizationIds: readonly bigint[]): Promise<OpenRequest[]> {
     if (isRobotPrincipal(personId) || organizationIds.length === 0) return [];
     const byOrganization = Map.groupBy(await store.open(organizationIds), (request) => request.organizationId);
-    const found: AccessRequest[] = [];
+    const found: OpenRequest[] = [];
     for (const requests of byOrganization.values()) {
-      const asked: { request: AccessRequest; rule: RequestRule | undefined }[] = [];
-      for (const request of requests) asked.push({ request, rule: await ruleOf(request) });
+      const rules = await rulesFor(requests);
+      const asked = requests.map((request, place) => ({ request, rule: rules[place] }));
       const answers = await approvers.mayDecideAll(personId, asked);
       found.push(...requests.filter((_, place) => answers[place]));
     }
@@ -202,16 +206,7 @@ export function createRequests(parts: Parts) {
 
   /** The rule that counts at this moment. Undefined if the request is not allowed any more. */
   async function ruleOf(request: AccessRequest): Promise<RequestRule | undefined> {
-    const { organizationId, by, relation, object, change } = request;
-    const rules = await requestable.rulesOf(organizationId);
-    const callerId = by.type === 'robot_ac' ? -by.id : by.id;
-    const subject =
-      rules.length === 0
-        ? { relation, object, clusterSet: undefined, teams: new Set<string>() }
-        : await requestable.subjectOf({ organizationId, callerId, relation, object });
-    const role = change.action === 'assignment.create' ? change.role.name : null;
-    const rule = ruleFor(rules, { ...subject, role });
-    return rule?.allow ? rule : undefined;
+    return (await rulesFor([request]))[0];
   }
 
   /** Rejects a caller who may not decide about an open request, before anything else is looked at. */

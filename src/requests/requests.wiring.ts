@@ -11,11 +11,11 @@ import { createMemberStore } from '../organizations/members.store.ts';
 import { settle } from '../organizations/members.ts';
 import { CATALOG } from '../roles/catalog.ts';
 import { createSimulationStore } from '../simulation/simulation.store.ts';
-import type { AccessRequest } from './access-request.ts';
 import { createApproverStore } from './approvers.store.ts';
 import { createApprovers } from './approvers.ts';
 import { createApproving } from './approving.ts';
 import { createAsking } from './asking.ts';
+import { createCountingRules } from './counting-rules.ts';
 import { expireRequests } from './ended-requests.store.ts';
 import { createHeldUntil } from './held-until.ts';
 import { createRemembered } from './remembered.ts';
@@ -73,13 +73,13 @@ export function wireRequests(
   });
   const mails = createRequestMails(createRequestMailStore(db), createMailer(config, log), baseUrl, background);
   const effectsOf = createRequestEffects(graphs, model);
-  const ruleOf = async (request: AccessRequest) => await requests.ruleOf(request);
+  const rulesFor = createCountingRules({ rulesOf, store });
   const shown = createShownRequests({
-    ...{ judge, approvers, roles, effectsOf, noteEffects: store.noteEffects, names: names.names, ruleOf, revision },
+    ...{ judge, approvers, roles, effectsOf, noteEffects: store.noteEffects, names: names.names, rulesFor, revision },
   });
   const members = createMemberStore(db, revisions.write, quotas);
   const requests = createRequests({
-    ...{ store, judge, approvers, requestable, shown, mails },
+    ...{ store, judge, approvers, rulesFor, shown, mails },
     give: {
       endAssignment: async (setting, id) => await assignments.remove(setting, id, () => undefined),
       leaveTeam: async ({ actor }, teamId, userId) =>

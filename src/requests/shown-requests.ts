@@ -5,6 +5,7 @@ import { isPrincipal, principalOf } from '../changes/principal.ts';
 import { typeOf } from '../simulation/object-classes.ts';
 import type { AccessRequest, NamedPrincipal, RequestEffect, RequestEffects } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
+import type { CountingRules } from './counting-rules.ts';
 import type { WholeChange } from './request-effects.ts';
 import type { RequestRule } from './request-rule.ts';
 
@@ -13,7 +14,7 @@ export interface ShownRequest {
   readonly request: AccessRequest;
   /** How many must approve, by the rules of now if it is open. */
   readonly approvals: number;
-  /** Empty for readers who may not see the members. */
+  /** The first of them. Empty for readers who may not see the members. */
   readonly approvers: readonly NamedPrincipal[];
   readonly approversCount: number;
   readonly seesMembers: boolean;
@@ -36,7 +37,7 @@ interface Parts {
   readonly effectsOf: (change: WholeChange) => Promise<RequestEffects>;
   readonly noteEffects: (request: AccessRequest, effects: RequestEffects, digest: string) => Promise<void>;
   readonly names: (objects: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  readonly ruleOf: (request: AccessRequest) => Promise<RequestRule | undefined>;
+  readonly rulesFor: CountingRules;
   /** Changes whenever anything that is remembered may be different. */
   readonly revision: () => bigint;
 }
@@ -49,13 +50,14 @@ interface Deciding {
 
 const NOBODY: Deciding = { rule: undefined, able: [] };
 const MAX_EFFECTS = 100;
+const MAX_APPROVERS = 100;
 const MAX_REMEMBERED = 1000;
 
 export type ShownRequests = ReturnType<typeof createShownRequests>;
 
 /** Requests with what they would change, as of now, and as far as a reader may see it. */
 export function createShownRequests(parts: Parts) {
-  const { judge, approvers, roles, effectsOf, noteEffects, names, ruleOf, revision } = parts;
+  const { judge, approvers, roles, effectsOf, noteEffects, names, rulesFor, revision } = parts;
   const remembered = new Map<bigint, { readonly revision: bigint; readonly current: Promise<AccessRequest> }>();
   return { fresh, listed, current, effectsFor };
 
@@ -115,7 +117,7 @@ export function createShownRequests(parts: Parts) {
     const shown: ShownRequest[] = [];
     const named = await namesFor(requests);
     const deciding = await decidingAbout(requests);
-    const able = [...deciding.values()].flatMap((one) => one.able);
+    const able = [...deciding.values()].flatMap((one) => one.able.slice(0, MAX_APPROVERS));
     const who = able.length === 0 ? new Map<string, string>() : await names(distinct(able).map((id) => `user:${id}`));
     for (const request of requests) {
       shown.push(await shownTo(request, readerId, named, deciding.get(request) ?? NOBODY, who));
@@ -128,8 +130,8 @@ export function createShownRequests(parts: Parts) {
     const found = new Map<AccessRequest, Deciding>();
     const open = requests.filter(({ state }) => state === 'open');
     for (const own of Map.groupBy(open, ({ organizationId }) => organizationId).values()) {
-      const asked: { readonly request: AccessRequest; readonly rule: RequestRule | undefined }[] = [];
-      for (const request of own) asked.push({ request, rule: await ruleOf(request) });
+      const rules = await rulesFor(own);
+      const asked = own.map((request, place) => ({ request, rule: rules[place] }));
       const able = await approvers.ofAll(asked);
       for (const [place, { request, rule }] of asked.entries()) found.set(request, { rule, able: able[place] ?? [] });
     }
@@ -164,7 +166,9 @@ export function createShownRequests(parts: Parts) {
     return {
       request,
       approvals: rule ? Math.max(1, rule.approvals) : request.approvals,
-      approvers: seesMembers ? able.map((id) => ({ ...principalOf(id), name: who.get(`user:${id}`) ?? '' })) : [],
+      approvers: seesMembers
+        ? able.slice(0, MAX_APPROVERS).map((id) => ({ ...principalOf(id), name: who.get(`user:${id}`) ?? '' }))
+        : [],
       ...{ approversCount: able.length, seesMembers, gains, loses },
       seesChange: await holds('can_view', changed),
       seesObject: isOwn || (await holds('can_view', { type: object.type, id: object.id })),

@@ -74,8 +74,13 @@ export function createGivers(graphs: Pick<Graphs, 'eachTuple' | 'of' | 'together
     const able = await inOneMoment(graphs, organizationId, organizationId, (graph) =>
       ableNow(graph, organizationId, givings, users?.map(subjectOfPrincipal)),
     );
-    for (const { giving, user } of await endingEarlier(organizationId, givings, able)) able[giving]?.delete(user);
-    return able.map((some) => new Set([...some].map(principalOfSubject)));
+    const lost = Map.groupBy(await endingEarlier(organizationId, givings, able), ({ giving }) => giving);
+    const known = new Map([...new Set(able)].map((some) => [some, new Set([...some].map(principalOfSubject))]));
+    return able.map((some, place) => {
+      const ids = known.get(some) ?? new Set();
+      const without = lost.get(place);
+      return without ? ids.difference(new Set(without.map(({ user }) => principalOfSubject(user)))) : ids;
+    });
   }
 
   /** What ends before a gift does is held by users who would still hold it without all that ends earlier. */
@@ -84,7 +89,7 @@ export function createGivers(graphs: Pick<Graphs, 'eachTuple' | 'of' | 'together
     givings: readonly Giving[],
     able: readonly ReadonlySet<string>[],
   ): Promise<Doubt[]> {
-    const users = new Set(able.flatMap((some) => [...some]));
+    const users = new Set([...new Set(able)].flatMap((some) => [...some]));
     const ends = givings.flatMap(({ gifts }) => gifts.map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY));
     const last = Math.max(...ends);
     if (users.size === 0 || ends.length === 0) return [];
@@ -138,13 +143,20 @@ function* ableNow(
   organizationId: bigint,
   givings: readonly Giving[],
   users?: readonly string[],
-): Generator<void, Set<string>[], void> {
-  const found = givings.map(() => new Set<string>());
-  const asked = givings.map(({ now, gifts }) => [
-    ...now.map(({ relation, object }) => questionOf(graph, object, relation)),
-    ...gifts.flatMap((gift) => questionsAbout(graph, organizationId, gift)),
-  ]);
-  yield;
+): Generator<void, ReadonlySet<string>[], void> {
+  const byKey = new Map<string, { readonly questions: readonly Question[]; readonly able: Set<string> }>();
+  const found: Set<string>[] = [];
+  for (const { now, gifts } of givings) {
+    const questions = [
+      ...now.map(({ relation, object }) => questionOf(graph, object, relation)),
+      ...gifts.flatMap((gift) => questionsAbout(graph, organizationId, gift)),
+    ];
+    const key = questions.map((one) => one.key).join('\n');
+    const alike = byKey.get(key) ?? { questions, able: new Set() };
+    byKey.set(key, alike);
+    found.push(alike.able);
+    yield;
+  }
   const remembered = rememberedIn(graph);
   remembered.members ??= membersOf(graph, organizationId);
   for (const user of users ?? remembered.members) {
@@ -156,7 +168,7 @@ function* ableNow(
       if (known.size < MAX_ANSWERS) known.set(key, answer);
       return answer;
     };
-    for (const [place, questions] of asked.entries()) if (questions.every(holds)) found[place]?.add(user);
+    for (const { questions, able } of byKey.values()) if (questions.every(holds)) able.add(user);
     yield;
   }
   return found;
@@ -172,6 +184,8 @@ interface Remembered {
   readonly alike: Map<string, string>;
   /** By user, by the key of the question. */
   readonly answers: Map<string, Map<string, boolean>>;
+  /** By the name of an object, what is the same for all objects like it. */
+  readonly places: Map<string, string>;
 }
 
 const known = new WeakMap<Graph, Remembered>();
@@ -180,7 +194,14 @@ function rememberedIn(graph: Graph): Remembered {
   const found = known.get(graph);
   if (found?.revision === graph.revision) return found;
   const { revision } = graph;
-  const fresh = { revision, members: undefined, byText: new Map(), alike: new Map(), answers: new Map() };
+  const fresh = {
+    revision,
+    members: undefined,
+    byText: new Map(),
+    alike: new Map(),
+    answers: new Map(),
+    places: new Map(),
+  };
   known.set(graph, fresh);
   return fresh;
 }
@@ -230,6 +251,13 @@ function questionOf(graph: Graph, object: ObjectRef, relation: string): Question
 function keyOfPlace(graph: Graph, { type, id }: Pick<Place, 'type' | 'id'> | ObjectRef): string {
   const name = `${type}:${id}`;
   if (type === 'organization' || type === 'team') return name;
+  const { places } = rememberedIn(graph);
+  const found = places.get(name) ?? textOfPlace(graph, type, name);
+  places.set(name, found);
+  return found;
+}
+
+function textOfPlace(graph: Graph, type: string, name: string): string {
   const node = nodeOf(graph, name);
   if (node === -1 || isUnlikeOthers(graph, node) || statedAbout(graph, name, 'owner').length > 0) return name;
   return `${type} ${textOfObject(graph, node)}`;

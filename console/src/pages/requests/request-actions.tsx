@@ -23,7 +23,7 @@ export function RequestActions({ request, onChanged }: ActionsProps) {
   const isOwn = by.type === 'user' && BigInt(by.id) === me.value?.id;
   const isNamed = approvers.some(({ id }) => BigInt(id) === me.value?.id);
   // Approvers who may not see the members do not see who else can decide. The server knows.
-  const canDecide = isNamed || (!isOwn && approvers.length === 0 && count > 0);
+  const canDecide = isNamed || (!isOwn && approvers.length < count);
   const isUnacknowledged = request.break_glass && !request.break_glass.acknowledged_at;
   return (
     <>
