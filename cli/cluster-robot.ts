@@ -9,15 +9,22 @@ const OVERLAP_HOURS = 1;
 
 type Role = Answer<'GET /authz/roles'>[number];
 
+/** What a robot works for in a cluster: its API server, or its agent, which reports about the cluster, too. */
+const WORK = {
+  kube: { about: (name: string) => `Asks for the API server of ${name}`, scopes: ['read:authz'] },
+  agent: { about: (name: string) => `Works in ${name}`, scopes: ['read:authz', 'write:organization'] },
+} as const;
+
 /**
- * A token of the robot that works for the API server of one cluster. The robot holds *review requests* on the cluster, and
+ * A token of the robot that works for the API server or for the agent of one cluster. The robot holds *review requests* on the cluster, and
  * its token is limited to it. If there is a token already, it is rotated, and works for an hour more.
  */
-export async function tokenOfClusterRobot(session: Session, cluster: Named): Promise<string> {
+export async function tokenOfClusterRobot(session: Session, cluster: Named, kind: keyof typeof WORK): Promise<string> {
   const [client, org] = [session.client(), session.org()];
-  const name = `kube-${cluster.name}`;
+  const name = `${kind}-${cluster.name}`;
+  const { about, scopes } = WORK[kind];
   const found = await client.call('GET /orgs/{org}/robots', { path: { org }, query: { name } });
-  const body = { name, description: `Asks for the API server of ${cluster.name}` };
+  const body = { name, description: about(cluster.name) };
   const robot = found[0] ?? (await client.call('POST /orgs/{org}/robots', { path: { org }, body }));
   await assignReview(session, robot.id, cluster);
   const path = { id: robot.id };
@@ -32,7 +39,7 @@ export async function tokenOfClusterRobot(session: Session, cluster: Named): Pro
   }
   const made = await client.call('POST /robots/{id}/tokens', {
     path,
-    body: { name: cluster.name, scopes: ['read:authz'], limits: { objects: [{ type: 'cluster', id: cluster.id }] } },
+    body: { name: cluster.name, scopes: [...scopes], limits: { objects: [{ type: 'cluster', id: cluster.id }] } },
   });
   return made.sha1 ?? '';
 }

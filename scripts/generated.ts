@@ -52,7 +52,9 @@ function deployFiles(): Record<string, string> {
       [/(image\.version=")[^"]*(?=")/g, version],
       [/(\bnode:)[\d.]+(?=-slim\b)/g, `${major}.${minor}`],
     ),
-    replaced('deploy/helm/atrium/Chart.yaml', [/(^(?:appV|v)ersion: ).*$/gm, version]),
+    ...['atrium', 'atrium-agent'].map((chart) =>
+      replaced(`deploy/helm/${chart}/Chart.yaml`, [/(^(?:appV|v)ersion: ).*$/gm, version]),
+    ),
   ]);
 }
 

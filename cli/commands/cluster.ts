@@ -30,6 +30,12 @@ const details = {
     value: 'WAY',
     choices: ['webhook', 'agent', 'none'],
   },
+  'kubernetes-username': {
+    about: 'what its agent calls users in bindings',
+    value: 'NAME',
+    choices: ['login', 'email'],
+  },
+  'kubernetes-prefix': { about: 'what stands before each name in bindings, such as oidc:', value: 'TEXT' },
   'ca-bundle': { about: 'file with the certificates that its API server is verified with', value: 'FILE' },
 } as const;
 const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
@@ -39,7 +45,11 @@ const PAGE = 200;
 const VOLATILE = ['age', 'heartbeatAt'];
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
 
-type KubernetesAuth = 'webhook' | 'agent' | 'none';
+interface Kubernetes {
+  readonly auth?: 'webhook' | 'agent' | 'none';
+  readonly username?: 'login' | 'email';
+  readonly prefix?: string;
+}
 
 function readBundle(path: string): string {
   try {
@@ -61,9 +71,15 @@ function bodyOf(options: Details) {
     orchestratorVersion: options['orchestrator-version'],
     nodeCount: wholeNumber(options.nodes, '--nodes'),
     clusterSetName: options['cluster-set'],
-    ...(options.kubernetes !== undefined && { kubernetes: { auth: options.kubernetes as KubernetesAuth } }),
+    ...kubernetesOf(options),
     ...(options['ca-bundle'] !== undefined && { caBundle: readBundle(options['ca-bundle']) }),
   };
+}
+
+function kubernetesOf(options: Details): { readonly kubernetes?: Kubernetes } {
+  const { kubernetes: auth, 'kubernetes-username': username, 'kubernetes-prefix': prefix } = options;
+  const stated = Object.entries({ auth, username, prefix }).filter(([, value]) => value !== undefined);
+  return stated.length === 0 ? {} : { kubernetes: Object.fromEntries(stated) as Kubernetes };
 }
 
 const fields: Columns<Cluster & { readonly kubernetes?: { readonly auth: string } }> = {

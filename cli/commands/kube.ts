@@ -55,8 +55,31 @@ export const kube: Group = {
       examples: ['atrium kube server-config prod > atrium-prod.yaml'],
       async run(session, { args }) {
         const cluster = await governed(session, args.cluster);
-        const token = await tokenOfClusterRobot(session, cluster);
+        const token = await tokenOfClusterRobot(session, cluster, 'kube');
         return verbatim(serverConfig(cluster, token));
+      },
+    }),
+    agent: command({
+      summary: 'print the manifest of the agent, which works in a cluster whose API server cannot ask Atrium',
+      details:
+        'Creates the robot agent-CLUSTER, which may review this cluster and report about it. Run it again to rotate ' +
+        'its token: the old one works for an hour more.',
+      args: { cluster: cluster_ },
+      options: {
+        image: { about: 'the image of Atrium, such as registry.example.com/atrium:0.9.0', value: 'IMAGE' },
+        endpoint: { about: 'where users reach the API server, if the agent is to report that', value: 'URL' },
+      },
+      examples: ['atrium kube agent eks --image registry.example.com/atrium:0.9.0 > agent.yaml'],
+      async run(session, { args, options }) {
+        const { image, endpoint } = options;
+        if (image === undefined) throw misuse('--image is required, such as --image registry.example.com/atrium:0.9.0');
+        if (/\s/.test(image)) throw misuse('--image must be the name of an image');
+        if (endpoint !== undefined && !/^https:\/\/\S+$/.test(endpoint))
+          throw misuse('--endpoint must be an https URL');
+        const cluster = await governed(session, args.cluster);
+        const token = await tokenOfClusterRobot(session, cluster, 'agent');
+        const { agentManifest } = await import('../agent-manifest.ts');
+        return verbatim(agentManifest({ server: cluster.server, clusterId: cluster.id, token, image, endpoint }));
       },
     }),
   },

@@ -84,6 +84,30 @@ export const SERVER_COMMANDS = {
     here: async (args, terminal) =>
       (await import('./commands/restore-command.ts')).runRestore(args, settings(), terminal),
   },
+  agent: {
+    help: {
+      summary: 'run in a cluster, and keep its RoleBindings as Atrium says; atrium kube agent prints the manifest',
+      usage: ['agent --server URL --cluster ID --token-file FILE [--cut-off-after TIME]'],
+      options: [
+        { name: '--server', value: 'URL', help: 'address of Atrium' },
+        { name: '--cluster', value: 'ID', help: 'ID of the cluster there' },
+        { name: '--token-file', value: 'FILE', help: 'file with the token of its robot, read for each request' },
+        { name: '--endpoint', value: 'URL', help: 'where users reach the API server, to be reported' },
+        {
+          name: '--cut-off-after',
+          value: 'TIME',
+          help: 'remove the bindings if Atrium is silent for so long; 1h by default',
+        },
+        { name: '--namespace', value: 'NAME', help: 'where it keeps what it has heard; that of the pod by default' },
+        { name: '--kube-server', value: 'URL', help: 'the API server, outside of a pod' },
+        { name: '--kube-token-file', value: 'FILE', help: 'the token for it, outside of a pod' },
+        { name: '--kube-ca-file', value: 'FILE', help: 'its certificates, outside of a pod' },
+      ],
+      examples: ['atrium agent --server https://atrium.example.com --cluster 1 --token-file /run/secrets/atrium/token'],
+    },
+    here: async (args, terminal) =>
+      (await import('./commands/agent-command.ts')).runAgentCommand(args, process.env, terminal),
+  },
   'rotate-keys': {
     help: {
       summary: 'renew the keys of all secrets, while servers run',

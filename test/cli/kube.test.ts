@@ -118,4 +118,24 @@ describe('atrium kube', () => {
     assert.equal((await robot('POST', `/clusters/${prod}/access-review`, sar(ask))).status, 200);
     await said(cliAs(atrium, 'cat'), 'kube server-config prod', 1);
   });
+
+  it('agent prints a manifest for its image, and cluster edit says what users are called there', async () => {
+    assert.match(await said(ann, 'kube agent prod', 2), /--image is required/);
+    assert.match(await said(ann, 'kube agent prod --image x --endpoint http://prod', 2), /https URL/);
+    const line = 'kube agent prod --image registry.example.com/atrium:0.9.0 --endpoint https://prod.example.com';
+    const documents = parseAllDocuments(await said(ann, line)).map((one) => one.toJS());
+    const deployment = documents.find(({ kind }) => kind === 'Deployment');
+    const [container] = deployment.spec.template.spec.containers;
+    assert.equal(container.image, 'registry.example.com/atrium:0.9.0');
+    assert.ok(container.args.includes('--endpoint=https://prod.example.com'));
+    assert.ok(container.args.includes(`--cluster=${prod}`));
+    assert.doesNotMatch(JSON.stringify(container), /atr_/);
+    const granted = documents.filter(({ kind }) => kind.endsWith('Role')).flatMap(({ rules }) => rules);
+    assert.ok(granted.every(({ verbs, resources }) => !verbs.includes('*') && !resources.includes('*')));
+    await said(ann, 'cluster edit prod --kubernetes agent --kubernetes-username email --kubernetes-prefix oidc:');
+    const { body } = await call('GET', `/clusters/${prod}`);
+    assert.deepEqual(body.kubernetes, { auth: 'agent', username: 'email', prefix: 'oidc:' });
+    assert.match(await said(ann, 'cluster edit prod --kubernetes-username name', 2), /login/);
+    await said(cliAs(atrium, 'cat'), line, 1);
+  });
 });

@@ -77,8 +77,10 @@ describe('Files for deployments', () => {
     assert.ok(text.lastIndexOf('\nUSER ') > text.lastIndexOf('\nRUN '), 'nothing is done as root after that');
     assert.ok(text.includes(`org.opencontainers.image.version="${version}"`));
     assert.match(text, /^HEALTHCHECK /m);
-    const chart = parse(read('deploy/helm/atrium/Chart.yaml')) as Record<string, string>;
-    assert.deepEqual([chart.version, chart.appVersion], [version, version]);
+    for (const name of ['atrium', 'atrium-agent']) {
+      const chart = parse(read(`deploy/helm/${name}/Chart.yaml`)) as Record<string, string>;
+      assert.deepEqual([chart.version, chart.appVersion], [version, version]);
+    }
   });
 
   it('Everything that the Dockerfile copies is sent to the builder', () => {

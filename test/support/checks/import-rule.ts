@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'federation',
     'kubernetes',
   ],
-  ['requests', 'reviews'],
+  ['requests', 'reviews', 'agent'],
   ['authzen'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
