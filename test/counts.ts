@@ -112,6 +112,8 @@ const ALL_COUNTS = {
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [20, 400, 1500],
+  /** Random SubjectAccessReviews that a real API server answers, each compared with explain. */
+  kubernetesReviews: [0, 1000, 10_000],
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],

@@ -34,6 +34,13 @@ export const ON_DEMAND: readonly Lane[] = [
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
+    name: 'kubernetes',
+    what: `a real kube-apiserver, etcd and kubectl, built on first use: ${COUNTS.kubernetesReviews} reviews, outages, the agent`,
+    files: ['test/long/kubernetes.test.ts', 'test/long/kubernetes-agent.test.ts'],
+    minutes: 6,
+    onDemand: 'building Kubernetes alone takes some twenty minutes',
+  },
+  {
     name: 'keycloak',
     what: 'a real Keycloak, set up as docs/sign-in.md says: sign-in, groups, logout notices, new keys, robots with its tokens; fetched from Maven Central on first use',
     files: ['test/long/keycloak.test.ts'],
