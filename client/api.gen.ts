@@ -6046,6 +6046,22 @@ export interface Operations {
     };
     answer: AccessCheckResults;
   };
+  /** Whether the caller may do something, for proxies that ask before each request */
+  'GET /authz/forward': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** What the user must hold, with or without its prefix: can_connect, connect. */
+        relation: Text;
+        /** On what, as type and ID or name: cluster:1, cluster:prod. `organization` alone means `org`. */
+        object: Text;
+        /** Of a cluster: in this namespace. */
+        namespace?: Text | undefined;
+      };
+    };
+    answer: undefined;
+  };
   /** List the guardrails of an organization, and whether they hold */
   'GET /authz/guardrails': {
     input: {

@@ -11,6 +11,7 @@ import { wireDevices } from './devices/devices.wiring.ts';
 import { wireEvents } from './events/events.wiring.ts';
 import { wireFactors } from './factors/factors.wiring.ts';
 import { wireFederation } from './federation/federation.wiring.ts';
+import { wireForward } from './forward/forward.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/limits/brake.ts';
 import type { Scope } from './http/server.ts';
@@ -88,6 +89,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const authzen = wireAuthzen(infrastructure, authz, requests);
+  const forward = wireForward(authzen.evaluations);
   const wired = [
     {
       mount: (scope: Scope) =>
@@ -96,6 +98,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     roles,
     assignments,
     requests,
+    forward,
     users,
     factors,
     tokens,

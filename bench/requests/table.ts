@@ -1,5 +1,6 @@
 import { AUTHZEN_REQUESTS } from './authzen-requests.ts';
 import type { Requests } from './entry.ts';
+import { FORWARD_REQUESTS } from './forward-requests.ts';
 import { ORGANIZATION_REQUESTS } from './organization-requests.ts';
 import { OTHER_REQUESTS } from './other-requests.ts';
 import { REVIEW_REQUESTS } from './review-requests.ts';
@@ -15,5 +16,6 @@ export const TABLE: Requests = {
   ...USER_REQUESTS,
   ...SCIM_REQUESTS,
   ...AUTHZEN_REQUESTS,
+  ...FORWARD_REQUESTS,
   ...OTHER_REQUESTS,
 };

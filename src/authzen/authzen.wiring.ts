@@ -40,6 +40,7 @@ export function wireAuthzen(
   const tasks = createRequestTasks({ things, evaluations, denials, asking, requestable });
   return {
     things,
+    evaluations,
     mount: (scope: Scope) => authzenRoutes(scope, { evaluations, search, pages, present, timeMachine }),
     mountRequests: (scope: Scope) => requestTaskRoutes(scope, { tasks, requests, baseUrl }),
     mountRoot: (scope: Scope) => authzenDiscoveryRoutes(scope, baseUrl),

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import type { Page } from '../base/page.ts';
 import { principalOf } from '../changes/principal.ts';
 import type { AskedThings, AuthzenCaller, Entity } from './asked-things.ts';
-import type { AskedItem, Evaluations } from './evaluation.ts';
+import { type AskedItem, type Evaluations, THE_CALLER } from './evaluation.ts';
 import type { Place } from './page-tokens.ts';
 
 /** An entity as search results show it. */
@@ -47,8 +47,8 @@ export function createEntitySearch({ things, evaluations, explainAt, requireMemb
     const relation = evaluations.relationOf(resource.type, action);
     if ((type !== 'user' && type !== 'robot_ac') || !object || object.type === 'user' || !relation) return NONE;
     // What the token does not reach, and what the caller does not see, is a no about the caller themselves as well.
-    const own = { type: principalOf(caller.id).type, id: String(principalOf(caller.id).id) };
-    const [seen] = await evaluations.evaluate(caller, [{ subject: own, action, resource, namespace }], at);
+    const own = { subject: THE_CALLER, action, resource, namespace } as const;
+    const [seen] = await evaluations.evaluate(caller, [own], at);
     if (seen?.fault) throw seen.fault;
     if (!seen?.isSeen) return NONE;
     const asked =
@@ -72,7 +72,7 @@ export function createEntitySearch({ things, evaluations, explainAt, requireMemb
     place: Place,
     at: Date | undefined,
   ): Promise<Page<FoundEntity>> {
-    const asked = await things.subjectOf(caller, subject, at !== undefined);
+    const asked = subject === THE_CALLER ? undefined : await things.subjectOf(caller, subject, at !== undefined);
     if (at && asked && asked.id !== caller.id) await requireReader(caller);
     const relation = evaluations.relationOf(type, action);
     if (!asked || type === 'user' || relation === undefined) return NONE;

@@ -24,8 +24,11 @@ import { isListed, reachesOrganization } from '../identity/tokens/token-limits.t
 import { createRemembered } from '../requests/remembered.ts';
 import type { AskedSubject, AskedThings, AuthzenCaller, Entity } from './asked-things.ts';
 
+export const THE_CALLER = 'the caller';
+
 export interface AskedItem {
-  readonly subject: Entity;
+  /** Whoever the caller is, whatever their login looks like. */
+  readonly subject: Entity | typeof THE_CALLER;
   readonly action: string;
   readonly resource: Entity;
   /** As it was sent in the context. Undefined: none. */
@@ -106,7 +109,10 @@ export function createEvaluations(parts: Parts) {
     item: AskedItem,
     at: Date | undefined,
   ): Promise<AskedQuestion | undefined> {
-    const subject = await things.subjectOf(caller, item.subject, at !== undefined);
+    const subject =
+      item.subject === THE_CALLER
+        ? { id: caller.id, name: caller.login }
+        : await things.subjectOf(caller, item.subject, at !== undefined);
     if (at && subject && subject.id !== caller.id) await parts.requireReader(caller);
     const object = await things.objectOf(caller, item.resource);
     const relation = relationOf(item.resource.type, item.action);

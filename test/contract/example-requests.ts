@@ -247,6 +247,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       ],
     }),
   ],
+  ['authenticateForProxy', () => ({ as: 'dan', query: { ...ORG, relation: 'can_view', object: 'organization' } })],
   [
     'explainRelation',
     ({ id }) => ({

@@ -1,6 +1,8 @@
 /** The values of path parameters. They name nothing that exists if a call could change it. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'version',
+  relation: 'can_view',
+  object: 'organization',
   id: '999999',
   item: '999999',
   org: 'acme',
@@ -134,6 +136,12 @@ export const BODIES: Readonly<Record<string, unknown>> = {
 
 /** Query parameters that a route requires, besides `org`. */
 export const QUERIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [
+      `${method} /api/v1/authz/forward`,
+      'relation=can_view&object=organization',
+    ]),
+  ),
   'GET /api/v1/authz/changes': 'since=2026-01-01T00:00:00Z',
   'GET /api/v1/authz/objects/:objectType': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',

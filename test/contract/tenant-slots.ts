@@ -6,6 +6,7 @@
 export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'POST /authz/check':
     '?org .checks[].user .checks[].relation .checks[].object.type:objectType .checks[].object.id:cluster .checks[].object.name:clusterName .checks[].namespace:text',
+  'GET /authz/forward': '?org ?relation ?object:text ?namespace:text',
   'GET /authz/assignments': '?org PAGE ?role ?to:text ?on:text ?expires_before:text',
   'POST /authz/assignments': '?org ASSIGNMENT',
   'GET /authz/assignments/:id': 'id:assignment ?org',

@@ -59,6 +59,8 @@ interface AccessOptions {
   readonly about?: 'query' | 'path' | 'object';
   /** For callers outside it, the organization of the path is forbidden, not missing: each one alike, known or not. */
   readonly isNamedOpenly?: boolean;
+  /** For proxies that pass the credential of their users on: nobody acts for another, and only callers are counted. */
+  readonly isForProxies?: boolean;
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication, or in a session. */

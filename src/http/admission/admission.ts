@@ -184,6 +184,7 @@ export function createAdmission(options: AdmissionOptions) {
     }
     if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
+    if (other !== undefined && access.isForProxies) throw sudoForbidden();
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
@@ -298,7 +299,9 @@ export function createAdmission(options: AdmissionOptions) {
       }
       case 'session': {
         const grant = await callers.bySession(credential.text, now);
-        if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
+        // What a proxy asks changes nothing.
+        const isSafeCall = isSafe(request.method) || access.isForProxies === true;
+        if (!isSafeCall && credential.csrf !== grant.csrf) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
         const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
@@ -340,6 +343,10 @@ export function createAdmission(options: AdmissionOptions) {
 
 function notMember(organization: Organization | undefined): AppError {
   return new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
+}
+
+function sudoForbidden(): AppError {
+  return new AppError('forbidden', 'nobody is asked about on behalf of another', { reason: 'sudo_forbidden' });
 }
 
 function notForRobots(): AppError {

@@ -20,6 +20,7 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
   // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
   const hasOwnAllowance = 'hasOwnAllowance' in access && access.hasOwnAllowance === true;
+  const isForProxies = 'isForProxies' in access && access.isForProxies === true;
   const isLasting = 'lasts' in access && access.lasts === true;
   return function gate(request, reply, done) {
     request.durations = durations;
@@ -27,7 +28,8 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
     admit(request, (rejection) => {
       try {
         // An API server asks about every request of its users, all with the token of one robot.
-        if (isCounted && !(hasOwnAllowance && request.caller)) count(request, reply);
+        // All users of a proxy have its address, so strangers there would use up the allowance of the others.
+        if (isCounted && (isForProxies ? request.caller : !(hasOwnAllowance && request.caller))) count(request, reply);
       } catch (limited) {
         done(limited as Error);
         return;

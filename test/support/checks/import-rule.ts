@@ -35,6 +35,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['requests', 'reviews', 'agent'],
   ['authzen'],
+  ['forward'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],
