@@ -13,7 +13,7 @@ export type Member = Pick<
 const WORK = ['title', 'department', 'employee_number', 'cost_center', 'manager', 'manager_name'] as const;
 
 interface LoadedMember {
-  /** `found` is undefined if nobody of that name is a member. */
+  /** `found` is undefined if no member has that name. */
   readonly data: { readonly found: Member | undefined } | undefined;
   readonly error: unknown;
   readonly isStale: boolean;
