@@ -8112,6 +8112,12 @@ export interface Operations {
     };
     answer: Confirmation;
   };
+  /** Export everything about your own account, as a compressed archive of JSON files */
+  'GET /user/export': {
+    input: {
+    };
+    answer: string;
+  };
   /** List the second factors of the caller */
   'GET /user/factors': {
     input: {

@@ -211,6 +211,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/search': 'searchEverything',
   'PATCH /api/v1/user': 'updateCurrentUser',
   'GET /api/v1/user/audit': 'listMyAuditEntries',
+  'GET /api/v1/user/export': 'exportMyData',
   'GET /api/v1/user/audit/export': 'exportMyAuditLog',
   'GET /api/v1/user/bus/credentials': 'getMyBusCredentials',
   'GET /api/v1/user/nats/credentials': 'getMyNatsCredentials',

@@ -28,6 +28,7 @@ import { legalHoldRoutes } from './erasure/legal-holds.routes.ts';
 import { followRoutes } from './follows/follows.routes.ts';
 import { createFollowStore } from './follows/follows.store.ts';
 import { createFollows } from './follows/follows.ts';
+import { myDataRoutes } from './my-data/my-data.routes.ts';
 import { nameCheckRoutes } from './name-check/name-check.routes.ts';
 import { createNameCheckStore } from './name-check/name-check.store.ts';
 import { createNameCheck } from './name-check/name-check.ts';
@@ -49,6 +50,7 @@ const EMAILS = 60;
 const EMAILS_MS = 10 * 60_000;
 /** Wrong codes, as for passwords: a network has the allowance of ten people. */
 const PEOPLE_A_NETWORK = 10;
+const A_MINUTE_MS = 60_000;
 const FAILURES_MS = 5 * 60_000;
 
 export function wireUsers(infrastructure: Infrastructure, { callers, sessions, tickets }: Identity, brake: Brake) {
@@ -109,6 +111,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
     userRoutes(scope, users, baseUrl);
     adminUserRoutes(scope, users, erasure, baseUrl);
     legalHoldRoutes(scope, erasure, baseUrl);
+    myDataRoutes(scope, share('data exported', createAllowance(1, A_MINUTE_MS)));
     userSessionRoutes(scope, { sessions, users, cookies, baseUrl });
   }
 

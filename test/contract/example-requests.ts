@@ -181,6 +181,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['removeMyLinkedAccount', ({ created: { linked = 0 } }) => ({ as: 'ann', path: { id: linked } })],
   ['setMyPassword', () => ({ as: 'ann', body: { current: 'an example password', new: 'another example password' } })],
   ['listMyAuditEntries', () => ({ as: 'ann', query: { limit: 1 } })],
+  ['exportMyData', () => ({ as: 'ann' })],
   ['exportMyAuditLog', () => ({ as: 'ann', query: { action: 'credential.' } })],
 
   ['listMyCredentials', () => ({ as: 'ann', query: { summary: true, credential_type: ['Aws'] } })],
