@@ -17,7 +17,7 @@ const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, 
 /** What every page needs, together with the entry. What the shell opens on demand is loaded then. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|keys-dialog|api-drawer|org-switcher)|data[\\/](?!passkey|draft)|parts[\\/](?!impact|expiry|session-table|token-scopes|token-lifetime|rotate-token|secret|heartbeat)|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|asked-sentence|keys-dialog|api-drawer|org-switcher)|data[\\/](?!passkey|draft)|parts[\\/](?!impact|expiry|session-table|token-scopes|token-lifetime|rotate-token|secret|heartbeat)|icons[\\/])|client[\\/])/,
   priority: 2,
 };
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
@@ -29,7 +29,7 @@ const ACCESS_CHANGES = {
 /** Only the pages that explain access, or ask for it, need it. */
 const ACCESS_ANSWERS = {
   name: 'access-answers',
-  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field))/,
+  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field|access-tabs))/,
   priority: 1,
 };
 /** Only signing in and the page of the second factors need it. */

@@ -147,7 +147,7 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     await page.getByRole('link', { name: 'dan' }).waitFor();
     await page.getByText(/1 change since\.$/).waitFor();
     await page.getByLabel('As of (UTC)').fill('2020-01-01T10:00');
-    await page.getByText(/^The audit log of the organization begins at/).waitFor();
+    await page.getByText(/^The audit log begins on .* Choose a later time\./).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('at'), '2020-01-01T10:00:00Z');
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByRole('link', { name: 'bob' }).waitFor();
@@ -161,15 +161,15 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     const prod = atrium.world.clusters.prod?.id;
     await go(`/orgs/acme/access/why?user=cat&relation=can_remove&type=cluster&id=${prod}`);
     await page.locator('.verdict.no').waitFor();
-    const ways = page.getByRole('list', { name: 'Ways to yes' });
+    const ways = page.getByRole('list', { name: 'How to allow it, the least first' });
     const least = ways.getByRole('listitem').first();
     assert.match(
       await least.innerText(),
       /only "remove clusters".*Viewers[\s\S]*no further permission for cat[\s\S]*nobody else/,
     );
     assert.doesNotMatch(await ways.innerText(), /Owners/);
-    await least.getByRole('button', { name: 'Do it' }).click();
-    await page.getByRole('dialog', { name: 'Grant this?' }).getByRole('button', { name: 'Do it' }).click();
+    await least.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog', { name: 'Grant this?' }).getByRole('button', { name: 'Apply' }).click();
     await page.locator('.verdict.yes').waitFor();
 
     await go(`/orgs/acme/access/why?user=cat&relation=can_view&type=cluster&id=${prod}`);

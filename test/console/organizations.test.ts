@@ -37,7 +37,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     const { rows } = (await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body;
     await go('/orgs/acme/audit');
-    await page.getByRole('button', { name: 'Check the log' }).click();
+    await page.getByRole('button', { name: 'Verify integrity' }).click();
     await page.getByText(`All ${rows} entries are intact, checked by your browser.`).waitFor();
     await page.getByRole('button', { name: 'Copy the last hash' }).waitFor();
     const tamper = sql(
@@ -45,7 +45,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       `update audit set actor_name = 'mallory' where action = 'robot.create' and organization_id = $1 returning id`,
     );
     const [forged] = await atrium.instance.db.query<{ id: bigint }>(tamper, [atrium.world.orgs.acme?.id]);
-    await page.getByRole('button', { name: 'Check the log' }).click();
+    await page.getByRole('button', { name: 'Verify integrity' }).click();
     await page.getByText(`Entry ${forged?.id} does not follow from the one before it.`).waitFor();
     assert.ok(!asked.some((path) => path.endsWith('/audit/verify')), 'the server was not asked for its opinion');
     assert.deepEqual(faults, []);
@@ -165,11 +165,11 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       await context.addInitScript("Object.defineProperty(crypto, 'subtle', { value: undefined })");
       const { rows } = (await atrium.as('eve')('GET', '/orgs/globex/audit/verify')).body;
       await go('/orgs/globex/audit');
-      await page.getByRole('button', { name: 'Check the log' }).click();
+      await page.getByRole('button', { name: 'Verify integrity' }).click();
       await page.getByText(`All ${rows} entries are intact, says the server.`).waitFor();
       await page.getByText('Your browser can check it for itself only if the page came by https.').waitFor();
       await go('/me/audit');
-      await page.locator('[aria-disabled="true"]', { hasText: 'Check the log' }).waitFor();
+      await page.locator('[aria-disabled="true"]', { hasText: 'Verify integrity' }).waitFor();
       assert.deepEqual(faults, []);
     },
   );

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useAction } from '../data/action.ts';
+import { notifyUndoable } from '../data/undo.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Fault } from './fault.tsx';
@@ -16,12 +17,27 @@ export interface ConfirmProps {
   /** To be typed first, for what cannot be undone. */
   readonly typedName?: string | undefined;
   readonly done: string;
+  /** Takes the change back. It is offered for ten seconds. */
+  readonly undo?: (() => Promise<unknown>) | undefined;
   readonly change: () => Promise<unknown>;
+  /** What grants something is not dangerous in the way that deleting is. */
+  readonly kind?: 'main' | 'danger' | undefined;
   readonly onClose: () => void;
   readonly onDone?: (() => void) | undefined;
 }
 
-export function Confirm({ title, children, verb, typedName, done, change, onClose, onDone }: ConfirmProps) {
+export function Confirm({
+  title,
+  children,
+  verb,
+  typedName,
+  done,
+  undo,
+  change,
+  kind = 'danger',
+  onClose,
+  onDone,
+}: ConfirmProps) {
   const typed = useSignal('');
   const action = useAction(change);
   const isRight = typedName === undefined || typed.value === typedName;
@@ -32,7 +48,8 @@ export function Confirm({ title, children, verb, typedName, done, change, onClos
         onSubmit={async (event) => {
           event.preventDefault();
           if (!isRight || !(await action.run())) return;
-          notify({ kind: 'ok', text: done });
+          if (undo) notifyUndoable(done, undo);
+          else notify({ kind: 'ok', text: done });
           onClose();
           onDone?.();
         }}
@@ -45,7 +62,7 @@ export function Confirm({ title, children, verb, typedName, done, change, onClos
         <div class="line end">
           <Button onClick={onClose}>Cancel</Button>
           <Button
-            kind="danger"
+            kind={kind}
             type="submit"
             isBusy={action.isRunning}
             disabledBecause={isRight ? undefined : 'Type the name first.'}

@@ -12,8 +12,10 @@ import { useResource } from '../data/resource.ts';
 import { isSiteAdmin } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useModal } from '../parts/modal.ts';
+import { readSentence, relationFor } from './asked-sentence.ts';
 import { useCurrentOrg } from './current-org.ts';
 import { allGroups } from './menu.ts';
+import { recentPages } from './recent-pages.ts';
 
 interface Found {
   readonly href: string;
@@ -24,6 +26,7 @@ interface Found {
 
 const MAX_PLACES = 12;
 const MAX_TEXT = 64;
+const MAX_SENTENCES = 4;
 
 /** Goes anywhere: pages, and everything that the caller may see, by any part of its name. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -34,7 +37,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const places = usePlaces();
   const { answers, isPending } = useFound(text.value);
-  const found = useMemo(() => search(places, text.value, answers), [places, text.value, answers]);
+  const sentences = useSentences(text.value);
+  const found = useMemo(
+    () => [...sentences, ...search(places, text.value, answers)],
+    [places, text.value, answers, sentences],
+  );
   const index = Math.min(active.value, found.length - 1);
   useModal(ref);
 
@@ -62,7 +69,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={found.length > 0 ? `${id}-${index}` : undefined}
-        placeholder="Go to a page, or to anything by its name"
+        placeholder="A page, a name, > for actions, or: dan connect prod"
         autoComplete="off"
         spellcheck={false}
         value={text.value}
@@ -172,6 +179,63 @@ function organizationEntry(name: string): Found {
   return { href: orgPath(name), title: name, kind: 'organization', icon: 'overview' };
 }
 
+/** "dan connect prod" is a question: each person and object that it can mean is a sentence with an answer. */
+function useSentences(text: string): readonly Found[] {
+  const org = useCurrentOrg();
+  const asked = readSentence(useSettled(text).slice(0, MAX_TEXT));
+  const isAsked = org !== undefined && asked !== undefined;
+  const model = useResource(isAsked ? 'GET /authz/model' : undefined).data;
+  const people = useResource(isAsked ? 'GET /search' : undefined, {
+    query: { q: asked?.person ?? '', org, types: 'people' },
+  }).data?.people;
+  const found = useResource(isAsked ? 'GET /search' : undefined, {
+    query: { q: asked?.object ?? '', org, types: NAMED_TYPES.map((type) => OBJECT_KINDS[type].plural).join() },
+  }).data;
+  return useMemo(() => {
+    if (!isAsked || !model || !people || !found) return [];
+    const objects = NAMED_TYPES.flatMap((type) =>
+      found[OBJECT_KINDS[type].plural].map((one) => ({ type, id: one.id, name: one.title ?? one.name })),
+    );
+    return people
+      .slice(0, MAX_SENTENCES)
+      .flatMap(({ name: user }) =>
+        objects.flatMap(({ type, id, name }): Found[] => {
+          const relations = model.types.find((one) => one.type === type)?.relations ?? [];
+          const relation = relationFor(relations, asked.verb);
+          if (relation === undefined) return [];
+          const query = new URLSearchParams({ user, relation: relation.relation, object: `${type}:${id}` });
+          return [
+            {
+              href: `${orgPath(org, '/access/why')}?${query}`,
+              title: `May ${user} ${relation.title}: ${name}?`,
+              kind: 'question',
+              icon: 'why',
+            },
+          ];
+        }),
+      )
+      .slice(0, MAX_SENTENCES);
+  }, [isAsked, asked?.verb, model, people, found, org]);
+}
+
+/** What can be begun from anywhere. */
+function actionsIn(org: string | undefined): readonly Found[] {
+  const action = (href: string, title: string, icon: IconName): Found => ({ href, title, kind: 'action', icon });
+  return [
+    ...(org === undefined
+      ? []
+      : [
+          action(orgPath(org, '/roles/new'), 'New role', 'roles'),
+          action(orgPath(org, '/teams/new'), 'New team', 'teams'),
+          action(orgPath(org, '/invitations'), 'Invite people', 'mail'),
+          action(orgPath(org, '/clusters/import'), 'Import cluster', 'clusters'),
+          action(orgPath(org, '/requests/new'), 'Request access', 'key'),
+        ]),
+    action('/orgs/new', 'New organization', 'overview'),
+    action('/me/tokens', 'New token', 'code'),
+  ];
+}
+
 /** What is there before anything is typed: pages, and one's organizations. */
 function usePlaces(): readonly Found[] {
   const org = useCurrentOrg();
@@ -180,17 +244,26 @@ function usePlaces(): readonly Found[] {
     const pages = allGroups(org).flatMap(({ title, entries }) =>
       entries.map((entry) => ({ href: entry.href, title: entry.title, kind: title || 'page', icon: entry.icon })),
     );
-    return [...pages, ...(orgs ?? []).map(({ name }) => organizationEntry(name))];
+    const recent = recentPages()
+      .filter(({ href }) => href !== location.pathname)
+      .map(({ href, title }): Found => ({ href, title, kind: 'recent', icon: 'audit' }));
+    return [...recent, ...pages, ...actionsIn(org), ...(orgs ?? []).map(({ name }) => organizationEntry(name))];
   }, [org, orgs]);
 }
 
 /** Of the places, what starts with the text comes before what only contains it. Then comes what the server found. */
 function search(places: readonly Found[], text: string, found: readonly Found[]): readonly Found[] {
-  const wanted = text.trim().toLowerCase();
+  const isForActions = text.trim().startsWith('>');
+  const wanted = text.trim().replace(/^>\s*/, '').toLowerCase();
+  if (isForActions)
+    return places.filter(({ kind, title }) => kind === 'action' && title.toLowerCase().includes(wanted));
   const at = (one: Found) => `${one.title} ${one.kind}`.toLowerCase().indexOf(wanted);
   const starting = places.filter((one) => at(one) === 0);
   const containing = wanted === '' ? [] : places.filter((one) => at(one) > 0);
-  const here = [...starting, ...containing].slice(0, MAX_PLACES);
+  const seen = new Set<string>();
+  const here = [...starting, ...containing]
+    .filter(({ href }) => !seen.has(href) && seen.add(href))
+    .slice(0, MAX_PLACES);
   const known = new Set(here.map(({ href }) => href));
   return [...here, ...found.filter(({ href }) => !known.has(href))];
 }

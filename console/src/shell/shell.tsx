@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso';
 import { Icon } from '../icons/icon.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Navigation } from './navigation.tsx';
+import { notePage } from './recent-pages.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { ViewBar } from './view-bar.tsx';
 
@@ -31,6 +32,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const isMenuOpen = useSignal(false);
   const opened = useSignal<'palette' | 'orgs' | 'keys' | 'calls' | undefined>(undefined);
   const { path } = useLocation();
+  useEffect(() => () => notePage(path, document.title.replace(/ · Atrium$/, '')), [path]);
   useShortcuts((what) => {
     opened.value = opened.value === what ? undefined : what;
   });

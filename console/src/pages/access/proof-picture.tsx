@@ -1,4 +1,6 @@
 import { Fragment } from 'preact';
+import { useOrgName } from '../../data/org.ts';
+import { objectPath } from '../../data/principal.ts';
 import { chainOf, type Node, type Path } from './proof.ts';
 
 /** Person, team, role, organization, object: the rows of the database that the answer rests on. */
@@ -25,10 +27,19 @@ export function ProofPicture({ path }: { path: Path }) {
 }
 
 function Box({ node, verb }: { node: Node; verb?: string }) {
+  const org = useOrgName();
+  const [type = '', id = ''] = node.object.split(':');
+  const href = /^\d+$/.test(id) ? objectPath(org, { type, id: BigInt(id), name: node.name }) : undefined;
   return (
     <li class="box" data-kind={node.kind}>
       {verb && <span class="only-read">{verb}</span>}
-      <bdi class="strong">{node.name}</bdi>
+      {href === undefined ? (
+        <bdi class="strong">{node.name}</bdi>
+      ) : (
+        <a class="strong" href={href}>
+          <bdi>{node.name}</bdi>
+        </a>
+      )}
       <span class="mono quiet small">{node.kind}</span>
     </li>
   );

@@ -12,16 +12,16 @@ interface RemediesProps {
   readonly explanation: Explanation;
 }
 
-/** Ways to yes, those that grant the least first. What the caller may do themselves is one click away. */
+/** How to allow it, what grants the least first. What the caller may do themselves is one click away. */
 export function Remedies({ org, user, explanation }: RemediesProps) {
   const { remedies = [], remedies_note: note = '' } = explanation;
   const chosen = useSignal<Remedy | undefined>(undefined);
   if (remedies.length === 0 && note === '') return null;
   return (
-    <Card title="Ways to yes">
+    <Card title="How to allow it">
       {note !== '' && <p class="quiet">{note}</p>}
       {remedies.length > 0 && (
-        <ol class="remedies" aria-label="Ways to yes, those that grant the least first">
+        <ol class="remedies" aria-label="How to allow it, the least first">
           {remedies.map((remedy) => (
             <li key={remedy.sentence}>
               <span class="stack tight">
@@ -29,8 +29,8 @@ export function Remedies({ org, user, explanation }: RemediesProps) {
                 <Effect user={user} remedy={remedy} />
               </span>
               {remedy.allowed ? (
-                <Button onClick={() => (chosen.value = remedy)} label={`Do it: ${remedy.sentence}`}>
-                  Do it
+                <Button onClick={() => (chosen.value = remedy)} label={`Apply: ${remedy.sentence}`}>
+                  Apply
                 </Button>
               ) : (
                 <a href={whoPath(org, remedy)}>Who can?</a>
@@ -42,8 +42,10 @@ export function Remedies({ org, user, explanation }: RemediesProps) {
       {chosen.value !== undefined && (
         <Confirm
           title="Grant this?"
-          verb="Do it"
+          verb="Apply"
+          kind="main"
           done="Done. This is the answer now."
+          undo={inverseOf(chosen.value)}
           change={() => apply(org, chosen.value)}
           onClose={() => (chosen.value = undefined)}
         >
@@ -64,7 +66,7 @@ function Effect({ user, remedy }: { user: string; remedy: Remedy }) {
       <Chip tone={gains === 0 ? 'ok' : 'warn'}>
         {gains === 0
           ? reach === ''
-            ? `nothing else for ${user}`
+            ? `${user} gains only this`
             : `no further permission for ${user}`
           : `${gains} more ${gains === 1 ? 'permission' : 'permissions'} for ${user}`}
       </Chip>
@@ -78,6 +80,20 @@ function Effect({ user, remedy }: { user: string; remedy: Remedy }) {
 function whoPath(org: string, { required }: Remedy): string {
   const { objectType: type, objectID, relation } = required;
   return orgPath(org, `/access/who?${new URLSearchParams({ relation, type, id: String(objectID) })}`);
+}
+
+/** What takes it back. A role that was created or changed is better looked at on its own page. */
+function inverseOf({ change: { changes } }: Remedy): (() => Promise<void>) | undefined {
+  if (!changes.every(({ action }) => action === 'team.add_member' || action === 'role.assign')) return undefined;
+  return async () => {
+    for (const { action, id = 0n, team = 0n, username = '' } of [...changes].reverse()) {
+      if (action === 'team.add_member') {
+        await api.call('DELETE /teams/{id}/members/{username}', { path: { id, username } });
+      } else {
+        await api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team, role: id } });
+      }
+    }
+  };
 }
 
 /** One change after the other. If one is rejected, those before it stay, and the page shows how things are. */

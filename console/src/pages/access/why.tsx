@@ -3,6 +3,7 @@ import { useOrgName } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Card } from '../../parts/bits.tsx';
+import { Copy } from '../../parts/copy.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 import { AskForIt } from '../requests/ask-form.tsx';
@@ -67,6 +68,7 @@ export function WhyPage() {
               org={org}
               user={user.value}
               explanation={answer}
+              at={at.value}
               asks={{ type: type.value, id: id.value, relation: relation.value }}
             />
           )}
@@ -80,10 +82,11 @@ interface WhyAnswerProps {
   readonly org: string;
   readonly user: string;
   readonly explanation: Explanation;
+  readonly at: string;
   readonly asks: { readonly type: string; readonly id: string; readonly relation: string };
 }
 
-function WhyAnswer({ org, user, explanation, asks }: WhyAnswerProps) {
+function WhyAnswer({ org, user, explanation, at, asks }: WhyAnswerProps) {
   const {
     allowed,
     allowed_now,
@@ -124,6 +127,12 @@ function WhyAnswer({ org, user, explanation, asks }: WhyAnswerProps) {
           </>
         )}
       </Card>
+      <p class="line quiet small">
+        <Copy
+          text={`atrium can ${user} ${asks.relation.replace(/^can_/, '')} ${asks.type === 'organization' ? `org:${org}` : `${asks.type}:${asks.id}`} --why --org ${org}${at === '' ? '' : ` --at ${at}`}`}
+          label="Copy as a command"
+        />
+      </p>
       {!allowed && allowed_now === undefined && <Remedies org={org} user={user} explanation={explanation} />}
     </>
   );

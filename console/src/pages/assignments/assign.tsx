@@ -3,12 +3,12 @@ import { PLACE_TYPES, PRINCIPAL_TYPES } from '../../../../client/object-kinds.ge
 import { type Action, useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useResource } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { chosenExpiry, ExpiryField, previewedExpiry, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Show } from '../../parts/page.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { errorAt } from './assign-errors.ts';
 import { type Given, type NewAssignment, plannedCreate } from './assignment.ts';
 import { type Target, TargetField, useTarget } from './target.tsx';
@@ -53,7 +53,9 @@ export function Assign({ org, given, onClose }: AssignProps) {
         query: { org },
         body: { ...body, reason: reason.value.trim(), expires_at: chosenExpiry(expiry) },
       });
-      notify({ kind: 'ok', text: `The role ${made.role.name} was assigned to ${made.to.name}.` });
+      notifyUndoable(`The role ${made.role.name} was assigned to ${made.to.name}.`, () =>
+        api.call('DELETE /authz/assignments/{id}', { path: { id: made.id }, query: { org } }),
+      );
     }),
     body,
     given,

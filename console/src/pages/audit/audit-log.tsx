@@ -1,8 +1,8 @@
-import { type Signal, useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useSettled } from '../../data/filters.ts';
-import { useOrgName } from '../../data/org.ts';
+import { orgPath, useOrgName } from '../../data/org.ts';
 import type { List } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -13,10 +13,11 @@ import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import { TYPES } from '../access/object-picker.tsx';
 import { changesIn } from './state-changes.ts';
 import './audit.css';
 
-const NO_FILTERS = { actor: '', action: '', object: '' };
+const NO_FILTERS = { actor: '', action: '', object: '', entry: '' };
 
 /** Filters that are in the address, as the API takes them, and further ones that a page has. */
 export function useAuditFilters<More extends string = never>(more?: Readonly<Record<More, string>>) {
@@ -62,12 +63,12 @@ export function AuditLog(props: AuditLogProps) {
     moreFilters,
     moreColumns = [],
   } = props;
-  const chosen = useSignal<string | undefined>(undefined);
+  const chosen = fields.entry;
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
     for (const field of Object.values(fields)) field.value = '';
   };
-  const isFiltered = Object.values(fields).some(({ value }) => value !== '');
+  const isFiltered = Object.entries(fields).some(([name, { value }]) => name !== 'entry' && value !== '');
   return (
     <div class={entry ? 'with-panel' : 'stack'}>
       <div class="stack">
@@ -87,7 +88,7 @@ export function AuditLog(props: AuditLogProps) {
             caption="Audit log"
             rows={entries}
             keyOf={({ id }) => String(id)}
-            selected={chosen.value}
+            selected={unlessEmpty(chosen.value)}
             onOpen={({ id }) => {
               chosen.value = String(id);
             }}
@@ -97,15 +98,15 @@ export function AuditLog(props: AuditLogProps) {
               { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
               ...moreColumns,
               { key: 'what', title: 'What', cell: ({ summary }) => <bdi>{summary}</bdi> },
-              { key: 'action', title: 'Action', cell: ({ action }) => <code>{action}</code> },
-              { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} /> },
+              { key: 'action', title: 'Action', cell: ({ action }) => <code>{action}</code>, isMinor: true },
+              { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} />, isMinor: true },
             ]}
           />
         )}
       </div>
       {entry && (
         <div class="panel">
-          <EntryDetails entry={entry} onClose={() => (chosen.value = undefined)} />
+          <EntryDetails entry={entry} onClose={() => (chosen.value = '')} />
         </div>
       )}
     </div>
@@ -132,14 +133,30 @@ function ActionField({ value, actions }: { value: Signal<string>; actions: reado
   );
 }
 
+/** Questions about the moment of an entry, about its object if one can ask about it. */
+function whyPath(org: string, { at, object, before, after }: AuditEntry, seconds: number): string {
+  const moment = new Date(Math.floor(Date.parse(at) / 1000 + seconds + (seconds === 0 ? 1 : 0)) * 1000);
+  const { username } = (after ?? before ?? {}) as { readonly username?: unknown };
+  const isAsked = TYPES.some(({ value }) => value === object.type);
+  return orgPath(
+    org,
+    `/access/why?${new URLSearchParams({
+      at: moment.toISOString().replace('.000', ''),
+      ...(typeof username === 'string' && { user: username }),
+      ...(isAsked && { type: object.type, id: String(object.id) }),
+    })}`,
+  );
+}
+
 function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const org = useOrgName();
   const { action, actor, object, at, before, after, request_id, hash, previous_hash } = entry;
   return (
-    <Card title={action} actions={<Button onClick={onClose}>Close</Button>}>
+    <Card title={entry.summary} actions={<Button onClick={onClose}>Close</Button>}>
       <Facts
         of={[
           { name: 'When', value: new Date(at).toISOString() },
+          { name: 'Action', value: <code>{action}</code> },
           {
             name: 'Who',
             value:
@@ -154,6 +171,12 @@ function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => vo
           { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },
         ]}
       />
+      {org !== '' && (
+        <div class="line">
+          <a href={whyPath(org, entry, -1)}>Ask why just before this</a>
+          <a href={whyPath(org, entry, 0)}>and just after</a>
+        </div>
+      )}
       <ul class="audit-changes">
         {changesIn(before, after).map(({ field, old, now }) => (
           <li key={field}>

@@ -73,7 +73,7 @@ export function CheckButton({ check }: { check: LogCheck }) {
       disabledBecause={check.whyNot}
       onClick={() => void check.run()}
     >
-      Check the log
+      Verify integrity
     </Button>
   );
 }

@@ -25,7 +25,18 @@ export function OrgAuditPage() {
       within={org}
       lead="Who changed what, and when. Entries cannot be changed without it showing."
       isStale={log.isStale}
-      actions={<CheckButton check={check} />}
+      actions={
+        <>
+          <a
+            class="button plain"
+            href={`/api/v1/orgs/${encodeURIComponent(org)}/audit/export`}
+            download={`${org}-audit.ndjson`}
+          >
+            Export
+          </a>
+          <CheckButton check={check} />
+        </>
+      }
     >
       <CheckOutcome check={check} />
       <Show of={log} whyNot={question('can_view_audit_log', 'see the audit log')}>

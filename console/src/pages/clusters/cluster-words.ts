@@ -4,7 +4,7 @@ import { hasNotHappened, relativeTime } from '../../parts/when.tsx';
 export const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  Active: 'It works, and its agent reports.',
+  Active: 'Healthy.',
   Inactive: 'It is switched off on purpose.',
   NotReady: 'Its agent reports, but it is not ready for work.',
   NotConnected: 'Its agent has missed several reports.',

@@ -117,7 +117,10 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
           onClose={close}
           onDone={() => route(orgPath(org, '/clusters'))}
         >
-          <p>Atrium forgets it, and its agent is refused. The cluster itself goes on running. This cannot be undone.</p>
+          <p>
+            It is removed from Atrium, and its agent is rejected. The cluster itself keeps running. This cannot be
+            undone.
+          </p>
         </Confirm>
       )}
     </Page>

@@ -107,7 +107,7 @@ export function ClustersPage() {
                       cell: (one) => <bdi class="cut">{titleOf(one)}</bdi>,
                     },
                     { key: 'phase', title: 'Phase', cell: (one) => <Phase phase={one.status.response.phase} /> },
-                    { key: 'version', title: 'Version', cell: (one) => one.orchestratorVersion, isMinor: true },
+                    { key: 'version', title: 'Kubernetes', cell: (one) => one.orchestratorVersion, isMinor: true },
                     {
                       key: 'nodes',
                       title: 'Nodes',

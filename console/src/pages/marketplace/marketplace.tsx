@@ -95,7 +95,7 @@ function RangesAge({ seconds }: { seconds: number | null }) {
 function Strangers() {
   const strangers = useList('GET /admin/marketplace/strangers', { query: { limit: 50 } });
   return (
-    <Card title="Callers that proved nothing">
+    <Card title="Rejected callers">
       <p class="quiet">
         Requests that were refused and only counted, by day and address. If a customer is among them, the secret or the
         address list is wrong.
@@ -106,7 +106,7 @@ function Strangers() {
             <p class="quiet">Nobody so far.</p>
           ) : (
             <Table
-              caption="Callers that proved nothing"
+              caption="Rejected callers"
               rows={all}
               keyOf={(one) => [one.day, one.marketplace, one.reason, one.source].join(' ')}
               hasMore={strangers.hasMore}

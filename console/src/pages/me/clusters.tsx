@@ -79,7 +79,7 @@ export function MyClustersPage() {
           change={() => api.call('DELETE /clusters/{id}', { path: { id: removed.value?.id ?? 0n } })}
           onClose={() => (removed.value = undefined)}
         >
-          <p>Atrium forgets the cluster. The cluster itself keeps running.</p>
+          <p>The cluster is removed from Atrium. The cluster itself keeps running.</p>
         </Confirm>
       )}
     </MePage>

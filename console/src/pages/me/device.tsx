@@ -28,7 +28,7 @@ export function DevicePage() {
     done.value = approve ? 'The program is signed in. You can close this page.' : 'The program was denied.';
   });
   return (
-    <Page title="Sign in a program" lead="For programs that cannot show a browser, such as the command line.">
+    <Page title="Approve a device" lead="For programs that cannot show a browser, such as the command line.">
       {done.value !== undefined ? (
         <p class="note" role="status">
           {done.value}

@@ -4,6 +4,7 @@ import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -13,7 +14,6 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { Assignments } from '../assignments/assignments.tsx';
 import { MemberAccess, useMemberAccess } from './member-access.tsx';
 import type { Member } from './member-data.ts';
@@ -36,6 +36,10 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
   );
   const isAdding = useSignal(false);
   const left = useSignal<MemberTeam | undefined>(undefined);
+  const putBack =
+    ({ id, expires_at }: MemberTeam) =>
+    () =>
+      api.call('PUT /teams/{id}/members/{username}', { path: { id, username: member.login }, body: { expires_at } });
   const first = member.teams[0];
   // Editors may add people to the viewers, even if they may not manage teams.
   const cannotAdd =
@@ -147,6 +151,7 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
                 path: { id: left.value?.id ?? 0n, username: member.login },
               })
             }
+            undo={putBack(left.value)}
             onClose={() => (left.value = undefined)}
           >
             <p>
@@ -187,7 +192,7 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
     const body = { expires_at: chosenExpiry(expiry) ?? undefined };
     await api.call('PUT /teams/{id}/members/{username}', { path, body });
     const name = teams.find(({ id }) => String(id) === chosen.value)?.name ?? 'the team';
-    notify({ kind: 'ok', text: `${login} was added to ${name}.` });
+    notifyUndoable(`${login} was added to ${name}.`, () => api.call('DELETE /teams/{id}/members/{username}', { path }));
   });
   return (
     <FormDialog

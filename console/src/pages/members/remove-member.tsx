@@ -30,6 +30,13 @@ export function useRemoval(): Removal {
   };
 }
 
+/** To each of the teams, until when they were in it. */
+async function addAgain(username: string, teams: readonly MemberTeam[]): Promise<void> {
+  for (const { id, expires_at } of teams) {
+    await api.call('PUT /teams/{id}/members/{username}', { path: { id, username }, body: { expires_at } });
+  }
+}
+
 interface RemoveMemberProps {
   readonly org: string;
   readonly login: string;
@@ -48,6 +55,7 @@ export function RemoveMember({ org, login, teams, onClose, onDone }: RemoveMembe
       verb={isMe ? 'Leave organization' : 'Remove from organization'}
       done={isMe ? `You left ${org}.` : `${login} was removed from ${org}.`}
       change={() => api.call('DELETE /orgs/{org}/members/{username}', { path: { org, username: login } })}
+      undo={isMe ? undefined : () => addAgain(login, teams)}
       onClose={onClose}
       onDone={onDone}
     >

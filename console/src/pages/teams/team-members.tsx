@@ -4,6 +4,7 @@ import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, usePageObject } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Card, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -12,7 +13,6 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 
 type Team = Answer<'GET /teams/{id}'>;
@@ -25,14 +25,21 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
   const members = useMembers(String(team.id));
   const login = useSignal('');
   const isAdding = useSignal(false);
-  const removed = useSignal<string | undefined>(undefined);
+  const removed = useSignal<{ readonly login: string; readonly expires_at?: string | undefined } | undefined>(
+    undefined,
+  );
   const path = (username: string) => ({ path: { id: team.id, username } });
   const expiry = useExpiry();
+  const undoOf = (one: { readonly login: string; readonly expires_at?: string | undefined }) => () =>
+    put(one.login, one.expires_at);
   const put = (username: string, expires_at: string | null | undefined) =>
     api.call('PUT /teams/{id}/members/{username}', { ...path(username), body: { expires_at } });
   const add = useAction(async () => {
     await put(login.value, chosenExpiry(expiry) ?? undefined);
-    notify({ kind: 'ok', text: `${login.value} was added to ${team.name}.` });
+    const added = login.value;
+    notifyUndoable(`${added} was added to ${team.name}.`, () =>
+      api.call('DELETE /teams/{id}/members/{username}', path(added)),
+    );
     login.value = '';
     expiry.hours.value = '';
   });
@@ -98,7 +105,7 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
                     <Button
                       label={`Remove ${person.login}`}
                       whyNot={whyNot('can_remove_member', 'remove members from this team')}
-                      onClick={() => (removed.value = person.login)}
+                      onClick={() => (removed.value = { login: person.login, expires_at: person.expires_at })}
                     >
                       Remove
                     </Button>
@@ -132,14 +139,15 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
       )}
       {removed.value !== undefined && (
         <Confirm
-          title={`Remove ${removed.value} from ${team.name}?`}
+          title={`Remove ${removed.value.login} from ${team.name}?`}
           verb="Remove"
-          done={`${removed.value} was removed from ${team.name}.`}
-          change={() => api.call('DELETE /teams/{id}/members/{username}', path(removed.value ?? ''))}
+          done={`${removed.value.login} was removed from ${team.name}.`}
+          change={() => api.call('DELETE /teams/{id}/members/{username}', path(removed.value?.login ?? ''))}
+          undo={undoOf(removed.value)}
           onClose={() => (removed.value = undefined)}
         >
           <p>They lose what this team grants, unless another team grants it too.</p>
-          <Impact org={org} changes={[{ action: 'team.remove_member', id: team.id, username: removed.value }]} />
+          <Impact org={org} changes={[{ action: 'team.remove_member', id: team.id, username: removed.value.login }]} />
         </Confirm>
       )}
     </Card>
