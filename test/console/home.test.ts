@@ -49,6 +49,18 @@ describe('What needs attention', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
+  it('The log of the deployment names the people whose things were changed', async () => {
+    const uid = '5f0c2a10-0000-4000-8000-0000000000aa';
+    assert.equal((await atrium.as('dan')('POST', '/user/clusters', { name: 'desk-of-dan', uid })).status, 201);
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    await go('/admin/audit');
+    const row = page.locator('tbody tr', { hasText: 'desk-of-dan' });
+    await row.waitFor();
+    assert.equal(await row.locator('td').first().innerText(), 'dan');
+    assert.doesNotMatch(await page.locator('tbody').innerText(), /account \d+/);
+    assert.deepEqual(faults, []);
+  });
+
   it('Home loads the rows that it shows, however many clusters there are', async () => {
     const { page, go, settled, faults } = await browser.visit(atrium, 'root');
     const sizes: number[] = [];

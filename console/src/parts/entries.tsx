@@ -86,7 +86,12 @@ export function EntryObject({ entry }: { entry: AuditEntry }) {
 function nameOf({ object, before, after }: AuditEntry): string {
   const { name } = object as { readonly name?: string | null };
   return (
-    name || textOf(after, 'name') || textOf(before, 'name') || textOf(after ?? before, 'team') || String(object.id)
+    name ||
+    textOf(after, 'name') ||
+    textOf(before, 'name') ||
+    textOf(after ?? before, 'team') ||
+    // What there is only one of has the number 0.
+    (String(object.id) === '0' ? '' : String(object.id))
   );
 }
 

@@ -122,14 +122,15 @@ describe('The pages of the console when the server is slow, refuses or fails', {
     assert.equal((await world.atrium.as('bob')('GET', '/user')).body.location, 'Bern');
 
     await context.setOffline(true);
-    await page.getByRole('link', { name: 'Permission model' }).click();
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await menu.getByRole('link', { name: 'Orders' }).click();
     await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
-    await page.getByRole('link', { name: 'My account' }).click();
+    await menu.getByRole('link', { name: 'Profile' }).click();
     await page.getByLabel('Location').waitFor();
-    await page.getByRole('link', { name: 'Permission model' }).click();
+    await menu.getByRole('link', { name: 'Orders' }).click();
     await context.setOffline(false);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'Permission model' }).waitFor();
+    // Without a click.
+    await page.getByRole('heading', { name: 'Orders', exact: true }).waitFor();
     assert.deepEqual(visit.faults, []);
   });
 

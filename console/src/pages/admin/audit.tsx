@@ -1,6 +1,7 @@
 import { unlessEmpty, useKept, useSettled } from '../../data/filters.ts';
 import { orgPath } from '../../data/org.ts';
 import { together, useList, useResource } from '../../data/resource.ts';
+import type { AuditEntry } from '../../parts/entries.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { AuditLog, useAuditFilters } from '../audit/audit-log.tsx';
@@ -61,7 +62,7 @@ function WholeLog() {
                 key: 'org',
                 title: 'Organization',
                 isMinor: true,
-                cell: ({ organization_id: id }) => <Organization id={id} name={names.get(id)} />,
+                cell: (entry) => <Organization entry={entry} name={names.get(entry.organization_id)} />,
               },
             ]}
           />
@@ -71,12 +72,19 @@ function WholeLog() {
   );
 }
 
-function Organization({ id, name }: { id: bigint; name: string | undefined }) {
+function isPerson({ type, id }: AuditEntry['object'], account: bigint): boolean {
+  return type === 'user' && id === account;
+}
+
+function Organization({ entry, name }: { entry: AuditEntry; name: string | undefined }) {
+  const { organization_id: id, object, actor } = entry;
   if (id === 0n) return <span class="quiet">deployment</span>;
   // What belongs to a subscription has a log under its negative ID.
   if (id < 0n) return <a href={`/admin/subscriptions/${-id}`}>{`subscription ${-id}`}</a>;
-  // What a person owns, or an organization that was deleted.
-  if (name === undefined) return <span class="quiet">{`account ${id}`}</span>;
+  // What a person owns: mostly the person did it, or it was done to the person.
+  const person = actor.type !== 'robot_ac' && actor.id === id ? actor.name : isPerson(object, id) && object.name;
+  if (name === undefined && person) return <bdi>{person}</bdi>;
+  if (name === undefined) return <span class="quiet">{`a former organization or person (${id})`}</span>;
   return (
     <a href={orgPath(name, '/audit')}>
       <bdi>{name}</bdi>
