@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
 import { itLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
+import { cliAs } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
+import { CERTIFICATE, sar } from '../support/services/kubernetes.ts';
 import { lacks } from '../support/services/requirements.ts';
 
 const MARKUP = '<img src=x onerror="document.title=1"><b>bold</b>';
@@ -114,6 +116,56 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     await dialog.getByRole('button', { name: 'Remove cluster' }).click();
     await page.getByText('The cluster edge was removed.').waitFor();
     await page.getByRole('heading', { name: 'Clusters' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('The page of a cluster leads from its name to kubectl get pods in four steps, and shows what was asked there', async () => {
+    const call = atrium.as('ann');
+    const made = await call('POST', '/orgs/acme/clusters', { name: 'steps', uid: randomUUID() });
+    // Longer than a number of JavaScript.
+    const id = /"id":(\d+)/.exec(made.text)?.[1];
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go(`/orgs/acme/clusters/${id}`);
+    const isDone = (title: string) =>
+      page.locator('.cluster-steps li', { has: page.getByRole('heading', { name: title }) }).getByText('(done)');
+    await page.getByText('1 of 4 steps done.').waitFor();
+    await isDone('Registered').waitFor();
+    await page.getByText(/atrium kube agent steps/).waitFor();
+
+    // The robot of its agent, as the command line makes it.
+    const cli = cliAs(atrium, 'ann');
+    const { code, stdout } = await cli('kube agent steps --image registry.example.com/atrium:0.9.0');
+    assert.equal(code, 0);
+    const [token = ''] = /atr_\w+/.exec(stdout) ?? [];
+    const beat = { phase: 'Active', reason: 'Agent', message: 'agent 0.9.0: created 3 bindings' };
+    const robot = { Authorization: `token ${token}` };
+    assert.equal((await atrium.call('POST', `/api/v1/clusters/${id}/heartbeat`, beat, robot)).status, 204);
+    await isDone('Agent seen').waitFor();
+    await page.getByText('agent 0.9.0: created 3 bindings', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Choose who decides' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Way').selectOption('webhook');
+    await dialog.getByText(/will be able to connect, which is exec in pods/).waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await isDone('Who may connect').waitFor();
+    await page.getByText('atrium kube server-config steps').waitFor();
+
+    const set = { endpoint: 'https://steps.example.com:6443', caBundle: CERTIFICATE };
+    assert.equal((await call('PATCH', `/clusters/${id}`, set)).status, 200);
+    await isDone('kubeconfig').waitFor();
+    await page.getByText('All 4 steps are done.').waitFor();
+    await page.getByText(/kubectl --context atrium-acme-steps get pods/).waitFor();
+
+    const asked = { verb: 'list', resource: 'pods', namespace: 'web' };
+    for (const user of ['ann', 'ann', 'dan']) {
+      const review = sar({ user, resourceAttributes: asked });
+      assert.equal((await atrium.call('POST', `/api/v1/clusters/${id}/access-review`, review, robot)).status, 200);
+    }
+    await page.reload();
+    const rows = page.getByRole('table', { name: 'Who asked lately' }).getByRole('row');
+    await rows.filter({ hasText: 'ann' }).getByRole('cell', { name: '2', exact: true }).first().waitFor();
+    await rows.filter({ hasText: 'dan' }).waitFor();
     assert.deepEqual(faults, []);
   });
 

@@ -27,6 +27,7 @@ import {
   useClusterFields,
 } from './cluster-fields.tsx';
 import { ClusterHistory } from './cluster-history.tsx';
+import { ClusterGoverned, ClusterSteps } from './cluster-kubernetes.tsx';
 import { ClusterRecord } from './cluster-record.tsx';
 import { stateOf, titleOf } from './cluster-words.ts';
 
@@ -99,7 +100,9 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
       <Tabs label="Parts of the cluster" tabs={tabs} current={tab === '' ? address : `${address}?tab=${tab}`} />
       {tab === '' && (
         <>
+          <ClusterSteps org={org} cluster={cluster} />
           <ClusterFacts cluster={cluster} />
+          <ClusterGoverned cluster={cluster} />
           <ClusterAgent org={org} cluster={cluster} />
         </>
       )}

@@ -31,7 +31,7 @@ export function ImportClusterPage() {
     <Page
       title="Import a cluster"
       within={org}
-      lead="A name and its UID are enough. Its agent reports the rest, once it runs with a robot token."
+      lead="A name and its UID are enough. Then its page leads to kubectl get pods in three more steps."
     >
       <Form
         action={create}

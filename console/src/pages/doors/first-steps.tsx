@@ -25,7 +25,7 @@ export function FirstSteps() {
           href={org === undefined ? '/me/clusters' : orgPath(org, '/clusters')}
           icon="clusters"
           title="Import a cluster"
-          text="Give it a name and its UID. It shows as alive with its first heartbeat."
+          text="Give it a name and its UID. Its page leads you from there to kubectl get pods."
         />
         <FirstStep
           href={org === undefined ? '/model' : orgPath(org, '/access/why')}
