@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'sign-ins': 'token requests, while 20 people a second sign in with a provider; about three minutes',
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
+  kubernetes: 'access reviews next to allowed permissions, and a thousand a second beside GET /user; about two minutes',
   preview: 'previews of changes in an organization of 10,000 tuples; about half a minute',
   asking: 'access requests in an organization of 10,000 tuples, and an inbox of 1,000; about a minute',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
