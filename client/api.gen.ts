@@ -1502,6 +1502,20 @@ export type EditUserInput = {
   readonly prohibit_login?: boolean | undefined;
 };
 
+/** What is to change about a webhook. */
+export type EditWebhookInput = {
+  /** An https URL without a user and without a fragment. */
+  readonly url?: string | null | undefined;
+  /** What it hears of: *, KIND.* or actions. By default, everything. */
+  readonly types?: readonly string[] | null | undefined;
+  /** Whether messages are sent. By default, they are. */
+  readonly active?: boolean | null | undefined;
+  /** whsec_ and the base64 of 24 to 64 bytes. Null: one is generated. The former signs for a day. */
+  readonly secret?: string | null | undefined;
+  /** standard or cloudevents. By default, standard. */
+  readonly format?: string | null | undefined;
+};
+
 /** An email address of a user. */
 export type Email = {
   /** The address. */
@@ -3128,6 +3142,20 @@ export type NewUserInput = {
   readonly prohibit_login?: boolean | undefined;
 };
 
+/** A webhook that is to be created. */
+export type NewWebhookInput = {
+  /** An https URL without a user and without a fragment. */
+  readonly url: string;
+  /** What it hears of: *, KIND.* or actions. By default, everything. */
+  readonly types?: readonly string[] | null | undefined;
+  /** Whether messages are sent. By default, they are. */
+  readonly active?: boolean | null | undefined;
+  /** whsec_ and the base64 of 24 to 64 bytes. Null: one is generated. The former signs for a day. */
+  readonly secret?: string | null | undefined;
+  /** standard or cloudevents. By default, standard. */
+  readonly format?: string | null | undefined;
+};
+
 /** A secret with which a marketplace authenticates, without its text. */
 export type NotificationSecret = {
   /** Which marketplace it belongs to. */
@@ -3753,6 +3781,12 @@ export type ProviderTestStep = {
   readonly message: string;
 };
 
+/** How many events will be sent again. */
+export type QueuedEvents = {
+  /** How many will be sent. */
+  readonly queued: number;
+};
+
 /** Exactly one proof that the caller is who they were when they signed in. */
 export type ReauthenticationInput = {
   /** The password of the caller. */
@@ -3768,6 +3802,12 @@ export type RecoveryCodeState = {
   readonly left: number;
   /** When it was created. */
   readonly created_at: string;
+};
+
+/** From when on events are sent again. */
+export type RedeliverSinceInput = {
+  /** Events since this time are sent again. */
+  readonly since: string;
 };
 
 /** Which unfinished deliveries to retry. Everything that is given must match; an empty object means all. */
@@ -5331,6 +5371,103 @@ export type ViolatorUser = {
   readonly type?: 'robot_ac';
 };
 
+/** A receiver that is sent what changes. */
+export type Webhook = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Where messages are sent. */
+  readonly url: string;
+  /** What it hears of: *, KIND.* or actions of the audit log. */
+  readonly types: readonly string[];
+  /** The form of messages: standard, or cloudevents. */
+  readonly format: 'standard' | 'cloudevents';
+  /** Whether messages are sent. */
+  readonly active: boolean;
+  /** Why the server disabled it: failing, gone, creator, restored. Null: it did not. */
+  readonly disabled_reason: string | null;
+  /** When the server disabled it. */
+  readonly disabled_at: string | null;
+  readonly created_by: WebhookCreatedBy;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it was last changed. */
+  readonly updated_at: string;
+  /** When the receiver last accepted a message. */
+  readonly last_delivery_at: string | null;
+  /** The secret that signs, after it was set or generated. It is not shown again. */
+  readonly secret?: string;
+};
+
+/** An attempt to send a message. */
+export type WebhookAttempt = {
+  /** When it began. */
+  readonly at: string;
+  /** What the receiver answered. Null: it did not answer. */
+  readonly status: number | null;
+  /** Why it failed: timeout, connection, tls, dns, address_not_allowed, status. Null: it did not. */
+  readonly error: string | null;
+  /** How long it took, in milliseconds. */
+  readonly duration_ms: number;
+};
+
+/** Whose rights decide about its events: who created it, or changed it last. */
+export type WebhookCreatedBy = {
+  /** user or robot_ac. */
+  readonly type: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name, or name of the robot. */
+  readonly name: string;
+};
+
+/** An event on its way to a webhook, and what became of it. */
+export type WebhookDelivery = {
+  /** ID of the delivery. */
+  readonly id: string;
+  /** ID of the event, as in GET /events; also the webhook-id of the message. */
+  readonly event: string;
+  /** What happened, such as team.add_member. */
+  readonly type: string;
+  /** withheld: its creator may not see it any more. */
+  readonly state: 'pending' | 'delivered' | 'failed' | 'withheld';
+  /** The oldest first; at most 50. */
+  readonly attempts: readonly WebhookAttempt[];
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it is tried again, if it is pending. */
+  readonly next_attempt_at: string | null;
+};
+
+/** A public key that messages of webhooks are signed with. */
+export type WebhookKey = {
+  /** ID of the key. */
+  readonly id: string;
+  /** whpk_ and the base64 of an Ed25519 public key. */
+  readonly public_key: string;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it ceases to sign. Null: that is not known. */
+  readonly retires_at: string | null;
+};
+
+/** The public keys that messages of webhooks are signed with. */
+export type WebhookKeys = {
+  /** The newest first. Signatures v1a are made with it. */
+  readonly keys: readonly WebhookKey[];
+};
+
+/** What came of a test message. */
+export type WebhookTest = {
+  /** Whether the receiver accepted the message. */
+  readonly ok: boolean;
+  /** What the receiver answered. Null: it did not answer. */
+  readonly status: number | null;
+  /** Why it failed: timeout, connection, tls, dns, address_not_allowed, status. Null: it did not. */
+  readonly error: string | null;
+  /** How long it took, in milliseconds. */
+  readonly duration_ms: number;
+};
+
 export interface Operations {
   /** Get the public keys that hosted tokens and tokens for clusters are verified with */
   'GET /.well-known/jwks.json': {
@@ -5343,6 +5480,12 @@ export interface Operations {
     input: {
     };
     answer: OpenIdConfiguration;
+  };
+  /** Get the public keys that messages of webhooks are signed with */
+  'GET /.well-known/webhook-keys': {
+    input: {
+    };
+    answer: WebhookKeys;
   };
   /** List the audit entries of the whole deployment, newest first */
   'GET /admin/audit': {
@@ -5944,6 +6087,101 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** List the webhooks of the deployment */
+  'GET /admin/webhooks': {
+    input: {
+    };
+    answer: readonly Webhook[];
+  };
+  /** Create a webhook of the deployment */
+  'POST /admin/webhooks': {
+    input: {
+      body: NewWebhookInput | RawBody;
+    };
+    answer: Webhook;
+  };
+  /** Get a webhook of the deployment */
+  'GET /admin/webhooks/{id}': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: Webhook;
+  };
+  /** Change a webhook of the deployment; omitted fields stay unchanged */
+  'PATCH /admin/webhooks/{id}': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+      body?: EditWebhookInput | RawBody | undefined;
+    };
+    answer: Webhook;
+  };
+  /** Delete a webhook of the deployment */
+  'DELETE /admin/webhooks/{id}': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** List what was sent to a webhook of the deployment, or will be; newest first, of the last 30 days */
+  'GET /admin/webhooks/{id}/deliveries': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only deliveries in this state. */
+        state?: 'pending' | 'delivered' | 'failed' | 'withheld' | undefined;
+      };
+    };
+    answer: readonly WebhookDelivery[];
+  };
+  /** Send an event to a webhook of the deployment again */
+  'POST /admin/webhooks/{id}/deliveries/{delivery}/redeliver': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+        /** ID of the delivery. */
+        delivery: Id;
+      };
+    };
+    answer: WebhookDelivery;
+  };
+  /** Send all events since a time to a webhook of the deployment again */
+  'POST /admin/webhooks/{id}/redeliver': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+      body: RedeliverSinceInput | RawBody;
+    };
+    answer: QueuedEvents;
+  };
+  /** Send a test message to a webhook of the deployment now, also if it is not active */
+  'POST /admin/webhooks/{id}/test': {
+    input: {
+      path: {
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: WebhookTest;
   };
   /** List assignments: all for callers who can view roles, and otherwise those to the caller */
   'GET /authz/assignments': {
@@ -7452,6 +7690,123 @@ export interface Operations {
       body: EditRobotTokenPolicyInput | RawBody;
     };
     answer: RobotTokenPolicy;
+  };
+  /** List the webhooks of an organization */
+  'GET /orgs/{org}/webhooks': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+    };
+    answer: readonly Webhook[];
+  };
+  /** Create a webhook of an organization */
+  'POST /orgs/{org}/webhooks': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: NewWebhookInput | RawBody;
+    };
+    answer: Webhook;
+  };
+  /** Get a webhook of an organization */
+  'GET /orgs/{org}/webhooks/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: Webhook;
+  };
+  /** Change a webhook of an organization; omitted fields stay unchanged */
+  'PATCH /orgs/{org}/webhooks/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+      body?: EditWebhookInput | RawBody | undefined;
+    };
+    answer: Webhook;
+  };
+  /** Delete a webhook of an organization */
+  'DELETE /orgs/{org}/webhooks/{id}': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** List what was sent to a webhook of an organization, or will be; newest first, of the last 30 days */
+  'GET /orgs/{org}/webhooks/{id}/deliveries': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only deliveries in this state. */
+        state?: 'pending' | 'delivered' | 'failed' | 'withheld' | undefined;
+      };
+    };
+    answer: readonly WebhookDelivery[];
+  };
+  /** Send an event to a webhook of an organization again */
+  'POST /orgs/{org}/webhooks/{id}/deliveries/{delivery}/redeliver': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+        /** ID of the delivery. */
+        delivery: Id;
+      };
+    };
+    answer: WebhookDelivery;
+  };
+  /** Send all events since a time to a webhook of an organization again */
+  'POST /orgs/{org}/webhooks/{id}/redeliver': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+      body: RedeliverSinceInput | RawBody;
+    };
+    answer: QueuedEvents;
+  };
+  /** Send a test message to a webhook of an organization now, also if it is not active */
+  'POST /orgs/{org}/webhooks/{id}/test': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+        /** ID of a webhook. */
+        id: Id;
+      };
+    };
+    answer: WebhookTest;
   };
   /** Get a robot account */
   'GET /robots/{id}': {

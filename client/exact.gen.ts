@@ -117,6 +117,18 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /orgs/{org}/teams',
     'GET /user/teams',
   ],
+  '*.id *.created_by.id': [
+    'GET /admin/webhooks',
+    'GET /orgs/{org}/webhooks',
+  ],
+  'id created_by.id': [
+    'POST /admin/webhooks',
+    'GET /admin/webhooks/{id}',
+    'PATCH /admin/webhooks/{id}',
+    'POST /orgs/{org}/webhooks',
+    'GET /orgs/{org}/webhooks/{id}',
+    'PATCH /orgs/{org}/webhooks/{id}',
+  ],
   '*.id *.role.id *.to.id *.on.id *.created_by.id': [
     'GET /authz/assignments',
   ],

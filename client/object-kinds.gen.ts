@@ -24,4 +24,4 @@ export const PLACE_TYPES = ['organization', 'team', 'cluster_set', 'cluster', 'c
 /** The types that are found by name, in the order in which they are shown. */
 export const SEARCHED_TYPES = ['user', 'team', 'role', 'cluster', 'contract', 'robot_ac', 'organization'] as const;
 /** What events call that which changed. `account` is a user or an organization, for site administrators. */
-export const EVENT_KINDS = ['user', 'organization', 'team', 'role', 'assignment', 'cluster', 'contract', 'robot', 'token', 'guardrail', 'invitation', 'request', 'review', 'account'] as const;
+export const EVENT_KINDS = ['user', 'organization', 'team', 'role', 'assignment', 'cluster', 'contract', 'robot', 'token', 'guardrail', 'invitation', 'request', 'review', 'webhook', 'account'] as const;

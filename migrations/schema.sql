@@ -1427,6 +1427,112 @@ create table trust_rule (
   constraint trust_rule_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
 );
 
+create table webhook (
+  id bigint generated always as identity,
+  uid uuid not null,
+  owner_id bigint not null,
+  organization_id bigint,
+  url text not null,
+  types text[] not null,
+  format text not null,
+  active boolean not null,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  is_untold boolean not null default false,
+  sealed bytea not null,
+  sealed_before bytea,
+  before_until timestamp with time zone,
+  creator_id bigint not null,
+  scopes text[] not null,
+  since_revision bigint not null,
+  made_revision bigint not null,
+  reset_reason text,
+  last_delivery_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1,
+  constraint webhook_uid_key UNIQUE (uid),
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'creator'::text, 'restored'::text]))),
+  constraint webhook_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'cloudevents'::text]))),
+  constraint webhook_owner CHECK ((owner_id = COALESCE(organization_id, (0)::bigint)))
+);
+
+CREATE INDEX webhook_account ON webhook USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX webhook_organization ON webhook USING btree (owner_id, id);
+CREATE INDEX webhook_untold ON webhook USING btree (id) WHERE is_untold;
+
+create table webhook_delivery (
+  id bigint generated always as identity,
+  webhook_id bigint not null,
+  event text not null,
+  type text not null,
+  revision bigint not null,
+  place integer not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  object_kind text not null,
+  object_id bigint not null,
+  organization_id bigint,
+  organization_name text,
+  reason text,
+  state text not null default 'pending'::text,
+  attempts jsonb not null default '[]'::jsonb,
+  tries integer not null default 0,
+  first_attempt_at timestamp with time zone,
+  next_attempt_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  constraint webhook_delivery_event UNIQUE (webhook_id, event),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
+  constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'withheld'::text])))
+);
+
+CREATE INDEX webhook_delivery_created ON webhook_delivery USING btree (created_at);
+CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_list ON webhook_delivery USING btree (webhook_id, id);
+CREATE INDEX webhook_delivery_object ON webhook_delivery USING btree (webhook_id, object_kind, object_id, revision, place) WHERE (state = 'pending'::text);
+
+create table webhook_event (
+  revision bigint not null,
+  place integer not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  object_id bigint not null,
+  organization_id bigint,
+  organization_name text,
+  action text,
+  constraint webhook_event_pkey PRIMARY KEY (revision, place)
+);
+
+CREATE INDEX webhook_event_at ON webhook_event USING btree (at);
+CREATE INDEX webhook_event_organization ON webhook_event USING btree (organization_id, revision);
+
+create table webhook_key (
+  id bigint generated always as identity,
+  owner_id bigint not null default 0,
+  kid text not null,
+  public_key text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null default now(),
+  retires_at timestamp with time zone,
+  constraint webhook_key_kid_key UNIQUE (kid),
+  constraint webhook_key_pkey PRIMARY KEY (id),
+  constraint webhook_key_owner_id_check CHECK ((owner_id = 0))
+);
+
+create table webhook_sender (
+  id integer not null,
+  holder text,
+  until timestamp with time zone not null default now(),
+  revision bigint not null default 0,
+  stamp uuid,
+  poke bigint not null default 0,
+  constraint webhook_sender_pkey PRIMARY KEY (id),
+  constraint webhook_sender_id_check CHECK ((id = 1))
+);
+
 CREATE OR REPLACE FUNCTION account_count_change()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -36,6 +36,7 @@ import { wireSearch } from './search/search.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
 import { wireUnused } from './unused/unused.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
+import { wireWebhooks } from './webhooks/webhooks.wiring.ts';
 
 export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 
@@ -86,6 +87,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const reviews = wireReviews(infrastructure, identity, authz, { unused: unused.unused, impact: impact.impact });
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
+  const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong);
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const authzen = wireAuthzen(infrastructure, authz, requests);
@@ -144,6 +146,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       openFga: authz.openFga,
       events: events.events,
       reviews: reviews.reviews,
+      webhooks,
       flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */
@@ -169,6 +172,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
           search,
           unused,
           reviews,
+          webhooks,
         ].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
@@ -178,6 +182,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
         kubernetes.mountRoot,
         federation.mountRoot,
         authzen.mountRoot,
+        webhooks.mountRoot,
         marketplace.mountRoot,
       ],
       authzen: [authzen.mount],

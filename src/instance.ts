@@ -247,6 +247,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     }
     openFga?.start();
     bus.start();
+    features.webhooks.sender.start();
     return `http://${host}:${port}`;
   }
 
@@ -310,6 +311,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     await admin?.close();
     await bus.close();
     await openFga?.close();
+    await features.webhooks.sender.stop();
     await features.background.close();
     await denials.close(new Date());
     await flushUsage();

@@ -13,6 +13,8 @@ import {
 import { SESSION_ID_TOKENS } from './providers/provider-logout.store.ts';
 import { PROVIDER_SECRETS } from './providers/providers.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
+import { WEBHOOK_KEYS } from './webhooks/webhook-keys.store.ts';
+import { FORMER_WEBHOOK_SECRETS, WEBHOOK_SECRETS } from './webhooks/webhooks.store.ts';
 
 /** Everything that is sealed: key rotation seals it again, and the doctor checks whether it opens. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -28,4 +30,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   PARKED_REFRESH_TOKENS,
   TOTP_SECRETS,
   CLUSTER_TOKEN_KEYS,
+  WEBHOOK_SECRETS,
+  FORMER_WEBHOOK_SECRETS,
+  WEBHOOK_KEYS,
 ];

@@ -7,10 +7,12 @@ import { REVIEW_REQUESTS } from './review-requests.ts';
 import { ROLE_REQUESTS } from './role-requests.ts';
 import { SCIM_REQUESTS } from './scim-requests.ts';
 import { USER_REQUESTS } from './user-requests.ts';
+import { WEBHOOK_REQUESTS } from './webhook-requests.ts';
 
 /** Every route that there is, by method and path. test/contract/budget.test.ts fails if one is missing. */
 export const TABLE: Requests = {
   ...ORGANIZATION_REQUESTS,
+  ...WEBHOOK_REQUESTS,
   ...ROLE_REQUESTS,
   ...REVIEW_REQUESTS,
   ...USER_REQUESTS,

@@ -32,6 +32,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   tokens: 'Access tokens.',
   user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
   users: 'Users of the deployment, as others and site administrators see them.',
+  webhooks: 'Webhooks, which send other systems what changes, and what became of each message.',
 };
 
 export function tagsOf(operations: readonly { readonly tags?: readonly string[] }[]) {

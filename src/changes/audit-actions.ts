@@ -110,6 +110,11 @@ export const AUDIT_ACTIONS = {
   'delivery.redeliver': 'A site administrator retried a delivery.',
   'secret.add': 'A secret of a marketplace was added.',
   'secret.retire': 'A secret of a marketplace was retired.',
+  'webhook.create': 'A webhook was created.',
+  'webhook.update': 'A webhook was changed, and its events are what the user who changed it may see.',
+  'webhook.delete': 'A webhook was deleted.',
+  'webhook.disable':
+    'A webhook was disabled because its receiver failed or is gone, or its creator may not see events.',
   'access.denied': 'A change or an administrative call was denied, or several more were.',
   'deployment.restore': 'The deployment was restored from a backup.',
 } as const;

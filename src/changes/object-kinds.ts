@@ -283,7 +283,7 @@ export type ModelType = keyof Kinds;
  */
 export type ChangeKind = Kinds[ModelType]['source'] | TuplelessKind;
 /** What is written like anything else, but no right comes from it. */
-export const TUPLELESS_KINDS = ['guardrail', 'invitation', 'request', 'review'] as const;
+export const TUPLELESS_KINDS = ['guardrail', 'invitation', 'request', 'review', 'webhook'] as const;
 export type TuplelessKind = (typeof TUPLELESS_KINDS)[number];
 /** The types that roles can be assigned to. */
 export type PrincipalType = TypesWhere<{ isPrincipal: true }>;

@@ -92,6 +92,7 @@ const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibilit
   ['guardrail', { all: OBJECT_KINDS.role.viewAll, area: OBJECT_KINDS.role.area }],
   // Only owners see every review.
   ['review', { all: 'can_delete', area: OBJECT_KINDS.role.area }],
+  ['webhook', { all: 'can_edit', area: 'organization' }],
   // Whoever can add members sees all invitations.
   ['invitation', { all: 'can_add_member', area: 'organization' }],
 ]);

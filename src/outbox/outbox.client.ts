@@ -1,8 +1,6 @@
-import { createHmac } from 'node:crypto';
-import { traced } from '../base/tracing/trace.ts';
+import { createWebhookRequests } from '../base/outbound/webhook-requests.ts';
+import { signatureHeaders } from '../base/signature-headers.ts';
 import type { SendEvent } from './outbox.ts';
-
-const TIMEOUT_MS = 10_000;
 
 interface Receiver {
   readonly url: string;
@@ -10,28 +8,16 @@ interface Receiver {
   readonly secret: Buffer;
 }
 
-/** Sends events by a POST signed according to Standard Webhooks, so that receivers can use any of its libraries. */
+/** The operator has chosen the receiver, so it can be anywhere. */
+const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+
+/** Sends events as webhooks are sent, so that receivers can use any library of Standard Webhooks. */
 export function createOutboxClient({ url, secret }: Receiver, now: () => Date = () => new Date()): SendEvent {
+  const send = createWebhookRequests(EVERYWHERE);
   return async ({ uid, type, payload, createdAt }) => {
     const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(createdAt)},"data":${payload}}`;
-    const at = Math.floor(now().getTime() / 1000);
-    const signature = createHmac('sha256', secret).update(`${uid}.${at}.${body}`).digest('base64');
-    const headers = {
-      'Content-Type': 'application/json',
-      'webhook-id': uid,
-      'webhook-timestamp': String(at),
-      'webhook-signature': `v1,${signature}`,
-    };
-    const answer = await traced('POST event', { 'http.request.method': 'POST' }, (trace) =>
-      fetch(url, {
-        method: 'POST',
-        headers: { ...headers, ...trace },
-        body,
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      }),
-    );
-    await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`the receiver answered ${answer.status}`);
+    const signed = signatureHeaders({ id: uid, body, at: now() }, { secrets: [secret] });
+    const { status, error } = await send({ url, headers: { 'Content-Type': 'application/json', ...signed }, body });
+    if (error !== null) throw new Error(`the receiver did not accept an event: ${status ?? error}`);
   };
 }

@@ -18,6 +18,7 @@ import { FACTOR_REQUESTS } from './example-requests-factors.ts';
 import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
 import { KUBERNETES_REQUESTS } from './example-requests-kubernetes.ts';
 import { REVIEW_REQUESTS } from './example-requests-reviews.ts';
+import { WEBHOOK_REQUESTS } from './example-requests-webhooks.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -52,6 +53,7 @@ export const STORY: readonly NamedRequest[] = [
   ...USER_REQUESTS.slice(at),
   ...ADMIN_REQUESTS,
   ...REVIEW_REQUESTS,
+  ...WEBHOOK_REQUESTS,
   // They change who is in the organization.
   ...INVITATION_REQUESTS,
   ...KUBERNETES_REQUESTS,

@@ -24,6 +24,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   installerID: 'nothing',
   provider: 'nothing',
   code: 'nothing',
+  delivery: 'dlv_999999',
 };
 
 const EVALUATION = {
@@ -91,6 +92,16 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/orgs/:org/invitations': { email: '', team_ids: [] },
   'POST /api/v1/orgs/:org/invitations/:id/resend': undefined,
   'POST /api/v1/invitations/:code/accept': {},
+  'POST /api/v1/orgs/:org/webhooks': { url: '' },
+  'PATCH /api/v1/orgs/:org/webhooks/:id': {},
+  'POST /api/v1/orgs/:org/webhooks/:id/redeliver': { since: '2026-01-01T00:00:00Z' },
+  'POST /api/v1/orgs/:org/webhooks/:id/test': undefined,
+  'POST /api/v1/orgs/:org/webhooks/:id/deliveries/:delivery/redeliver': undefined,
+  'POST /api/v1/admin/webhooks': { url: '' },
+  'PATCH /api/v1/admin/webhooks/:id': {},
+  'POST /api/v1/admin/webhooks/:id/redeliver': { since: '2026-01-01T00:00:00Z' },
+  'POST /api/v1/admin/webhooks/:id/test': undefined,
+  'POST /api/v1/admin/webhooks/:id/deliveries/:delivery/redeliver': undefined,
   'POST /api/v1/orgs/:org/robots': { name: '' },
   'PATCH /api/v1/robots/:id': {},
   'POST /api/v1/robots/:id/tokens': { name: 'x' },

@@ -35,6 +35,14 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/orgs/:org/invitations/:id/resend': 'replaces the code; only the last answer counts',
   '/api/v1/robots/:id/trust_rules/explain': 'only reads',
   '/api/v1/user/clouds/:cloud/buckets': 'only reads',
+  '/api/v1/orgs/:org/webhooks/:id/test': 'sends a test, which stores nothing',
+  '/api/v1/orgs/:org/webhooks/:id/redeliver': 'receivers hear of every event at least once, and recognize it',
+  '/api/v1/orgs/:org/webhooks/:id/deliveries/:delivery/redeliver':
+    'receivers hear of every event at least once, and recognize it',
+  '/api/v1/admin/webhooks/:id/test': 'sends a test, which stores nothing',
+  '/api/v1/admin/webhooks/:id/redeliver': 'receivers hear of every event at least once, and recognize it',
+  '/api/v1/admin/webhooks/:id/deliveries/:delivery/redeliver':
+    'receivers hear of every event at least once, and recognize it',
   '/api/v1/user/device': 'a request that nobody approves expires, and its caller is not known',
   '/api/v1/user/device/:code': 'what was decided stays decided',
   '/api/v1/user/device/token': 'a program begins again if it lost the answer',

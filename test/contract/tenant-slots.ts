@@ -1,3 +1,6 @@
+import { ROBOT_SLOTS } from './robot-slots.ts';
+import { WEBHOOK_SLOTS } from './webhook-slots.ts';
+
 /**
  * Every place in which a request of a signed-in user can name something: parameters of the path, of the query (`?name`)
  * and fields of the body (`.name`, `.list[]`). A word behind the colon says what the place names; without one, it is
@@ -233,21 +236,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'DELETE /orgs/:org/invitations/:id': 'org id:invitation',
   'POST /orgs/:org/invitations/:id/resend': 'org id:invitation ?show_link:text',
   'POST /invitations/:code/accept': 'code:text .other_address .username:text .password:secret .full_name',
-  'GET /orgs/:org/robots': 'org PAGE ?name:robotName',
-  'POST /orgs/:org/robots': 'org .name .description',
-  'GET /robots/:id': 'id:robot',
-  'PATCH /robots/:id': 'id:robot .name .description',
-  'DELETE /robots/:id': 'id:robot',
-  'GET /robots/:id/tokens': 'id:robot PAGE',
-  'POST /robots/:id/tokens': 'id:robot TOKEN',
-  'POST /robots/:id/tokens/:token/rotate': 'id:robot token .overlap_hours .expires_at',
-  'DELETE /robots/:id/tokens/:token': 'id:robot token',
-  'GET /robots/:id/trust_rules': 'id:robot PAGE',
-  'POST /robots/:id/trust_rules': 'id:robot TRUST',
-  'POST /robots/:id/trust_rules/explain': 'id:robot .token:text',
-  'GET /robots/:id/trust_rules/:rule': 'id:robot rule:text',
-  'PUT /robots/:id/trust_rules/:rule': 'id:robot rule:text TRUST',
-  'DELETE /robots/:id/trust_rules/:rule': 'id:robot rule:text',
+  ...WEBHOOK_SLOTS,
+  ...ROBOT_SLOTS,
   'GET /orgs/:org/audit': 'org AUDIT ?cursor ?limit',
   'GET /orgs/:org/audit/export': 'org AUDIT ?format:text',
   'GET /orgs/:org/audit/verify': 'org ?cursor ?from',

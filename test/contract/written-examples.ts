@@ -1,3 +1,13 @@
+const WEBHOOK_DELIVERY = {
+  id: 'dlv_118',
+  event: '8412-0',
+  type: 'team.add_member',
+  state: 'pending',
+  attempts: [{ at: '2026-11-19T09:30:00Z', status: 503, error: 'status', duration_ms: 84 }],
+  created_at: '2026-11-19T09:30:00Z',
+  next_attempt_at: '2026-11-19T09:30:05Z',
+};
+
 /**
  * What a test server cannot answer, and why. The responses are written by hand, and the test only checks that they fit
  * their schemas.
@@ -16,6 +26,52 @@ export const WRITTEN_EXAMPLES: Readonly<
     }
   >
 > = {
+  checkWebhook: {
+    because: 'it calls a receiver',
+    parameters: { org: 'acme', id: 3 },
+    response: { ok: false, status: 503, error: 'status', duration_ms: 84 },
+  },
+  listWebhookDeliveries: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { org: 'acme', id: 3, state: 'pending' },
+    response: [WEBHOOK_DELIVERY],
+  },
+  retryWebhookDelivery: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { org: 'acme', id: 3, delivery: 'dlv_118' },
+    status: 202,
+    response: WEBHOOK_DELIVERY,
+  },
+  retryWebhookDeliveries: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { org: 'acme', id: 3 },
+    body: { since: '2026-11-18T09:00:00Z' },
+    status: 202,
+    response: { queued: 41 },
+  },
+  checkDeploymentWebhook: {
+    because: 'it calls a receiver',
+    parameters: { id: 3 },
+    response: { ok: false, status: 503, error: 'status', duration_ms: 84 },
+  },
+  listDeploymentWebhookDeliveries: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { id: 3, state: 'pending' },
+    response: [WEBHOOK_DELIVERY],
+  },
+  retryDeploymentWebhookDelivery: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { id: 3, delivery: 'dlv_118' },
+    status: 202,
+    response: WEBHOOK_DELIVERY,
+  },
+  retryDeploymentWebhookDeliveries: {
+    because: 'nothing is sent to receivers of the documentation',
+    parameters: { id: 3 },
+    body: { since: '2026-11-18T09:00:00Z' },
+    status: 202,
+    response: { queued: 41 },
+  },
   resetPassword: {
     because: 'it needs the code of an email',
     parameters: {},

@@ -13,6 +13,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   reviews: 'an access review',
   sessions: 'a browser session',
   subscriptions: 'a subscription',
+  webhooks: 'a webhook',
 };
 
 /** Parameters that mean the same wherever they occur, by place and name, or by operation, place and name. */

@@ -333,6 +333,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'RolePrincipal.assigned_at': 'When the role was assigned to the team.',
   'ServerVersion.version':
     'Version of the API, such as v1.27.0. The header X-Atrium-Release is the version of the release.',
+  'WebhookAttempt.at': 'When it began.',
   'Session.created_at': 'When the user signed in.',
   'Session.expires_at': 'When the session ends by itself.',
   'SignIn.password': 'Password of the user.',

@@ -263,6 +263,16 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   User: 'A user. A field that the caller may not see is empty, false or 1970-01-01T00:00:00Z.',
   UserReference: 'A user by ID and login name.',
   UserSearchResult: 'The users that a search found.',
+  EditWebhook: 'What is to change about a webhook.',
+  NewWebhook: 'A webhook that is to be created.',
+  QueuedEvents: 'How many events will be sent again.',
+  RedeliverSince: 'From when on events are sent again.',
+  Webhook: 'A receiver that is sent what changes.',
+  WebhookAttempt: 'An attempt to send a message.',
+  WebhookDelivery: 'An event on its way to a webhook, and what became of it.',
+  WebhookKey: 'A public key that messages of webhooks are signed with.',
+  WebhookKeys: 'The public keys that messages of webhooks are signed with.',
+  WebhookTest: 'What came of a test message.',
 };
 
 /** Schemas that have the properties of another one, in the same sense. */

@@ -74,6 +74,12 @@ export const LIMITS = {
     'access reviews',
     'their records are kept, so ask for a higher limit',
   ]),
+  webhooksPerOrganization: limit(
+    'LIMIT_WEBHOOKS_PER_ORGANIZATION',
+    20,
+    'webhooks of an organization, and of the whole deployment.',
+    ['this organization or deployment', 'webhooks', DELETE],
+  ),
   teamsPerRole: limit('LIMIT_TEAMS_PER_ROLE', 100, 'teams that a custom role is assigned to.', [
     'this role',
     'teams',

@@ -151,6 +151,14 @@ export const SETTINGS = {
     '',
     'Private networks where storage services may be called. By default, only the public internet is.',
   ),
+  WEBHOOK_ALLOWED_NETWORKS: networks(
+    '',
+    'Private networks where receivers of webhooks may be, also without TLS. By default, only the public internet is.',
+  ),
+  EVENT_RETENTION: whole(1, 365)(
+    '7',
+    'Days for which events are kept for webhooks, to be sent again. Deliveries are listed for 30 days.',
+  ),
   BUS_URL: urls('nats', 'tls')(
     'nats://127.0.0.1:4222',
     'URL at which clients reach the message bus. If it is a cluster, that of each server.',

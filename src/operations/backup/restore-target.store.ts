@@ -55,6 +55,14 @@ const TELL_BUS = sql(
   'update bus_state set changed_at = greatest(changed_at + 1, extract(epoch from clock_timestamp())::bigint)',
 );
 
+// A copy of a deployment must not send anything to receivers of the original.
+const SILENCE_WEBHOOKS = sql(
+  'restore.silenceWebhooks',
+  `update webhook set active = false, disabled_reason = 'restored', disabled_at = now(), is_untold = false,
+          reset_reason = null, version = version + 1 where active`,
+);
+const DROP_QUEUES = sql('restore.dropQueues', `update webhook_delivery set state = 'failed' where state = 'pending'`);
+
 export async function connectedServers(query: Query): Promise<{ count: number; hosts: string }> {
   const [row] = await query<{ count: number; hosts: string | null }>(SERVERS);
   return { count: row?.count ?? 0, hosts: row?.hosts ?? '' };
@@ -137,4 +145,6 @@ export async function setSequences(query: Query, ...lists: readonly (readonly Se
 export async function leapAhead(query: Query, former: bigint, now: Date): Promise<void> {
   await query(LEAP_AHEAD, [former, BigInt(now.getTime()) * 1000n]);
   await query(TELL_BUS);
+  await query(SILENCE_WEBHOOKS);
+  await query(DROP_QUEUES);
 }

@@ -71,6 +71,8 @@ for (const driver of API_DRIVERS) {
         ],
         '/orgs/:org/robots': ['ann', { name: 'twice' }],
         '/orgs/:org/teams': ['ann', { name: 'twice' }],
+        '/orgs/:org/webhooks': ['ann', { url: 'https://hooks.example.com/in', active: false }],
+        '/admin/webhooks': ['root', { url: 'https://hooks.example.com/in', active: false }],
         '/robots/:id/tokens': ['ann', { name: 'twice' }],
         '/robots/:id/trust_rules': [
           'ann',

@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'federation',
     'kubernetes',
   ],
-  ['requests', 'reviews', 'agent'],
+  ['requests', 'reviews', 'agent', 'webhooks'],
   ['authzen'],
   ['forward'],
   ['app', 'features', 'sealed-columns'],

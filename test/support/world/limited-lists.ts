@@ -54,6 +54,13 @@ export const LISTS: readonly List[] = [
   },
   ...(['assignmentsPerOrganization', 'assignmentsPerPrincipal'] as const).map((limit) => assignmentList(limit)),
   {
+    limit: 'webhooksPerOrganization',
+    prepare: organization,
+    grow: (atrium, { user, org }, name) =>
+      atrium.as(user)('POST', `/orgs/${org}/webhooks`, { url: `https://${name}.example.com/in`, active: false }),
+    size: 'select count(*)::integer as n from webhook where owner_id = $1',
+  },
+  {
     limit: 'guardrailsPerOrganization',
     prepare: organization,
     grow: (atrium, { user, org }, name) =>

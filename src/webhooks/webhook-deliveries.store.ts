@@ -1,0 +1,99 @@
+import { type Db, only, sql } from '../db/db.ts';
+import { createFilters } from '../db/filters.ts';
+import { type ChangeRow, DELIVERY_COLUMNS, type DeliveryRow, toChange, toDelivery } from './webhook.rows.ts';
+import type { WebhookDeliveryStore } from './webhook-deliveries.ts';
+import { enqueue } from './webhook-queue.store.ts';
+
+const GET = sql(
+  'webhookDeliveries.get',
+  `select ${DELIVERY_COLUMNS} from webhook_delivery d where d.webhook_id = $1 and d.id = $2`,
+);
+const QUEUE_AGAIN = `state = 'pending', tries = 0, first_attempt_at = null, next_attempt_at = now()`;
+const AGAIN = sql(
+  'webhookDeliveries.again',
+  `update webhook_delivery d set ${QUEUE_AGAIN} where d.webhook_id = $1 and d.id = $2 returning ${DELIVERY_COLUMNS}`,
+);
+const AGAIN_EVENTS = sql(
+  'webhookDeliveries.againEvents',
+  `update webhook_delivery d set ${QUEUE_AGAIN}
+    where d.webhook_id = $1 and d.event = any($2::text[]) and d.state <> 'pending' returning d.event`,
+);
+const POKE = sql('webhookDeliveries.poke', 'update webhook_sender set poke = poke + 1 where id = 1');
+const EVENTS_OF = sql(
+  'webhookDeliveries.eventsOf',
+  `select revision, place, at, action, kind, object_id, organization_id, organization_name from webhook_event
+    where organization_id = $1 and at >= $2 order by revision, place limit $3`,
+);
+const EVENTS = sql(
+  'webhookDeliveries.events',
+  `select revision, place, at, action, kind, object_id, organization_id, organization_name from webhook_event
+    where at >= $1 order by revision, place limit $2`,
+);
+// An event that was queued long ago stands where it stood: it must not be judged by where the webhook begins.
+const OPEN = sql(
+  'webhookDeliveries.open',
+  'update webhook set since_revision = least(since_revision, $2) where id = $1 returning since_revision',
+);
+
+export function createWebhookDeliveryStore(db: Db): WebhookDeliveryStore {
+  return {
+    async list(webhookId, state, { limit, offset }) {
+      const filters = createFilters(limit, offset, webhookId);
+      filters.require('webhook', 'd.webhook_id = $3');
+      filters.add('state', state, (one) => `d.state = ${one}`);
+      const rows = await db.query<DeliveryRow>(
+        filters.statement(
+          'webhookDeliveries.list',
+          (where) =>
+            `select ${DELIVERY_COLUMNS} from webhook_delivery d ${where} order by d.id desc limit $1 offset $2`,
+        ),
+        filters.values,
+      );
+      const counted = createFilters(webhookId);
+      counted.require('webhook', 'd.webhook_id = $1');
+      counted.add('state', state, (one) => `d.state = ${one}`);
+      const { total } = only(
+        await db.query<{ total: number }>(
+          counted.statement(
+            'webhookDeliveries.count',
+            (where) => `select count(*)::integer as total from webhook_delivery d ${where}`,
+          ),
+          counted.values,
+        ),
+      );
+      return { total, items: rows.map(toDelivery) };
+    },
+
+    async get(webhookId, id) {
+      const [row] = await db.query<DeliveryRow>(GET, [webhookId, id]);
+      return row && toDelivery(row);
+    },
+
+    async again(webhookId, id) {
+      return await db.transaction(async (query) => {
+        const [row] = await query<DeliveryRow>(AGAIN, [webhookId, id]);
+        query.later(POKE);
+        return row && toDelivery(row);
+      });
+    },
+
+    async eventsSince(organizationId, since, limit) {
+      const rows =
+        organizationId === undefined
+          ? await db.query<ChangeRow>(EVENTS, [since, limit])
+          : await db.query<ChangeRow>(EVENTS_OF, [organizationId, since, limit]);
+      return rows.map(toChange);
+    },
+
+    async againSince(webhookId, deliveries, events) {
+      return await db.transaction(async (query) => {
+        const again = await query<{ event: string }>(AGAIN_EVENTS, [webhookId, events]);
+        const [first] = deliveries;
+        if (first) await query(OPEN, [webhookId, first.change.revision - 1n]);
+        const added = await enqueue(query, deliveries);
+        query.later(POKE);
+        return again.length + added.length;
+      });
+    },
+  };
+}
