@@ -215,7 +215,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     await go('/admin/users/dan');
     await page.getByRole('button', { name: 'View as', exact: true }).click();
     await page.getByText('Viewing as dan. Read-only.').waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'Administration' }).count(), 0);
+    await page.getByRole('heading', { name: 'Administration' }).waitFor({ state: 'detached' });
     calls.length = 0;
     await go('/me');
     await page.getByLabel('Location').fill('Lisbon');
