@@ -82,6 +82,8 @@ describe('POST /clusters/{id}/access-review', () => {
       ['view', resource('get', 'pods@kube-system')],
       ['view', resource('create', 'selfsubjectaccessreviews.authorization.k8s.io')],
       ['view', resource('create', 'selfsubjectreviews.authentication.k8s.io')],
+      // Only read in these groups, whatever a resource there is called.
+      ['administer', resource('delete', 'secrets.rbac.authorization.k8s.io@shop')],
       ['view', path('get', '/version')],
       ['view', path('get', '/apis/apps/v1')],
       ['view', path('head', '/openapi/v3')],
