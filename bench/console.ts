@@ -234,6 +234,7 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     credentials: 'none',
     invitations: 'none',
     requests: 'req_1',
+    reviews: '1',
   };
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];

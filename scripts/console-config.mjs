@@ -42,6 +42,8 @@ const TOKENS = {
 };
 /** Only the two pages that list sessions need it. */
 const SESSIONS = { name: 'sessions', test: /[\\/]console[\\/]src[\\/]parts[\\/]session-table/, priority: 1 };
+/** Only the pages of access reviews need it. */
+const REVIEWS = { name: 'reviews', test: /[\\/]console[\\/]src[\\/]pages[\\/]reviews[\\/]review-words/, priority: 1 };
 const SHARED = { name: 'shared', minShareCount: 2 };
 
 /** How the web console is built. */
@@ -64,7 +66,18 @@ export function consoleConfig(outDir) {
       rolldownOptions: {
         output: {
           codeSplitting: {
-            groups: [EDITOR, AUDIT_CHAIN, FRAME, ACCESS_CHANGES, ACCESS_ANSWERS, SESSIONS, PASSKEYS, TOKENS, SHARED],
+            groups: [
+              EDITOR,
+              AUDIT_CHAIN,
+              FRAME,
+              ACCESS_CHANGES,
+              ACCESS_ANSWERS,
+              SESSIONS,
+              REVIEWS,
+              PASSKEYS,
+              TOKENS,
+              SHARED,
+            ],
           },
         },
       },

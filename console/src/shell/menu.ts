@@ -39,6 +39,7 @@ export function organizationGroups(org: string): readonly Group[] {
       entries: [
         { ...at('/access/why', 'Access', 'why'), also: [`${root}/access`] },
         at('/requests', 'Requests', 'key'),
+        at('/reviews', 'Reviews', 'check'),
         at('/guardrails', 'Guardrails', 'guardrails'),
         at('/audit', 'Audit log', 'audit'),
       ],

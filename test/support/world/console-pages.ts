@@ -12,6 +12,7 @@ export const NOUNS = [
   'credentials',
   'invitations',
   'requests',
+  'reviews',
 ] as const;
 
 /** An object of each kind. */
@@ -40,6 +41,8 @@ const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
   '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],
   '/orgs/:org/requests/new': ({ clusters }) => [`?object=cluster:${clusters}&relation=can_edit`],
+  '/orgs/:org/reviews': () => ['?start=unused'],
+  '/orgs/:org/reviews/:id': () => ['?item=1'],
   '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
 };
 

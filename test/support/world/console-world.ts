@@ -102,6 +102,9 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
     permissions: [{ namespace: 'org_mgmt', action: 'view audit log' }],
     teamIDs: [Number(paymentsId)],
   });
+  const { id: reviewId } = await did('ann', 'POST', '/authz/reviews?org=acme', {
+    question: { kind: 'team', team: { name: 'operators' } },
+  });
   const { id: requestId } = await did('dan', 'POST', '/authz/requests?org=acme', {
     relation: 'can_view_members',
     object: { type: 'organization', name: 'acme' },
@@ -129,6 +132,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       providers: 'company',
       credentials: 'minio',
       requests: String(requestId),
+      reviews: String(reviewId),
       invitations: String(link).split('/').at(-1) ?? '',
     },
   };

@@ -64,3 +64,17 @@ export function expiryLines({ tokens, contracts, expiring }: Overview, org: stri
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
+
+/** What was not used, and could all be ended. Undefined if there is nothing, or if that is not known yet. */
+export function unusedSentence({ unused_access: unused }: Overview): string | undefined {
+  if (!unused?.complete) return undefined;
+  const parts = [
+    { count: unused.memberships, one: 'membership' },
+    { count: unused.assignments, one: 'assignment' },
+    { count: unused.permissions, one: 'permission of a role', many: 'permissions of roles' },
+  ]
+    .filter(({ count }) => count > 0)
+    .map(({ count, one, many }) => counted(count, one, many));
+  if (parts.length === 0) return undefined;
+  return `Not used in ${unused.days} days, and ending it changes nothing else: ${parts.join(', ')}.`;
+}

@@ -8,7 +8,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { capital } from '../../parts/capital.ts';
 import { Entries } from '../../parts/entries.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
-import { expiryLines, hasParts, type Overview, stateSentence } from './overview-words.ts';
+import { expiryLines, hasParts, type Overview, stateSentence, unusedSentence } from './overview-words.ts';
 import './overview.css';
 
 const SHOWN_ENTRIES = 8;
@@ -81,6 +81,7 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
   const { may } = useOrg();
   const { clusters } = overview;
   const expiring = expiryLines(overview, org);
+  const unused = unusedSentence(overview);
   return (
     <>
       <p class="overview-state">
@@ -136,6 +137,14 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
               </li>
             ))}
           </ul>
+        </Card>
+      )}
+      {unused !== undefined && (
+        <Card title="Unused access">
+          <p>{unused}</p>
+          <div>
+            <LinkButton href={orgPath(org, '/reviews?start=unused')}>Review it</LinkButton>
+          </div>
         </Card>
       )}
     </>
