@@ -3010,6 +3010,8 @@ export type NewReviewQuestionInput = {
   /** Of access: such as connect or can_connect. */
   readonly relation?: string | undefined;
   readonly object?: NewReviewQuestionObjectInput | undefined;
+  /** Of access to a cluster: a namespace of Kubernetes. */
+  readonly namespace?: string | undefined;
   readonly team?: NewReviewQuestionTeamInput | undefined;
   /** Of robot_tokens and unused: for how many days, 1 to 365. */
   readonly days?: number | undefined;
@@ -4367,6 +4369,8 @@ export type ReviewQuestion = {
   /** Of access: such as can_connect. */
   readonly relation?: string;
   readonly object?: ReviewQuestionObject;
+  /** Of access to a cluster: only in this namespace. */
+  readonly namespace?: string;
   readonly team?: ReviewQuestionTeam;
   /** Of robot_tokens and unused. */
   readonly days?: number;

@@ -90,6 +90,7 @@ export const review: Group = {
         name: { about: 'name of the review; by default, its question', value: 'TEXT' },
         'who-can': { about: 'who can do this on --object', value: 'RELATION', kind: 'relation' },
         object: { about: 'object of --who-can, such as cluster:prod', value: 'OBJECT', kind: 'object' },
+        namespace: { about: 'of --who-can on a cluster: only in this namespace', value: 'NAMESPACE' },
         team: { about: 'members and assignments of this team', value: 'TEAM', kind: 'team' },
         'older-than': { about: 'tokens of robots that are older than so many days', value: 'DAYS' },
         unused: { about: 'access that was not used in so many days', value: 'DAYS' },
@@ -99,6 +100,7 @@ export const review: Group = {
       },
       examples: [
         'atrium review start --who-can connect --object cluster:prod --reviewer ann --due 30d',
+        'atrium review start --who-can connect --object cluster:prod --namespace shop',
         'atrium review start --team contractors --end-undecided',
         'atrium review start --older-than 90',
         'atrium review start --unused 90',
@@ -114,6 +116,7 @@ export const review: Group = {
                   kind: 'access' as const,
                   relation: relationNamed(options['who-can']),
                   object: options.object === undefined ? undefined : readObject(options.object),
+                  namespace: options.namespace,
                 },
               ]),
           ...(options.team === undefined ? [] : [{ kind: 'team' as const, team: teamOf(options.team) }]),
@@ -125,6 +128,9 @@ export const review: Group = {
           throw misuse('use exactly one of --who-can, --team, --older-than and --unused');
         }
         if (options.object !== undefined && question.kind !== 'access') throw misuse('--object is for --who-can');
+        if (options.namespace !== undefined && question.kind !== 'access') {
+          throw misuse('--namespace is for --who-can');
+        }
         const body = {
           name: options.name,
           question,

@@ -1,11 +1,12 @@
 import { check, explainAll, type Graph, possibleUsers } from '../../packages/rebac/src/rebac.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { inOneMoment } from '../authz/one-moment.ts';
+import { assignmentsIn, everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { AppError } from '../base/errors.ts';
 import { isSingle } from '../changes/principal.ts';
 import { keyOf } from '../unused/credits.ts';
 import type { Grant, Unused, UnusedGrant } from '../unused/unused.ts';
-import type { EndableGrant, ItemDraft, ItemSource, Named, OldToken, ReviewQuestion } from './review.ts';
+import type { AccessQuestion, EndableGrant, ItemDraft, ItemSource, Named, OldToken, ReviewQuestion } from './review.ts';
 
 export interface FoundItems {
   readonly items: readonly ItemDraft[];
@@ -61,10 +62,10 @@ export function createReviewItems(
   /** An item for everything that gives it directly to a user or robot. Who has it in two ways has two items. */
   async function accessItems(
     organizationId: bigint,
-    { relation, object }: Extract<ReviewQuestion, { readonly kind: 'access' }>,
+    { relation, object, namespace }: AccessQuestion,
   ): Promise<FoundItems> {
     const holders = await inOneMoment(graphs, organizationId, organizationId, (graph) =>
-      holdersIn(graph, relation, `${object.type}:${object.id}`),
+      holdersIn(graph, partsOf(graph, relation, `${object.type}:${object.id}`, namespace)),
     );
     const known = new Map((await unused.grants(organizationId)).filter(isEndable).map((one) => [one.key, one]));
     const items: ItemDraft[] = [];
@@ -88,14 +89,29 @@ export function createReviewItems(
   }
 }
 
-function* holdersIn(graph: Graph, relation: string, object: string) {
+interface Part {
+  readonly relation: string;
+  readonly object: string;
+}
+
+/** In a namespace, what counts on the whole cluster, and the assignments that have this namespace. */
+function partsOf(graph: Graph, relation: string, object: string, namespace: string | undefined): readonly Part[] {
+  const given = namespace === undefined ? undefined : IN_NAMESPACES.get(relation)?.given;
+  if (namespace === undefined || given === undefined) return [{ relation, object }];
+  const some = assignmentsIn(graph, object, namespace).map((assignment) => ({ relation: given, object: assignment }));
+  return [{ relation: everywhere(relation), object }, ...some];
+}
+
+function* holdersIn(graph: Graph, parts: readonly Part[]) {
   const holders: { readonly user: string; readonly ways: readonly (readonly string[])[] }[] = [];
   for (const filter of ['user', 'robot_ac']) {
-    for (const user of possibleUsers(graph, { object, relation, filter })) {
+    for (const user of new Set(parts.flatMap((part) => possibleUsers(graph, { ...part, filter })))) {
       yield;
-      if (!isSingle(user) || !check(graph, { user, relation, object })) continue;
-      const { ways } = explainAll(graph, { user, relation, object }, MAX_WAYS);
-      const keys = ways.map((way) => way.flatMap(({ tuple }) => (tuple && keyOf(tuple)) ?? []));
+      const held = isSingle(user) ? parts.filter((part) => check(graph, { user, ...part })) : [];
+      if (held.length === 0) continue;
+      const keys = held
+        .flatMap((part) => explainAll(graph, { user, ...part }, MAX_WAYS).ways)
+        .map((way) => way.flatMap(({ tuple }) => (tuple && keyOf(tuple)) ?? []));
       holders.push({ user, ways: keys });
       // One more is enough to know that there are too many.
       if (holders.length > MAX_ITEMS * 2) return holders;

@@ -1,5 +1,6 @@
 import type { Model } from '../../packages/rebac/src/rebac.ts';
 import { doing } from '../authz/explain/explanation-text.ts';
+import { isNamespace, NOT_A_NAMESPACE, ONLY_CLUSTERS } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { GUARDED_TYPES, type GuardedType } from '../guardrails/guardrail.ts';
@@ -17,6 +18,7 @@ export interface QuestionInput {
   readonly kind: ReviewQuestion['kind'];
   readonly relation?: string | undefined;
   readonly object?: (Reference & { readonly type: string }) | undefined;
+  readonly namespace?: string | undefined;
   readonly team?: Reference | undefined;
   readonly days?: number | undefined;
 }
@@ -41,13 +43,21 @@ export async function readQuestion(
   const known = OBJECT_TYPES.find((one) => one === type && (GUARDED_TYPES as readonly string[]).includes(one));
   if (!known || known === 'token') throw invalidField('question.object', 'question.object has an unknown type');
   const relation = readRelation(model, known, input.relation);
+  const { namespace } = input;
+  requireNamespace(known, namespace);
   if (known === 'organization') return { kind, relation, object: { type: known, ...organization } };
   const which = reference.id ?? reference.name;
   if (which === undefined) throw invalidField('question.object', 'question.object must have an id or a name');
   const [object, another] = await references.objects(organization.id, known as GuardedType, which);
   if (!object) throw new AppError('notFound', `${known} does not exist`, { reason: 'not_found' });
   if (another) throw invalidField('question.object', 'several objects have this name: give the ID');
-  return { kind, relation, object: { type: known, ...object } };
+  return { kind, relation, object: { type: known, ...object }, ...(namespace !== undefined && { namespace }) };
+}
+
+function requireNamespace(type: string, namespace: string | undefined): void {
+  if (namespace === undefined) return;
+  if (type !== 'cluster') throw invalidField('question.namespace', ONLY_CLUSTERS);
+  if (!isNamespace(namespace)) throw invalidField('question.namespace', NOT_A_NAMESPACE);
 }
 
 /** As the API shows it, or without its prefix: `can_connect` or `connect`. */
@@ -68,7 +78,7 @@ function readDays(days: number | undefined): number {
 export function questionText(question: ReviewQuestion): string {
   switch (question.kind) {
     case 'access':
-      return `who can ${doing(question.relation, question.object.name)}`;
+      return `who can ${doing(question.relation, question.object.name)}${inNamespace(question.namespace)}`;
     case 'team':
       return `what the team ${question.team.name} holds`;
     case 'robot_tokens':
@@ -76,6 +86,10 @@ export function questionText(question: ReviewQuestion): string {
     case 'unused':
       return `access that was not used in ${daysText(question.days)}`;
   }
+}
+
+function inNamespace(namespace: string | undefined): string {
+  return namespace === undefined ? '' : ` in the namespace ${namespace}`;
 }
 
 function daysText(days: number): string {

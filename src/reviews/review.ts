@@ -8,9 +8,17 @@ export interface Named {
   readonly name: string;
 }
 
+/** Who holds a relation on an object, or in a namespace of a cluster. */
+export interface AccessQuestion {
+  readonly kind: 'access';
+  readonly relation: string;
+  readonly object: Named & { readonly type: string };
+  readonly namespace?: string;
+}
+
 /** What a review is about. Names are those of when it was started. */
 export type ReviewQuestion =
-  | { readonly kind: 'access'; readonly relation: string; readonly object: Named & { readonly type: string } }
+  | AccessQuestion
   | { readonly kind: 'team'; readonly team: Named }
   | { readonly kind: 'robot_tokens'; readonly days: number }
   | { readonly kind: 'unused'; readonly days: number };

@@ -54,6 +54,7 @@ const Question = named(
       }),
       relation: Type.Optional(Type.String(says('Of access: such as can_connect.'))),
       object: Type.Optional(Typed(OBJECT_TYPES, 'Of access: the object.')),
+      namespace: Type.Optional(Type.String(says('Of access to a cluster: only in this namespace.'))),
       team: Type.Optional(Reference('Of team: the team.')),
       days: Type.Optional(Type.Integer(says('Of robot_tokens and unused.'))),
     },
@@ -206,6 +207,7 @@ export const NewReviewBody = named(
               says('Of access: the object, by ID or name. By default, the organization.'),
             ),
           ),
+          namespace: Type.Optional(Type.String(says('Of access to a cluster: a namespace of Kubernetes.'))),
           team: Type.Optional(named_('Of team: the team, by ID or name.')),
           days: Type.Optional(Type.Integer(says('Of robot_tokens and unused: for how many days, 1 to 365.'))),
         },
@@ -245,11 +247,11 @@ export function readReview({
     name,
     id: id === undefined ? undefined : readIdNumber(id, what),
   });
-  const { kind, relation, object, team, days } = question;
+  const { kind, relation, object, namespace, team, days } = question;
   return {
     name,
     question: {
-      ...{ kind, relation, days },
+      ...{ kind, relation, namespace, days },
       object: object && { type: object.type === 'robot' ? 'robot_ac' : object.type, ...reference(object, 'object ID') },
       team: team && reference(team, 'team ID'),
     },

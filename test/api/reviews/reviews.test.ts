@@ -18,6 +18,44 @@ describe('Access reviews', () => {
   });
   after(() => atrium.close());
 
+  it('A review can ask about one namespace of a cluster', async () => {
+    const own = await openPlace(atrium);
+    const { org, call, operator, cluster, crew } = own;
+    const reviews = reviewsOf(org.name);
+    const shared = await cluster('shared', { clusterSetName: 'shared' });
+    const [gus, hal, ida] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+    for (const { id } of [gus, hal, ida]) await addMember(atrium.instance, BigInt(crew), id);
+    const on = { type: 'cluster', id: shared.id };
+    const to = ({ id }: { id: bigint }) => ({ type: 'user', id: Number(id) });
+    await assign(own, operator.id, to(gus), on, { namespaces: ['shop'] });
+    await assign(own, operator.id, to(hal), { type: 'cluster_set', name: 'shared' }, { namespaces: ['sh*'] });
+    await assign(own, operator.id, to(ida), on, { namespaces: ['web'] });
+    const ask = (question: object) =>
+      call('POST', reviews.path(), { question: { kind: 'access', relation: 'connect', ...question } });
+    const started = await ask({ object: { type: 'cluster', name: 'shared' }, namespace: 'shop' });
+    assert.equal(started.status, 201, started.text);
+    assert.equal(started.body.about, 'who can connect to shared in the namespace shop');
+    assert.equal(started.body.question.namespace, 'shop');
+    const items = await reviews.items(call, started.body.id);
+    const names = items.map(({ principal }) => principal.name);
+    assert.deepEqual(
+      [gus, hal, ida].map(({ name }) => names.includes(name)),
+      [true, true, false],
+    );
+    const item = itemOf(items, gus.name);
+    assert.equal(item.sentence, `${gus.name} has the role cluster-operator on shared in shop`);
+    const ended = await call('POST', reviews.path(`/${started.body.id}/items/${item.id}/end`));
+    assert.deepEqual([ended.status, ended.body.state], [200, 'ended'], ended.text);
+
+    for (const question of [
+      { object: { type: 'cluster', name: 'shared' }, namespace: 'Shop!' },
+      { object: { type: 'organization' }, namespace: 'shop', relation: 'can_view' },
+    ]) {
+      const rejected = await ask(question);
+      assert.deepEqual([rejected.status, rejected.body.errors?.[0].field], [422, 'question.namespace'], rejected.text);
+    }
+  });
+
   it('A review of a question lists what gives it, reviewers keep or end it, and the record is in the audit log', async () => {
     const { call, org, owner, dan, crew, prod, operator, robot } = place;
     const reviews = reviewsOf(org.name);

@@ -24,7 +24,7 @@ const UNDECIDED = [
   { value: 'end', label: 'ends' },
 ];
 const DAY_MS = 86_400_000;
-const FIELDS = ['name', 'question', 'reviewers', 'due_at'];
+const FIELDS = ['name', 'question', 'question.namespace', 'reviewers', 'due_at'];
 
 interface Props {
   readonly org: string;
@@ -40,6 +40,7 @@ export function StartReview({ org, kind: first, onClose }: Props) {
   const type = useSignal('cluster');
   const object = useSignal('');
   const relation = useSignal('can_connect');
+  const namespace = useSignal('');
   const team = useSignal('');
   const days = useSignal('90');
   const reviewers = useSignal('');
@@ -51,7 +52,9 @@ export function StartReview({ org, kind: first, onClose }: Props) {
   });
   const question = () => {
     if (kind.value === 'access') {
-      return { relation: relation.value, object: { type: type.value, id: BigInt(object.value || 0) } };
+      const about = { relation: relation.value, object: { type: type.value, id: BigInt(object.value || 0) } };
+      const inside = type.value === 'cluster' ? namespace.value.trim() : '';
+      return inside === '' ? about : { ...about, namespace: inside };
     }
     return kind.value === 'team' ? { team: { name: team.value } } : { days: Number(days.value) };
   };
@@ -86,6 +89,14 @@ export function StartReview({ org, kind: first, onClose }: Props) {
         <>
           <RelationField type={type.value} relation={relation} />
           <ObjectPicker org={org} type={type} id={object} />
+          {type.value === 'cluster' && (
+            <TextField
+              label="Namespace"
+              value={namespace}
+              hint="Optional: only access in this namespace."
+              error={start.fieldError('question.namespace')}
+            />
+          )}
         </>
       )}
       {kind.value === 'team' && (
