@@ -75,6 +75,11 @@ const COMMANDS = {
     'ask for access that you lack, and decide about what other users ask for',
     async () => (await import('./commands/request.ts')).request,
   ),
+  webhook: entry(
+    'resources',
+    'send other systems what changes',
+    async () => (await import('./commands/webhook.ts')).webhook,
+  ),
   guardrail: entry(
     'access',
     'manage statements about access that must stay true',

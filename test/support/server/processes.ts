@@ -7,6 +7,8 @@ import { JUDGE, openTestServer, TEST_KEY, type TestServer } from './server.ts';
 export interface SecondProcess {
   readonly url: string;
   close(): Promise<void>;
+  /** As a crash or a machine without power ends it. */
+  kill(): Promise<void>;
 }
 
 export interface Pair {
@@ -19,7 +21,7 @@ export interface Pair {
 /** A server in this process, and a way to open others next to it with the same database and the same key. */
 export async function openPair(env: Readonly<Record<string, string>> = {}): Promise<Pair> {
   const atrium = await openTestServer({ driver: 'postgres', env });
-  const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY, ...JUDGE };
+  const shared = { ...env, DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY, ...JUDGE };
   return { atrium, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
 }
 
@@ -35,6 +37,10 @@ async function openSecondProcess(env: Record<string, string>, hearing = 'hearing
     url: String(first[0]).trim(),
     async close() {
       child.stdin.end();
+      await ended;
+    },
+    async kill() {
+      child.kill('SIGKILL');
       await ended;
     },
   };
