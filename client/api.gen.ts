@@ -3277,6 +3277,73 @@ export type Organization = {
   readonly orgType: string;
 };
 
+/** One thing that the file changes. */
+export type OrganizationFileChange = {
+  /** The section of the file. */
+  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'token_policy' | 'second_factor';
+  /** What is changed: a name, or an assignment in words. */
+  readonly name: string;
+  /** What happens to it. */
+  readonly kind: 'create' | 'update' | 'delete';
+  /** The change in words, one line for each part. */
+  readonly words: readonly string[];
+};
+
+/** What a file changed. */
+export type OrganizationFileReport = {
+  /** What differs between the file and the organization. */
+  readonly changes: readonly OrganizationFileChange[];
+  readonly unmanaged: OrganizationFileUnmanaged;
+  /** How many entries are already as in the file. */
+  readonly unchanged: number;
+  /** Whether nothing was written. */
+  readonly dry_run: boolean;
+};
+
+/** What is not in a section of the file, and is kept. Nothing of sections that the file does not have. */
+export type OrganizationFileUnmanaged = {
+  /** Teams. */
+  readonly teams: readonly string[];
+  /** Roles. */
+  readonly roles: readonly string[];
+  /** Assignments, in words. */
+  readonly assignments: readonly string[];
+  /** Robots. */
+  readonly robots: readonly string[];
+  /** Guardrails. */
+  readonly guardrails: readonly string[];
+};
+
+/** What a file would change, who gains and loses what, and what objects to it. */
+export type OrganizationPlan = {
+  /** What differs between the file and the organization. */
+  readonly changes: readonly OrganizationFileChange[];
+  readonly unmanaged: OrganizationFileUnmanaged;
+  readonly impact: Impact;
+  /** Empty if the file can be applied by the caller. */
+  readonly refusals: readonly OrganizationPlanRefusal[];
+  /** Guardrails that would be violated, also those that are only watched. */
+  readonly guardrails: readonly ImpactGuardrail[];
+  /** What looks like a mistake, such as a rename without was. */
+  readonly warnings: readonly string[];
+  /** Of the organization as the plan was made from it: send it as If-Match. */
+  readonly etag: string;
+};
+
+/** Why a change would be rejected, and the file with it. */
+export type OrganizationPlanRefusal = {
+  /** The section of the file. */
+  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'token_policy' | 'second_factor';
+  /** What the change is about. */
+  readonly name: string;
+  /** The status that the file would be rejected with. */
+  readonly status: number;
+  /** The reason, for programs. */
+  readonly reason: string;
+  /** The reason in words. */
+  readonly message: string;
+};
+
 /** A token to be tried. */
 export type OutsideTokenInput = {
   /** A token of another issuer. It is neither stored nor spent. */
@@ -7376,6 +7443,39 @@ export interface Operations {
     };
     answer: Contract;
   };
+  /** Export an organization as one YAML or JSON file: teams, roles, robots, guardrails and its rules */
+  'GET /orgs/{org}/file': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Only these sections, separated by commas, such as teams,roles. By default all. */
+        sections?: Text | undefined;
+        /** Members also by the IDs of their accounts. */
+        ids?: Text | undefined;
+        /** By default, JSON if the Accept header asks for JSON, otherwise YAML. */
+        format?: 'yaml' | 'json' | undefined;
+      };
+    };
+    answer: unknown;
+  };
+  /** Apply a file to an organization, all or nothing, and return what changed */
+  'PUT /orgs/{org}/file': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Change nothing. What the file would be rejected for is rejected in the same way. */
+        dry_run?: Text | undefined;
+      };
+      body: unknown | RawBody;
+    };
+    answer: OrganizationFileReport;
+  };
   /** List invitations: all for callers who can add members, and otherwise those that the caller has made */
   'GET /orgs/{org}/invitations': {
     input: {
@@ -7511,6 +7611,17 @@ export interface Operations {
       };
     };
     answer: Overview;
+  };
+  /** Plan a file: what would change, who gains and loses what, and what objects to it */
+  'POST /orgs/{org}/plan': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: unknown | RawBody;
+    };
+    answer: OrganizationPlan;
   };
   /** List the members of an organization as users: no membership is public, or hidden from members */
   'GET /orgs/{org}/public_members': {

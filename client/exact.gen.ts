@@ -8,6 +8,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   '?': [
     'GET /.well-known/jwks.json',
     'GET /authz/roles/export',
+    'GET /orgs/{org}/file',
     'GET /user/credentials',
     'GET /user/credentials/{credName}',
     'POST /user/deploy/orders',
@@ -271,6 +272,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
   ],
   'last_change.actor.id last_change.object.id': [
     'GET /orgs/{org}/overview',
+  ],
+  'impact.users.*.user.id impact.users.*.token_creators.*.id impact.users.*.gains.*.object.id impact.users.*.loses.*.object.id impact.users.*.keeps.*.object.id impact.unattended.*.object.id impact.refusals.*.guardrail.id impact.refusals.*.guardrail.violated_by.*.user.id impact.guardrails.*.id impact.guardrails.*.violated_by.*.user.id guardrails.*.id guardrails.*.violated_by.*.user.id': [
+    'POST /orgs/{org}/plan',
   ],
   '*.match.objects.*.id': [
     'GET /orgs/{org}/request_rules',

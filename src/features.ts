@@ -22,6 +22,7 @@ import { wireInvitations } from './invitations/invitations.wiring.ts';
 import { wireKubernetes } from './kubernetes/kubernetes.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
+import { wireOrganizationFile } from './organization-file/organization-file.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireProviders } from './providers/providers.wiring.ts';
@@ -85,6 +86,11 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });
   const impact = wireImpact(infrastructure, identity, authz, guardrails);
   const reviews = wireReviews(infrastructure, identity, authz, { unused: unused.unused, impact: impact.impact });
+  const organizationFile = wireOrganizationFile(infrastructure, authz, {
+    guardrails: guardrails.guardrails,
+    requestRules: requests.rules,
+    impact: impact.impact,
+  });
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
   const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong);
@@ -167,6 +173,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
           audit,
           overview,
           impact,
+          organizationFile,
           guardrails,
           events,
           search,

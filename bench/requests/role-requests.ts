@@ -83,6 +83,19 @@ export const ROLE_REQUESTS: Requests = {
       shot: () => ({ as: 'ann', path: '/authz/roles/import?org=acme', body: NO_ROLES, type: yaml, status: 422 }),
     },
   ],
+  'GET /api/v1/orgs/:org/file': get('everything of an organization of 50,000', '/orgs/acme/file'),
+  'POST /api/v1/orgs/:org/plan': {
+    what: '480 roles',
+    shot: () => ({
+      ...{ as: 'ann', method: 'POST', path: '/orgs/acme/plan', body: roleFile(480, 30, 'a'), type: yaml },
+    }),
+  },
+  'PUT /api/v1/orgs/:org/file': {
+    what: '480 changed roles',
+    shot: (_world, round) => ({
+      ...{ as: 'ann', path: '/orgs/acme/file', body: roleFile(480, 30, `filed ${round}`), type: yaml },
+    }),
+  },
   'POST /api/v1/authz/roles/preview': {
     what: 'all permissions to 50,000 members',
     shot: async (world) => {

@@ -19,6 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   kubernetes: 'What API servers and agents of clusters ask, and how kubectl gets in.',
   marketplace: 'Notifications of cloud marketplaces, installers and claims, and what became of them.',
   members: 'Members of organizations, and how they came to be.',
+  'organization-file': 'A whole organization as one file: exporting it, what it would change, and applying it.',
   organizations: 'Organizations, their names, and what they have, in numbers.',
   providers: 'OpenID Connect providers that users sign in with.',
   requests: 'Access requests, and the rules for them.',

@@ -41,6 +41,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'organization.create': '%actor created the organization %object',
   'organization.update': '%actor changed the organization %object%changed',
   'organization.delete': '%actor deleted the organization %object',
+  'organization.apply': '%actor applied the file of %object',
   'organization.second_factor': '%actor changed whether %object requires a second factor%changed',
   'name.release': '%actor released the reserved name %name',
   'team.create': '%actor created the team %object with the permission %permission',

@@ -18,6 +18,8 @@ export const REASONS = {
   not_for_robots: 'The route is about the account of a person or administers the site, so robots cannot call it.',
   not_for_people: 'Only robots can call this route.',
   sudo_forbidden: 'This cannot be done on behalf of another user.',
+  identity_changed: 'A file names an account by its login and its ID, and the login is that of another account.',
+  managed_elsewhere: 'An identity provider manages it, so it cannot be changed here.',
   escalation: 'The caller tried to grant more than they hold.',
   not_found: 'There is no such object, or the caller may not know of it.',
   route_not_found: 'The server has no such route.',

@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = {
   'organization.create': 'An organization was created.',
   'organization.update': 'An organization was changed.',
   'organization.delete': 'An organization was deleted.',
+  'organization.apply': 'The file of an organization was applied.',
   'organization.second_factor': 'An organization began or ceased to require a second factor of its members.',
   'name.release': 'A site administrator released a name that was reserved for the account that had it.',
   'team.create': 'A team was created.',

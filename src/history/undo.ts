@@ -55,6 +55,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'organization.create': 'beginning',
   'organization.update': 'nothing',
   'organization.delete': 'nothing',
+  'organization.apply': 'nothing',
   'organization.second_factor': 'nothing',
   'name.release': 'nothing',
   'team.create': { touches: itself, undo: undoTeamCreate },

@@ -14,7 +14,14 @@ import type { Impact, ImpactReport } from './impact.ts';
 import { ImpactEffect, UserImpact } from './user-impact.view.ts';
 import type { KeptHeld, ShownImpact } from './visible-impact.ts';
 
-const Report = named(
+export const ImpactGuardrail = named(
+  'ImpactGuardrail',
+  Type.Object({
+    ...ViolatedGuardrail.properties,
+    enforce: Type.Boolean({ description: 'Otherwise it is only watched, and the change would be made.' }),
+  }),
+);
+export const ImpactShown = named(
   'Impact',
   Type.Object({
     users: Type.Array(UserImpact, {
@@ -46,20 +53,11 @@ const Report = named(
           'rule, but none of the changes after it.',
       },
     ),
-    guardrails: Type.Array(
-      named(
-        'ImpactGuardrail',
-        Type.Object({
-          ...ViolatedGuardrail.properties,
-          enforce: Type.Boolean({ description: 'Otherwise it is only watched, and the change would be made.' }),
-        }),
-      ),
-      {
-        description:
-          'Guardrails that would be violated in the end, or by more people than now, also those that are only watched. ' +
-          'Empty if the caller may not view roles.',
-      },
-    ),
+    guardrails: Type.Array(ImpactGuardrail, {
+      description:
+        'Guardrails that would be violated in the end, or by more people than now, also those that are only watched. ' +
+        'Empty if the caller may not view roles.',
+    }),
   }),
 );
 
@@ -77,7 +75,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         extension: true,
         querystring: OrgQuery,
         body: ChangePlan,
-        response: { 200: Report },
+        response: { 200: ImpactShown },
       },
     },
     async (request, reply) => {
@@ -89,31 +87,36 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         throw invalidField('changes', 'changes must not be empty without at');
       const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
       const report = await impact.preview(asker, changes, question);
-      const { people, total, unattended, refusals, guardrails } = report;
-      const present = presenter(report);
-      const texts = new Map<ShownImpact, string>();
-      const users = await mapInSlices(people, ({ person: { id, name }, impact: shown, tokens }) => {
-        // Users who are alike share what is said, so it is written once.
-        const text = texts.get(shown) ?? writeJson(presentImpact(shown, present)).slice(1);
-        texts.set(shown, text);
-        const { type, id: number } = principalOf(id);
-        const user = { id: number, name, ...(type === 'robot_ac' && { type }) };
-        const live = tokens && { live_tokens: tokens.count, token_creators: [...tokens.creators] };
-        return `{"user":${writeJson(user)},${live ? `${writeJson(live).slice(1, -1)},` : ''}${text}`;
-      });
-      const rest = writeJson({
-        total,
-        unattended: unattended.map(present),
-        refusals: refusals.map(({ guardrail, ...refusal }) => ({
-          ...refusal,
-          ...(guardrail && { guardrail: presentGuardrail(guardrail) }),
-        })),
-        guardrails: guardrails.map((one) => ({ ...presentGuardrail(one), enforce: one.enforce })),
-      });
-      sendText(reply, `{"users":[${users.join(',')}],${rest.slice(1)}`);
+      sendText(reply, await impactText(report));
       return reply;
     },
   );
+}
+
+/** The report as JSON. There may be a thousand users, so it is written in pieces. */
+export async function impactText(report: ImpactReport): Promise<string> {
+  const { people, total, unattended, refusals, guardrails } = report;
+  const present = presenter(report);
+  const texts = new Map<ShownImpact, string>();
+  const users = await mapInSlices(people, ({ person: { id, name }, impact: shown, tokens }) => {
+    // Users who are alike share what is said, so it is written once.
+    const text = texts.get(shown) ?? writeJson(presentImpact(shown, present)).slice(1);
+    texts.set(shown, text);
+    const { type, id: number } = principalOf(id);
+    const user = { id: number, name, ...(type === 'robot_ac' && { type }) };
+    const live = tokens && { live_tokens: tokens.count, token_creators: [...tokens.creators] };
+    return `{"user":${writeJson(user)},${live ? `${writeJson(live).slice(1, -1)},` : ''}${text}`;
+  });
+  const rest = writeJson({
+    total,
+    unattended: unattended.map(present),
+    refusals: refusals.map(({ guardrail, ...refusal }) => ({
+      ...refusal,
+      ...(guardrail && { guardrail: presentGuardrail(guardrail) }),
+    })),
+    guardrails: guardrails.map((one) => ({ ...presentGuardrail(one), enforce: one.enforce })),
+  });
+  return `{"users":[${users.join(',')}],${rest.slice(1)}`;
 }
 
 function presenter({ nameOf, permissionOf }: Pick<ImpactReport, 'nameOf' | 'permissionOf'>) {

@@ -2,7 +2,7 @@ import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
 import { requireExpiryTerm } from '../base/expiry.ts';
 import { type Principal, principalOf, principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';
-import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
+import type { GuardrailCheck, GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { ToldViolation } from '../guardrails/new-violations.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
 import { compare, type Held } from '../simulation/comparison.ts';
@@ -84,18 +84,30 @@ export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
 export function createImpact({ open, names, checks, tokenCreators, ...parts }: ImpactParts) {
-  return { preview };
+  return { preview, report };
 
   async function preview(
-    { organizationId, organizationName, callerId }: PreviewCaller,
+    caller: PreviewCaller,
     changes: readonly PlannedChange[],
-    { withObjects, at }: PreviewOptions,
+    options: PreviewOptions,
+  ): Promise<ImpactReport> {
+    const { organizationName } = caller;
+    const isForFile = changes.some(({ action }) => action === 'roles.import');
+    return await report(caller, { ...options, isForFile }, (simulation, check) =>
+      makeChanges(simulation, changes, { ...parts, organizationName, check }),
+    );
+  }
+
+  /** What it is about is made in the simulation by `make`, which returns why it would be rejected. */
+  async function report(
+    { organizationId, organizationName, callerId }: PreviewCaller,
+    { withObjects, at, isForFile }: PreviewOptions & { readonly isForFile: boolean },
+    make: (simulation: Simulation, check: GuardrailCheck | undefined) => Promise<readonly Rejection[]>,
   ): Promise<ImpactReport> {
     const moment = at && requireExpiryTerm(at, new Date(), 'at');
     const simulation = await open(organizationId, callerId);
-    const isForFile = changes.some(({ action }) => action === 'roles.import');
     const check = await checks.open(organizationId, callerId, { copy: simulation.copy, isForFile });
-    const refusals = await makeChanges(simulation, changes, { ...parts, organizationName, check });
+    const refusals = await make(simulation, check);
     if (moment) await simulation.passTime(moment);
     const guardrails = (await check?.outcome(namesIn(simulation))) ?? [];
     const comparison = await compare(simulation, withObjects);

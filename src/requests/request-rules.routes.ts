@@ -37,7 +37,7 @@ const shared = {
     Type.Boolean(says('Whether access can be taken without an approval, for at most an hour. By default false.')),
   ),
 };
-const RuleBody = named(
+export const RuleBody = named(
   'NewRequestRule',
   Type.Object({
     name: Type.Optional(Type.String(says('Required and unique: the audit log names it.'))),
@@ -141,7 +141,7 @@ async function requirePerson(request: FastifyRequest): Promise<void> {
   throw new AppError('forbidden', 'robots do not change request rules', { reason: 'not_for_robots' });
 }
 
-function readRule({ match: matched, break_glass: breakGlass, ...rule }: Static<typeof RuleBody>): RuleInput {
+export function readRule({ match: matched, break_glass: breakGlass, ...rule }: Static<typeof RuleBody>): RuleInput {
   const { objects, cluster_sets: clusterSets, ...rest } = matched ?? {};
   return {
     ...{ ...rule, breakGlass },
@@ -155,7 +155,7 @@ function readRule({ match: matched, break_glass: breakGlass, ...rule }: Static<t
   };
 }
 
-function presentRule({ name, match: matched, longest, approvals, approvers, allow, breakGlass }: RequestRule) {
+export function presentRule({ name, match: matched, longest, approvals, approvers, allow, breakGlass }: RequestRule) {
   const { relations, objects, clusterSets, roles, requesters } = matched;
   return {
     name,

@@ -1,7 +1,7 @@
 import { createReferences } from '../assignments/assignment-references.store.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, type Statement, sql } from '../db/db.ts';
+import { type Db, type Query, type Statement, sql } from '../db/db.ts';
 import type { AskedType } from './access-request.ts';
 import type { RequestRule, RuleApprovers } from './request-rule.ts';
 import type { RequestRuleStore, RequestRules } from './request-rules.ts';
@@ -77,6 +77,12 @@ export function createRequestRuleStore(db: Db, write: Write): RequestRuleStore {
     if (names.length === 0) return [];
     return (await db.query<{ name: string }>(UNKNOWN[of], [organizationId, names])).map(({ name }) => name);
   }
+}
+
+/** As a part of a larger transaction or snapshot. */
+export async function readRequestRulesOf(query: Query, organizationId: bigint): Promise<readonly RequestRule[]> {
+  const [row] = await query<Row & Record<string, unknown>>(GET, [organizationId]);
+  return toRules(organizationId, row).rules;
 }
 
 function toRules(id: bigint, row: Row | undefined): RequestRules {

@@ -51,6 +51,9 @@ export interface RequestRuleStore {
   unknownNames(organizationId: bigint, of: 'role' | 'team', names: readonly string[]): Promise<readonly string[]>;
 }
 
+/** What a file creates next to the rules. */
+export type CreatedNames = Readonly<Record<'role' | 'team', readonly string[]>>;
+
 const MAX_RULES = 100;
 const MAX_NAME = 100;
 const MAX_LISTED = 100;
@@ -58,7 +61,7 @@ const MAX_APPROVALS = 3;
 
 /** The rules of an organization for access requests. The first one that matches decides. */
 export function createRequestRules(store: RequestRuleStore, isRelation: (relation: string) => boolean) {
-  return { get: store.get, put };
+  return { get: store.get, put, read };
 
   async function put(
     organizationId: bigint,
@@ -66,31 +69,42 @@ export function createRequestRules(store: RequestRuleStore, isRelation: (relatio
     inputs: readonly RuleInput[],
     precondition: (current: RequestRules) => void,
   ): Promise<RequestRules> {
+    return await store.put(organizationId, actor, await read(organizationId, inputs), precondition);
+  }
+
+  /** `created` are names that are there by the time that the rules are stored. */
+  async function read(
+    organizationId: bigint,
+    inputs: readonly RuleInput[],
+    created: CreatedNames = { role: [], team: [] },
+  ): Promise<RequestRule[]> {
     if (inputs.length > MAX_RULES) {
       const message = `an organization can have at most ${MAX_RULES} request rules`;
       throw new AppError('malformed', message, { reason: 'limit_reached', errors: [{ field: 'body', message }] });
     }
     const rules: RequestRule[] = [];
     for (const [place, input] of inputs.entries()) rules.push(await readRule(organizationId, input, `[${place}]`));
-    const names = new Set<string>();
+    const seen = new Set<string>();
     for (const [place, { name }] of rules.entries()) {
-      if (names.has(name.toLowerCase())) throw invalidField(`[${place}].name`, 'two rules have the same name');
-      names.add(name.toLowerCase());
+      if (seen.has(name.toLowerCase())) throw invalidField(`[${place}].name`, 'two rules have the same name');
+      seen.add(name.toLowerCase());
     }
-    await requireNames(organizationId, 'role', rules, ({ match }) => match.roles ?? [], 'match.roles');
-    await requireNames(organizationId, 'team', rules, ({ match }) => listOf(match.requesters), 'match.requesters');
-    await requireNames(organizationId, 'team', rules, ({ approvers }) => listOf(teamOf(approvers)), 'approvers');
-    return await store.put(organizationId, actor, rules, precondition);
+    const names = { organizationId, created, rules };
+    await requireNames(names, 'role', ({ match }) => match.roles ?? [], 'match.roles');
+    await requireNames(names, 'team', ({ match }) => listOf(match.requesters), 'match.requesters');
+    await requireNames(names, 'team', ({ approvers }) => listOf(teamOf(approvers)), 'approvers');
+    return rules;
   }
 
   async function requireNames(
-    organizationId: bigint,
+    { organizationId, created, rules }: { organizationId: bigint; created: CreatedNames; rules: RequestRule[] },
     of: 'role' | 'team',
-    rules: readonly RequestRule[],
     namesIn: (rule: RequestRule) => readonly string[],
     field: string,
   ): Promise<void> {
-    const unknown = await store.unknownNames(organizationId, of, [...new Set(rules.flatMap(namesIn))]);
+    const isNew = (name: string) => created[of].some((one) => one.toLowerCase() === name.toLowerCase());
+    const named = [...new Set(rules.flatMap(namesIn))].filter((name) => !isNew(name));
+    const unknown = await store.unknownNames(organizationId, of, named);
     const place = rules.findIndex((rule) => namesIn(rule).some((name) => unknown.includes(name)));
     const name = unknown[0]?.slice(0, MAX_NAME);
     if (place >= 0) throw invalidField(`[${place}].${field}`, `the organization has no ${of} ${JSON.stringify(name)}`);

@@ -98,6 +98,7 @@ export function wireRequests(
   return {
     asking,
     requests,
+    rules,
     requestable: requestable.requestable,
     mayBeAsked: requestable.mayBeAskedAbout,
     visibleAmong: requests.visibleAmong,

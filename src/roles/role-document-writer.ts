@@ -108,11 +108,11 @@ const PLAIN_LINE = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+,;'"!?-]*[\p{L}\p{M}\p{N}_.
 /** Older parsers do not read these words as text. */
 const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
-function writeInList(text: string): string {
+export function writeInList(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) ? text : quoted(text);
 }
 
-function onLine(text: string): string {
+export function onLine(text: string): string {
   return PLAIN_LINE.test(text) && !WORDS.test(text) ? text : quoted(text);
 }
 

@@ -23,6 +23,8 @@ export interface WrittenDocument extends Omit<RoleDocument, 'guardrails'> {
 
 export interface RoleEntry {
   readonly name: string;
+  /** What it was called before. */
+  readonly was?: string | undefined;
   readonly description: string;
   /** Actions by namespace. */
   readonly permissions: ReadonlyMap<string, readonly string[]>;
@@ -38,7 +40,7 @@ export const KIND = 'Roles';
 const MAX_FAULTS = 20;
 const MAX_ITEMS = 1000;
 const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'assignments', 'guardrails'];
-const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
+const ROLE_KEYS = ['name', 'was', 'description', 'permissions', 'teams'];
 const TEAM_KEYS = ['name', 'expires_at'];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -89,8 +91,10 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
     const permissions = Object.keys(groups ?? {}).map(
       (namespace) => [namespace, texts(groups ?? {}, `${path}.permissions.`, namespace)] as const,
     );
+    const was = text(fields, `${path}.`, 'was');
     return {
       name: name ?? '',
+      ...(was !== undefined && { was }),
       description: text(fields, `${path}.`, 'description') ?? '',
       permissions: new Map(permissions),
       teams: items(fields, `${path}.`, 'teams', readTeam),

@@ -14,7 +14,7 @@ import type { RoleFile } from './role-file.ts';
 import { readYaml } from './role-yaml.ts';
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'];
-const FORMATS = ['yaml', 'json'] as const;
+export const FORMATS = ['yaml', 'json'] as const;
 
 const ExportQuery = Type.Object({
   ...OrgQuery.properties,
@@ -148,16 +148,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastR
   const config = { access: holds('view_roles:org', 'authz') };
 
   platform.register(async (scope: Scope) => {
-    scope.addContentTypeParser(
-      YAML_TYPES,
-      { parseAs: 'buffer' },
-      async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
-        if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
-          throw new AppError('malformed', 'content encoding is not supported');
-        }
-        return readYaml(body);
-      },
-    );
+    acceptYaml(scope);
 
     scope.get(
       '/authz/roles/export',
@@ -235,7 +226,21 @@ export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastR
   });
 }
 
-function formatOf(request: FastifyRequest, asked: (typeof FORMATS)[number] | undefined): 'yaml' | 'json' {
+/** Lets bodies of a scope be YAML. */
+export function acceptYaml(scope: Scope): void {
+  scope.addContentTypeParser(
+    YAML_TYPES,
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
+      if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+        throw new AppError('malformed', 'content encoding is not supported');
+      }
+      return readYaml(body);
+    },
+  );
+}
+
+export function formatOf(request: FastifyRequest, asked: (typeof FORMATS)[number] | undefined): 'yaml' | 'json' {
   const accept = request.headers.accept ?? '';
   if (asked !== undefined) return asked;
   return accept.includes('json') && !accept.includes('yaml') ? 'json' : 'yaml';

@@ -74,7 +74,7 @@ interface Written {
 
 export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
   return {
-    read: (organizationId, wanted) => db.snapshot((query) => read(query, organizationId, TEAMS, wanted)),
+    read: (organizationId, wanted) => db.snapshot((query) => readRoleFile(query, organizationId, wanted, false)),
     change,
   };
 
@@ -88,7 +88,7 @@ export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
       const [organization] = await query(LOCK_ORGANIZATION, [organizationId]);
       if (!organization) return undefined;
       await query(LOCK_ROLES, [organizationId]);
-      const decision = await decide(await read(query, organizationId, LOCK_TEAMS, wanted));
+      const decision = await decide(await readRoleFile(query, organizationId, wanted, true));
       const { deletes } = decision.plan;
       const deletedIds = deletes.map(({ id }) => id);
       const ended = await endAssignments({ query, touch, record }, 'role', deletedIds, actor);
@@ -178,15 +178,14 @@ function without(ids: readonly bigint[], others: readonly bigint[]): bigint[] {
   return ids.filter((id) => !others.includes(id));
 }
 
-/** The names of teams are read once, not for each role that has them. */
-async function read(
+/** The names of teams are read once, not for each role that has them. In a transaction, what is read is locked. */
+export async function readRoleFile(
   query: Query,
   organizationId: bigint,
-  statement: typeof TEAMS,
   wanted: readonly WantedAssignment[] | undefined,
+  locks: boolean,
 ): Promise<RoleFileNow> {
-  const locks = statement === LOCK_TEAMS;
-  const rows = await query<{ id: bigint; name: string }>(statement, [organizationId]);
+  const rows = await query<{ id: bigint; name: string }>(locks ? LOCK_TEAMS : TEAMS, [organizationId]);
   const teams = rows.map(({ id, name }): Team => ({ id, name }));
   const names = new Map(teams.map(({ id, name }) => [id, name]));
   const roles = await mapInSlices(await readRoles(query, organizationId), (role) => ({

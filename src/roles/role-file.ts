@@ -221,7 +221,7 @@ export async function readRoles(document: RoleDocument, organizationName: string
 }
 
 /** An assignment whose end has passed is none: the file of yesterday must not bring it back. */
-function readEntry({ name, description, permissions, teams }: RoleEntry, now: Date): Wanted {
+function readEntry({ name, was, description, permissions, teams }: RoleEntry, now: Date): Wanted {
   for (const namespace of permissions.keys()) {
     if (!CATALOG.some((one) => one.namespace === namespace)) {
       throw new AppError('invalid', `unknown permission namespace: ${quote(namespace)}`);
@@ -236,6 +236,7 @@ function readEntry({ name, description, permissions, teams }: RoleEntry, now: Da
   for (const { end } of lasting) requireExpiryTerm(end, now);
   return {
     draft: draftOf(undefined, { name, description, permissions: pairs }),
+    was,
     teams: lasting.map(({ team }) => team),
     ends: new Map(lasting.flatMap(({ team, end }) => (end === undefined ? [] : [[team, end]]))),
   };

@@ -27,6 +27,8 @@ export interface RolesNow {
 /** A role from a file; its teams are still names. */
 export interface Wanted {
   readonly draft: RoleDraft;
+  /** What it was called before. */
+  readonly was?: string | undefined;
   readonly teams: readonly string[];
   /** When assignments end, by the names of the teams for which the file says so; null for never. */
   readonly ends?: ReadonlyMap<string, Date | null>;
@@ -56,22 +58,25 @@ export function planFor(
   prunes: boolean,
 ): Plan {
   const known = new Map(roles.map((role) => [role.name.toLowerCase(), role]));
-  const drafts = withTeams(wanted, teams).map(({ draft, terms }) => ({
-    ...draft,
-    teamExpiries: endsOf(known.get(draft.name.toLowerCase()), draft.teamIds, terms),
-  }));
-  const named = new Set(drafts.map((draft) => draft.name.toLowerCase()));
-  const pairs = drafts.map((next) => ({ current: known.get(next.name.toLowerCase()), next }));
-  const others = roles.filter((role) => !named.has(role.name.toLowerCase()));
+  const pairs = withTeams(wanted, teams).map(({ draft, terms }, place) => {
+    const current = known.get(draft.name.toLowerCase()) ?? formerOf(wanted[place]);
+    return { current, next: { ...draft, teamExpiries: endsOf(current, draft.teamIds, terms) } };
+  });
+  const named = new Set(pairs.map(({ current }) => current));
+  const others = roles.filter((role) => !named.has(role));
   const updates = pairs.flatMap(({ current, next }) => (current && isOther(current, next) ? [{ current, next }] : []));
   const creates = pairs.flatMap(({ current, next }) => (current ? [] : [next]));
   return {
     creates,
     updates,
     deletes: prunes ? others : [],
-    unchanged: drafts.length - creates.length - updates.length,
+    unchanged: pairs.length - creates.length - updates.length,
     unmanaged: prunes ? [] : others.map((role) => role.name).sort(byName),
   };
+
+  function formerOf(one: Wanted | undefined): StoredRole | undefined {
+    return one?.was === undefined ? undefined : known.get(one.was.toLowerCase());
+  }
 }
 
 type Terms = ReadonlyMap<bigint, Date | null>;

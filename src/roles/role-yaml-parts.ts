@@ -2,58 +2,92 @@ import { CST } from 'yaml';
 import { yieldToEventLoop } from '../base/scheduling/slices.ts';
 
 /**
- * Cuts a file of roles into parts that are small enough to be composed in one go each: the document with the last of its
- * roles, which says where the list ends, and lists of a few roles each. What is not in the shape of a file of roles stays whole, and must be small.
+ * Cuts a file into parts that are small enough to be composed in one go each: the document with the last entries of its
+ * lists, which say where the lists end, and lists of a few entries each. A list is the value of a key of the document, or
+ * of `items` in such a value. What is not in the shape of a file stays whole, and must be small.
  *
  * 1. Every token of the file is in exactly one part, so every check of the library is made.
  * 2. A cut list differs from the list in the file only by the items that it lacks, and by the comma before its first.
  */
-interface RoleYamlParts {
+interface YamlParts {
   readonly rest: readonly CST.Token[];
-  /** The key of the list that was cut, and its parts, each as a document of its own. */
-  readonly key: string | undefined;
+  /** Where the lists were that were cut, and their parts, each as a document of its own. */
+  readonly cuts: readonly Cut[];
+}
+
+interface Cut {
+  /** Such as `roles`, or `teams` and `items`. */
+  readonly path: readonly string[];
   readonly lists: readonly CST.Token[];
 }
 
 type List = CST.BlockSequence | CST.FlowCollection;
 type Item = CST.CollectionItem;
 
-const KEY = 'roles';
+/** Of a section that says more about itself. */
+const ITEMS = 'items';
 /** For the longest role that makes sense, with a thousand teams. */
 const MAX_TOKENS = 8_000;
 const TOKENS_IN_LIST = 2_000;
 const TOKENS_A_BREATH = 20_000;
 
-/** `refuse` gets the offset of what is too large. */
-export async function partsOf(tokens: readonly CST.Token[], reject: (offset: number) => never): Promise<RoleYamlParts> {
+/** `reject` gets the offset of what is too large. */
+export async function partsOf(tokens: readonly CST.Token[], reject: (offset: number) => never): Promise<YamlParts> {
   const document = tokens.find((token) => token.type === 'document');
-  const found = document?.type === 'document' ? findList(document.value) : undefined;
-  if (document?.type !== 'document' || !found) {
+  const map = document?.type === 'document' ? mapOf(document.value) : undefined;
+  if (document?.type !== 'document' || !map) {
     if (weigh(tokens) > MAX_TOKENS) reject(0);
-    return { rest: tokens, key: undefined, lists: [] };
+    return { rest: tokens, cuts: [] };
   }
-  const { map, pair, list } = found;
-  const items = list.items as readonly Item[];
-  const tail = tailOf(items);
-  const short = { ...pair, value: withItems(list, items.slice(tail)) };
-  const value = { ...map, items: map.items.map((item) => (item === pair ? short : item)) } as CST.Token;
-  const rest = tokens.map((token) => (token === document ? { ...document, value } : token));
+  const cuts: Cut[] = [];
+  const value = await withoutLists(map, [], cuts, reject);
+  const rest = tokens.map((token) => (token === document ? { ...document, value } : token)) as CST.Token[];
   if (weigh(rest) > MAX_TOKENS) reject(document.offset);
-  const lists = await cut(list, items.slice(0, tail), reject);
-  return {
-    rest,
-    key: KEY,
-    lists: lists.map((one) => ({ type: 'document', offset: one.offset, start: [], value: one })),
-  };
+  return { rest, cuts };
 }
 
-function findList(value: CST.Token | undefined) {
-  if (value?.type !== 'block-map' && !isFlow(value, '{')) return undefined;
-  const map = value as CST.BlockMap | CST.FlowCollection;
-  const pair = (map.items as Item[]).find(({ key }) => key && CST.isScalar(key) && textOf(key) === KEY);
-  const list = pair?.value;
-  if (!pair || !list || (list.type !== 'block-seq' && !isFlow(list, '['))) return undefined;
-  return { map, pair, list: list as List };
+type Mapping = CST.BlockMap | CST.FlowCollection;
+
+/** The mapping with only the last entries of its lists. The others are noted in `cuts`. */
+async function withoutLists(
+  map: Mapping,
+  path: readonly string[],
+  cuts: Cut[],
+  reject: (offset: number) => never,
+): Promise<CST.Token> {
+  const items: Item[] = [];
+  for (const pair of map.items as Item[]) {
+    const { key, value } = pair;
+    const name = key && CST.isScalar(key) ? textOf(key) : undefined;
+    const own = mapOf(value);
+    if (name !== undefined && isList(value) && (path.length === 0 || name === ITEMS)) {
+      items.push({ ...pair, value: await tailWithCut(value, [...path, name], cuts, reject) });
+    } else if (name !== undefined && own && path.length === 0) {
+      items.push({ ...pair, value: await withoutLists(own, [name], cuts, reject) });
+    } else items.push(pair);
+  }
+  return { ...map, items } as CST.Token;
+}
+
+async function tailWithCut(
+  list: List,
+  path: readonly string[],
+  cuts: Cut[],
+  reject: (offset: number) => never,
+): Promise<CST.Token> {
+  const all = list.items as readonly Item[];
+  const tail = tailOf(all);
+  const lists = await cut(list, all.slice(0, tail), reject);
+  cuts.push({ path, lists: lists.map((one) => ({ type: 'document', offset: one.offset, start: [], value: one })) });
+  return withItems(list, all.slice(tail));
+}
+
+function mapOf(value: CST.Token | undefined | null): Mapping | undefined {
+  return value?.type === 'block-map' || isFlow(value, '{') ? (value as Mapping) : undefined;
+}
+
+function isList(value: CST.Token | undefined | null): value is List {
+  return value?.type === 'block-seq' || isFlow(value, '[');
 }
 
 function isFlow(token: CST.Token | undefined | null, start: '{' | '['): boolean {

@@ -24,16 +24,26 @@ export async function readYaml(body: Buffer): Promise<unknown> {
   };
   const text = decode(body);
   const tokens = await tokensOf(text, lines, reject);
-  const { rest, key, lists } = await partsOf(tokens, (offset) => reject('one part has too many tokens', offset));
+  const { rest, cuts } = await partsOf(tokens, (offset) => reject('one part has too many tokens', offset));
   const document = compose(rest, text.length, reject);
-  if (key === undefined) return document;
-  const items: unknown[] = [];
-  for (const list of lists) {
-    await yieldToEventLoop();
-    items.push(...(compose([list], text.length, reject) as unknown[]));
+  for (const { path, lists } of cuts) {
+    const items: unknown[] = [];
+    for (const list of lists) {
+      await yieldToEventLoop();
+      for (const item of compose([list], text.length, reject) as unknown[]) items.push(item);
+    }
+    if (items.length > 0) prepend(document as Fields, path, items);
   }
-  const last = (document as Record<string, unknown[]>)[key] ?? [];
-  return { ...(document as object), [key]: [...items, ...last] };
+  return document;
+}
+
+type Fields = Record<string, unknown>;
+
+/** To the list that the path leads to. */
+function prepend(document: Fields, path: readonly string[], items: readonly unknown[]): void {
+  const last = path.at(-1) ?? '';
+  const parent = path.slice(0, -1).reduce((fields, key) => fields[key] as Fields, document);
+  parent[last] = [...items, ...((parent[last] ?? []) as unknown[])];
 }
 
 /** In one go, because the library knows no other way, so there must not be many tokens. */

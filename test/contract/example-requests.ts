@@ -63,6 +63,12 @@ const ORDER = {
     ],
   },
 };
+const ORGANIZATION = {
+  apiVersion: 'atrium/v1',
+  kind: 'Organization',
+  organization: 'acme',
+  teams: [{ name: 'on call', members: ['dan'] }],
+};
 const ROLES = {
   apiVersion: 'atrium/v1',
   kind: 'Roles',
@@ -331,6 +337,9 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['deleteGuardrail', ({ created: { guardrail = 0 } }) => ({ as: 'ann', path: { id: guardrail }, query: ORG })],
+  ['exportOrganizationFile', () => ({ as: 'ann', path: ORG, query: { format: 'json' } })],
+  ['previewOrganizationFile', () => ({ as: 'ann', path: ORG, body: ORGANIZATION })],
+  ['importOrganizationFile', () => ({ as: 'ann', path: ORG, query: { dry_run: true }, body: ORGANIZATION })],
   ['exportRoles', () => ({ as: 'ann', query: { ...ORG, format: 'json' } })],
   ['importRoles', () => ({ as: 'ann', query: { ...ORG, dry_run: true }, body: ROLES })],
   ['listTeamRoles', ({ id }) => ({ as: 'ann', path: { id: id.operators } })],

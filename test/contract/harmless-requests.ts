@@ -60,6 +60,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/preview': { changes: [{ action: 'role.create', role: { name: 'x' } }] },
   'PUT /api/v1/authz/roles/:id': {},
   'PUT /api/v1/authz/roles/import': {},
+  'POST /api/v1/orgs/:org/plan': {},
+  'PUT /api/v1/orgs/:org/file': {},
   'PATCH /api/v1/user': {},
   'PUT /api/v1/user/password': { new: 'short' },
   'POST /api/v1/user/factors/passkeys': { name: 'x', response: { clientDataJSON: '', attestationObject: '' } },

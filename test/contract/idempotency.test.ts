@@ -33,6 +33,7 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',
   '/api/v1/invitations/:code/accept': 'an invitation is accepted once, and its caller may not be known',
   '/api/v1/orgs/:org/invitations/:id/resend': 'replaces the code; only the last answer counts',
+  '/api/v1/orgs/:org/plan': 'only reads',
   '/api/v1/robots/:id/trust_rules/explain': 'only reads',
   '/api/v1/user/clouds/:cloud/buckets': 'only reads',
   '/api/v1/orgs/:org/webhooks/:id/test': 'sends a test, which stores nothing',

@@ -43,6 +43,9 @@ const BARE_VERBS = new Set(['signIn', 'signInWithPasskey', 'signOut']);
 const FORMLESS = new Set([
   'GET /api/v1/authz/roles/export',
   'PUT /api/v1/authz/roles/import',
+  'GET /api/v1/orgs/{org}/file',
+  'POST /api/v1/orgs/{org}/plan',
+  'PUT /api/v1/orgs/{org}/file',
   'POST /api/v1/user/deploy/orders',
   'GET /api/v1/user/deploy/orders/{id}/render/resources',
 ]);

@@ -36,6 +36,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['requests', 'reviews', 'agent', 'webhooks'],
   ['authzen'],
   ['forward'],
+  ['organization-file'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],
@@ -65,6 +66,7 @@ const TABLES = new Set([
   'scripts/openapi/words/property-words.ts',
   'test/contract/example-requests.ts',
   'test/contract/example-requests-admin.ts',
+  'test/contract/tenant-slots.ts',
   'test/runner/long.ts',
 ]);
 /** A folder with fewer files needs no rooms. */

@@ -1,0 +1,240 @@
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import type { Quotas } from '../changes/quotas.store.ts';
+import type { Work, Write } from '../changes/write.ts';
+import { type Db, type Query, sql } from '../db/db.ts';
+import { createFactorStore } from '../factors/factors.store.ts';
+import type { Permission } from '../identity/callers.ts';
+import { createTeamStore } from '../organizations/teams.store.ts';
+import { nameTaken, noTeam } from '../organizations/teams.ts';
+import { createRequestRuleStore, readRequestRulesOf } from '../requests/request-rules.store.ts';
+import { createRobotStore } from '../robots/robots.store.ts';
+import type { WantedAssignment } from '../roles/assignment-plan.ts';
+import { createRoleFileStore, readRoleFile } from '../roles/role-file.store.ts';
+import { createTokenPolicyStore } from '../tokens/token-policy.store.ts';
+import { NO_POLICY } from '../tokens/token-policy.ts';
+import type { Transaction } from '../users/users.store.ts';
+import { fingerprintOf } from './organization-content.ts';
+import type { OrganizationFileStore } from './organization-file.ts';
+import type { Account, OrganizationNow, StoredMember, StoredTeam } from './organization-now.ts';
+import type { OrganizationPlan } from './organization-plan.ts';
+import { planRoleParts } from './role-part-plan.ts';
+import { type MembersOfTeam, putMembers } from './team-members.store.ts';
+import type { TeamAfter } from './team-plan.ts';
+
+interface TeamRow {
+  id: bigint;
+  name: string;
+  description: string;
+  permission: Permission;
+  is_built_in: boolean;
+  is_scim: boolean;
+}
+
+interface MemberRow {
+  team_id: bigint;
+  id: bigint;
+  login: string;
+  expires_at: Date | null;
+  is_provided: boolean;
+}
+
+interface SettingsRow {
+  name: string;
+  requires_second_factor: boolean;
+  max_days: number | null;
+  expiry_required: boolean | null;
+}
+
+const SETTINGS = sql(
+  'organizationFile.settings',
+  `select a.name, a.requires_second_factor, p.max_days, p.expiry_required
+     from account a left join token_policy p on p.organization_id = a.id where a.id = $1 and a.kind = 'organization'`,
+);
+const LOCK = sql('organizationFile.lock', `select id from account where id = $1 and kind = 'organization' for update`);
+// Users are locked before teams wherever both are locked, and roles before teams.
+const LOCK_PEOPLE = sql(
+  'organizationFile.lockPeople',
+  'select id from account where id = any($1::bigint[]) order by id for key share',
+);
+const LOCK_ROLES = sql(
+  'organizationFile.lockRoles',
+  'select id from role where organization_id = $1 order by id for update',
+);
+const LOCK_TEAMS = sql(
+  'organizationFile.lockTeams',
+  'select id from team where organization_id = $1 order by id for update',
+);
+const LOCK_ROBOTS = sql(
+  'organizationFile.lockRobots',
+  'select id from robot where owner_id = $1 order by id for update',
+);
+const TEAMS = sql(
+  'organizationFile.teams',
+  `select t.id, t.name, t.description, t.permission, t.type = 'builtin' as is_built_in,
+          exists (select 1 from scim_group s where s.team_id = t.id) as is_scim
+     from team t where t.organization_id = $1 order by t.id`,
+);
+const MEMBERS = sql(
+  'organizationFile.members',
+  `select m.team_id, m.account_id as id, a.name as login, m.expires_at,
+          exists (select 1 from provider_membership p where p.team_id = m.team_id and p.account_id = m.account_id)
+            as is_provided
+     from team t join team_member m on m.team_id = t.id join account a on a.id = m.account_id
+    where t.organization_id = $1 order by m.team_id, m.account_id`,
+);
+const ROBOTS = sql(
+  'organizationFile.robots',
+  'select id, name, description from robot where owner_id = $1 order by id',
+);
+const ACCOUNTS = sql(
+  'organizationFile.accounts',
+  `select id, name as login from account where kind = 'user' and name_key = any($1::text[])`,
+);
+
+/** What is written in one transaction. Each part is written by the store of its own noun. */
+export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas): OrganizationFileStore {
+  return {
+    read: (id, logins, wanted) => db.snapshot((query) => read(query, id, logins, wanted, false)),
+
+    async apply(organizationId, { logins, wanted, fingerprint }, plan, actor, about) {
+      return await write(async (query, touch, record) => {
+        if ((await query(LOCK, [organizationId])).length === 0) return 'gone';
+        await query(LOCK_PEOPLE, [peopleOf(plan)]);
+        for (const statement of [LOCK_ROLES, LOCK_TEAMS, LOCK_ROBOTS]) await query(statement, [organizationId]);
+        const now = await read(query, organizationId, logins, wanted, true);
+        if (!now) return 'gone';
+        if ((await fingerprintOf(now)) !== fingerprint) return 'stale';
+        const counted = { entries: 0 };
+        const transaction = {
+          ...{ query, touch },
+          record: (entry: AuditEntry) => {
+            counted.entries++;
+            record(entry);
+          },
+        };
+        await put(transaction, plan, wanted, actor);
+        const object = { objectType: 'organization', objectId: organizationId };
+        record({ actor, organizationId, action: 'organization.apply', ...object, after: { ...about, ...counted } });
+        return 'applied';
+      });
+    },
+  };
+
+  async function put(
+    transaction: Transaction,
+    plan: OrganizationPlan,
+    wanted: readonly WantedAssignment[] | undefined,
+    actor: Actor,
+  ): Promise<void> {
+    const { organizationId } = plan;
+    // The stores of other nouns write in this transaction, with its statements, audit entries and limits.
+    const inside: Write = async <T, Made>(work: Work<T, Made>) =>
+      await work(transaction.query, transaction.touch, transaction.record, () => undefined);
+    await putTeams(transaction, inside, plan, actor);
+    await putRobots(inside, plan, actor);
+    const { roleParts, requestRules, tokenPolicy, secondFactor, today } = plan;
+    if (roleParts) {
+      const decide = async (now: Parameters<typeof planRoleParts>[1]) => {
+        const { roles, assignments, guardrails } = planRoleParts(organizationId, now, roleParts, today);
+        return { plan: roles, assignments, rules: guardrails };
+      };
+      await createRoleFileStore(db, inside).change(organizationId, wanted, decide, actor);
+    }
+    if (requestRules) {
+      await createRequestRuleStore(db, inside).put(organizationId, actor, requestRules, () => undefined);
+    }
+    if (tokenPolicy) {
+      await createTokenPolicyStore(db, inside).set(organizationId, { ...NO_POLICY, ...tokenPolicy }, actor);
+    }
+    if (secondFactor) await createFactorStore(db, inside).setRequired(organizationId, secondFactor.required, actor);
+  }
+
+  async function putTeams(transaction: Transaction, inside: Write, plan: OrganizationPlan, actor: Actor) {
+    const { organizationId, teams } = plan;
+    const store = createTeamStore(db, inside, quotas);
+    for (const { id } of teams.deletes) await store.remove(id, () => undefined, actor);
+    const changes: MembersOfTeam[] = [];
+    for (const team of teams.teams) {
+      const teamId = await putTeam(store, organizationId, team, actor);
+      changes.push({ ...team, id: teamId, organizationId });
+    }
+    await putMembers(transaction, changes, quotas.limits.teamsPerUser, actor);
+  }
+
+  async function putRobots(inside: Write, { organizationId, robots }: OrganizationPlan, actor: Actor) {
+    const store = createRobotStore(db, inside, quotas);
+    for (const { id } of robots.deletes) await store.remove(organizationId, id, () => undefined, actor);
+    for (const { id, current, name, description } of robots.robots) {
+      const draft = { name, description };
+      if (current && current.name === name && current.description === description) continue;
+      const put = current
+        ? await store.update(organizationId, id, () => draft, actor)
+        : await store.create(organizationId, draft, actor);
+      if (put === 'name taken') throw nameTaken();
+    }
+  }
+}
+
+async function putTeam(
+  store: ReturnType<typeof createTeamStore>,
+  organizationId: bigint,
+  { id, current, name, description, permission }: TeamAfter,
+  actor: Actor,
+): Promise<bigint> {
+  if (!current) {
+    const draft = { organizationId, name, description, permission, type: 'custom' as const, units: [] };
+    const made = await store.create(organizationId, draft, actor);
+    if (made === 'name taken') throw nameTaken();
+    if (!made) throw noTeam();
+    return made.id;
+  }
+  const isSame = current.name === name && current.description === description && current.permission === permission;
+  if (isSame) return id;
+  const updated = await store.update(id, (stored) => ({ ...stored, name, description, permission }), actor);
+  if (updated === 'name taken') throw nameTaken();
+  return id;
+}
+
+function peopleOf({ teams }: OrganizationPlan): bigint[] {
+  const changed = teams.teams.flatMap(({ joins, leaves }) => [
+    ...joins.map(({ account }) => account.id),
+    ...leaves.map(({ id }) => id),
+  ]);
+  return [...changed, ...teams.deletes.flatMap(({ members }) => members.map(({ id }) => id))];
+}
+
+/** In a transaction, what is read is locked. */
+async function read(
+  query: Query,
+  id: bigint,
+  logins: readonly string[],
+  wanted: readonly WantedAssignment[] | undefined,
+  locks: boolean,
+): Promise<OrganizationNow | undefined> {
+  const [settings] = await query<SettingsRow & Record<string, unknown>>(SETTINGS, [id]);
+  if (!settings) return undefined;
+  const members = Map.groupBy(await query<MemberRow & Record<string, unknown>>(MEMBERS, [id]), (row) => row.team_id);
+  const teams = await query<TeamRow & Record<string, unknown>>(TEAMS, [id]);
+  const accounts = await query<Account & Record<string, unknown>>(ACCOUNTS, [logins]);
+  return {
+    ...{ id, name: settings.name },
+    teams: teams.map((row) => toTeam(row, members.get(row.id) ?? [])),
+    robots: (await query<OrganizationNow['robots'][number] & Record<string, unknown>>(ROBOTS, [id])).map(
+      ({ id: robotId, name, description }) => ({ id: robotId, name, description }),
+    ),
+    roleFile: await readRoleFile(query, id, wanted, locks),
+    requestRules: await readRequestRulesOf(query, id),
+    tokenPolicy: { maxDays: settings.max_days, expiryRequired: settings.expiry_required ?? false },
+    secondFactor: settings.requires_second_factor,
+    accounts: new Map(accounts.map((row) => [row.login.toLowerCase(), { id: row.id, login: row.login }])),
+  };
+}
+
+function toTeam(row: TeamRow, members: readonly MemberRow[]): StoredTeam {
+  const { id, name, description, permission, is_built_in: isBuiltIn, is_scim: isScim } = row;
+  return { ...{ id, name, description, permission, isBuiltIn, isScim }, members: members.map(toMember) };
+}
+
+function toMember({ id, login, expires_at: expiresAt, is_provided: isProvided }: MemberRow): StoredMember {
+  return { id, login, expiresAt, isProvided };
+}

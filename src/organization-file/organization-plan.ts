@@ -1,0 +1,33 @@
+import type { Actor } from '../changes/audit-entry.ts';
+import type { RequestRule } from '../requests/request-rule.ts';
+import type { TokenPolicyEntry } from './organization-document.ts';
+import type { OrganizationNow } from './organization-now.ts';
+import type { RobotPlan } from './robot-plan.ts';
+import type { RolePartPlan, WantedRoleParts } from './role-part-plan.ts';
+import type { TeamPlan } from './team-plan.ts';
+
+/** What is done about a file. Undefined is what the file says nothing about, or nothing new. */
+export interface OrganizationPlan {
+  readonly organizationId: bigint;
+  readonly today: Date;
+  readonly teams: TeamPlan;
+  readonly robots: RobotPlan;
+  readonly roleParts: WantedRoleParts | undefined;
+  /** The state that the plan of roles was made in, and the plan. */
+  readonly after: OrganizationNow['roleFile'];
+  readonly roles: RolePartPlan;
+  readonly requestRules: readonly RequestRule[] | undefined;
+  readonly tokenPolicy: TokenPolicyEntry | undefined;
+  readonly secondFactor: { readonly required: boolean } | undefined;
+}
+
+/** Whose file it is, and who sent it. */
+export interface FileCaller {
+  readonly organizationId: bigint;
+  readonly organizationName: string;
+  readonly actor: Actor;
+  readonly isRobot: boolean;
+  readonly hasSecondFactor: boolean;
+  /** Rejects a session that was not proven lately. */
+  readonly requireProof: () => void;
+}

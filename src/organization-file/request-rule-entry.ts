@@ -1,0 +1,46 @@
+import type { RuleInput } from '../requests/request-rules.ts';
+import type { FieldReader } from './field-reader.ts';
+
+const KEYS = ['name', 'match', 'longest', 'approvals', 'approvers', 'allow', 'break_glass'];
+const MATCH = ['relations', 'objects', 'cluster_sets', 'roles', 'requesters'];
+
+/** A rule for access requests, as the file has it. What is wrong with its values is told by the rules for requests. */
+export function readRequestRule(reader: FieldReader, item: unknown, path: string): RuleInput {
+  const rule = reader.entry(item, path, KEYS);
+  const match = reader.entry(rule.match ?? {}, `${path}.match`, MATCH);
+  const approvals = rule.approvals ?? undefined;
+  if (approvals !== undefined && typeof approvals !== 'number') reader.fault(`${path}.approvals`, 'must be a number');
+  const objects = match.objects ?? undefined;
+  if (objects !== undefined && !Array.isArray(objects)) reader.fault(`${path}.match.objects`, 'must be a list');
+  return {
+    name: reader.text(rule, `${path}.`, 'name'),
+    match: {
+      relations: texts('relations'),
+      clusterSets: texts('cluster_sets'),
+      roles: texts('roles'),
+      objects: Array.isArray(objects) ? objects.map(readObject) : undefined,
+      ...(match.requesters !== undefined && { requesters: match.requesters }),
+    },
+    longest: reader.text(rule, `${path}.`, 'longest'),
+    approvals: typeof approvals === 'number' ? approvals : undefined,
+    approvers: rule.approvers,
+    allow: reader.flag(rule, path, 'allow'),
+    breakGlass: reader.flag(rule, path, 'break_glass'),
+  };
+
+  function texts(key: string): string[] | undefined {
+    const list = match[key] ?? undefined;
+    if (list === undefined) return undefined;
+    if (Array.isArray(list) && list.every((one) => typeof one === 'string')) return list;
+    reader.fault(`${path}.match.${key}`, 'must be a list of strings');
+    return undefined;
+  }
+
+  function readObject(given: unknown, place: number) {
+    const at = `${path}.match.objects[${place}]`;
+    const object = reader.entry(given, at, ['type', 'id', 'name']);
+    const type = reader.text(object, `${at}.`, 'type') ?? '';
+    const [id, name] = [reader.id(object, at), reader.text(object, `${at}.`, 'name')];
+    return { type: type === 'robot' ? 'robot_ac' : type, id, name };
+  }
+}
