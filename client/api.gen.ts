@@ -382,7 +382,8 @@ export type AuditEntry = {
   readonly organization_id: bigint;
   readonly actor: AuditEntryActor;
   readonly on_behalf_of?: AuditEntryOnBehalfOf;
-  readonly via?: AuditEntryVia;
+  /** What the change came through: a token of another issuer, or the endpoint for agents. Absent for all else. */
+  readonly via?: AuditedOutsideToken | 'mcp';
   /** What was done, such as role.create. */
   readonly action: string;
   readonly object: AuditEntryObject;
@@ -457,18 +458,6 @@ export type AuditEntryText = {
   readonly text?: string;
 };
 
-/** The token of another issuer that the robot was given its own for. Absent for every other credential. */
-export type AuditEntryVia = {
-  /** Its iss. */
-  readonly issuer: string;
-  /** Its sub. Null if it has none. */
-  readonly subject: string | null;
-  /** ID of the trust rule that accepted it. */
-  readonly rule: bigint;
-  /** Its jti. Null if it has none. */
-  readonly jti: string | null;
-};
-
 /** A part of an audit log, newest entry first. */
 export type AuditPage = {
   /** The entries of this page. */
@@ -500,6 +489,18 @@ export type AuditVerdictCheckpoint = {
   readonly hash: string;
   /** When these entries were verified. */
   readonly at: string;
+};
+
+/** The token of another issuer that the robot was given its own for. */
+export type AuditedOutsideToken = {
+  /** Its iss. */
+  readonly issuer: string;
+  /** Its sub. Null if it has none. */
+  readonly subject: string | null;
+  /** ID of the trust rule that accepted it. */
+  readonly rule: bigint;
+  /** Its jti. Null if it has none. */
+  readonly jti: string | null;
 };
 
 /** The authenticator app. Absent if there is none. */

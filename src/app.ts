@@ -30,6 +30,7 @@ import type { Callers } from './identity/callers.ts';
 import type { SecondFactors } from './identity/second-factor.ts';
 import type { SessionUsage } from './identity/sessions/session-usage.ts';
 import type { TokenUsage } from './identity/tokens/token-usage.ts';
+import { mcpFormat } from './mcp/mcp-error.view.ts';
 import { SCIM_PREFIX, scimFormat } from './scim/scim-error.view.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
@@ -40,7 +41,7 @@ const ASKS_ACCESS = /^\/access\/v1\/[^/?]+\/requests(?:[/?]|$)/;
 export type Mount = (scope: Scope) => void;
 
 /** Parts of the server that differ in their prefix or in the format of their errors. */
-type Place = 'platform' | 'root' | 'listener' | 'scim' | 'oauth' | 'authzen' | 'authzenRequests';
+type Place = 'platform' | 'root' | 'listener' | 'scim' | 'oauth' | 'authzen' | 'mcp' | 'authzenRequests';
 
 export interface AppParts {
   readonly config: Pick<
@@ -89,12 +90,14 @@ export function createApp(parts: AppParts) {
   const { config, metrics, baseUrl, mounts } = parts;
   const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
   const authzen = authzenFormat(() => `${baseUrl()}/api/v1/docs`);
+  const mcp = mcpFormat(baseUrl);
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
   const formatOf = (url: string = LISTENER_PREFIX) => {
     const path = originFormTarget(url);
     if (path.startsWith(SCIM_PREFIX)) return scimFormat;
     if (path.startsWith(`${OAUTH_PREFIX}/`)) return oauthFormat;
+    if (/^\/mcp(?:[/?]|$)/.test(path)) return mcp;
     if (path.startsWith(`${AUTHZEN_PREFIX}/`)) return ASKS_ACCESS.test(path) ? problemFormat : authzen;
     return hasListener && path.startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   };
@@ -132,8 +135,9 @@ export function createApp(parts: AppParts) {
   app.register(platformScope, { prefix: '/api/v1' });
   app.register(scimScope, { prefix: SCIM_PREFIX });
   app.register(oauthScope, { prefix: OAUTH_PREFIX });
-  app.register(authzenScope(authzen, mounts.authzen), { prefix: AUTHZEN_PREFIX });
-  app.register(authzenScope(problemFormat, mounts.authzenRequests), { prefix: AUTHZEN_PREFIX });
+  app.register(scopeWith(authzen, mounts.authzen), { prefix: AUTHZEN_PREFIX });
+  app.register(scopeWith(problemFormat, mounts.authzenRequests), { prefix: AUTHZEN_PREFIX });
+  app.register(scopeWith(mcp, mounts.mcp));
   if (hasListener) {
     // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
     const isElsewhere = config.MARKETPLACE_PORT !== undefined;
@@ -177,7 +181,7 @@ export function createApp(parts: AppParts) {
     scope.register(async (last) => book.rejectCovered(last));
   }
 
-  function authzenScope(format: ErrorFormat, mounts: readonly Mount[]) {
+  function scopeWith(format: ErrorFormat, mounts: readonly Mount[]) {
     return async (scope: Scope): Promise<void> => {
       scope.setErrorHandler((error, request, reply) => {
         parts.noteRejection(request, error);

@@ -21,6 +21,7 @@ import type { Infrastructure } from './infrastructure.ts';
 import { wireInvitations } from './invitations/invitations.wiring.ts';
 import { wireKubernetes } from './kubernetes/kubernetes.wiring.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
+import { wireMcp } from './mcp/mcp.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizationFile } from './organization-file/organization-file.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
@@ -98,6 +99,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const scim = wireScim(infrastructure);
   const authzen = wireAuthzen(infrastructure, authz, requests);
   const forward = wireForward(authzen.evaluations);
+  const mcp = wireMcp(infrastructure, identity, authzen.things, requests.asking);
   const wired = [
     {
       mount: (scope: Scope) =>
@@ -190,8 +192,10 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
         federation.mountRoot,
         authzen.mountRoot,
         webhooks.mountRoot,
+        mcp.mountRoot,
         marketplace.mountRoot,
       ],
+      mcp: [mcp.mount],
       authzen: [authzen.mount],
       authzenRequests: [authzen.mountRequests],
       oauth: [federation.mountOAuth],

@@ -169,6 +169,8 @@ const ALL_COUNTS = {
   /** Random organizations in which engine and reference evaluator are asked everything; and a real OpenFGA. */
   randomOrganizations: [6, 60, 1000],
   openFgaOrganizations: [0, 3, 20],
+  /** Questions to the endpoint for agents, each next to the same question to the API. */
+  agentQuestions: [20, 1000, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 2500, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */

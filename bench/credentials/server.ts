@@ -99,6 +99,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       listener: [],
       scim: [],
       authzen: [],
+      mcp: [],
       authzenRequests: [],
       oauth: [],
     },

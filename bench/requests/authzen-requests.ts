@@ -33,6 +33,9 @@ export const AUTHZEN_REQUESTS: Requests = {
   [`POST ${ROUTE}/requests`]: { as: 'POST /api/v1/authz/requests', because: 'asks for the same' },
   [`GET ${ROUTE}/requests/:id`]: { as: 'GET /api/v1/authz/requests/:id', because: 'shows less of the same' },
   [`POST ${ROUTE}/requests/:id/cancel`]: { as: 'POST /api/v1/authz/requests/:id/cancel', because: 'does the same' },
+  'POST /mcp': { as: 'POST /api/v1/authz/matrix', because: 'makes one such request' },
+  'GET /.well-known/oauth-protected-resource': { as: 'GET /.well-known/jwks.json', because: 'sends a constant' },
+  'GET /.well-known/oauth-protected-resource/mcp': { as: 'GET /.well-known/jwks.json', because: 'sends a constant' },
   'GET /.well-known/authzen-configuration/access/v1/:org': {
     as: 'GET /.well-known/jwks.json',
     because: 'sends a document that depends on nothing',

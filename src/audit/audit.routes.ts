@@ -63,19 +63,31 @@ const Entry = named(
       ),
     ),
     via: Type.Optional(
-      Type.Object(
-        {
-          issuer: Type.String({ description: 'Its iss.' }),
-          subject: Type.Unsafe<string | null>({
-            type: ['string', 'null'],
-            description: 'Its sub. Null if it has none.',
-          }),
-          rule: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the trust rule that accepted it.' }),
-          jti: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Its jti. Null if it has none.' }),
-        },
+      Type.Union(
+        [
+          named(
+            'AuditedOutsideToken',
+            Type.Object(
+              {
+                issuer: Type.String({ description: 'Its iss.' }),
+                subject: Type.Unsafe<string | null>({
+                  type: ['string', 'null'],
+                  description: 'Its sub. Null if it has none.',
+                }),
+                rule: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the trust rule that accepted it.' }),
+                jti: Type.Unsafe<string | null>({
+                  type: ['string', 'null'],
+                  description: 'Its jti. Null if it has none.',
+                }),
+              },
+              { description: 'The token of another issuer that the robot was given its own for.' },
+            ),
+          ),
+          Type.String({ enum: ['mcp'], description: 'The endpoint for agents of users.' }),
+        ],
         {
           description:
-            'The token of another issuer that the robot was given its own for. Absent for every other credential.',
+            'What the change came through: a token of another issuer, or the endpoint for agents. Absent for all else.',
         },
       ),
     ),

@@ -46,6 +46,8 @@ export interface ErrorDetail {
   readonly scimType?: ScimType;
   /** What is wrong with a token request, in the words of RFC 6749 and RFC 8693. */
   readonly oauthError?: OAuthError;
+  /** What the WWW-Authenticate header says, if it is more than the scheme. */
+  readonly challenge?: string;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
   /** The caller could ask for what is missing, in an access request. */

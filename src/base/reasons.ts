@@ -37,6 +37,8 @@ export const REASONS = {
   expired_denial: 'The denial that an access request refers to is too old: evaluate again.',
   invalid_denial_binding: 'The access request refers to a denial of something else, or to none of this server.',
   not_for_others: 'Access is requested by the user or robot who shall have it.',
+  insufficient_scope: 'The token has not the scope that a tool needs.',
+  confirmation_required: 'No other person would approve it, so the user has to ask in the web console.',
   not_an_approver: 'The caller could not make the change of the access request, or its rule does not let them decide.',
   own_request: 'Nobody decides an access request of their own.',
   not_acknowledged: 'An owner must acknowledge the last use of break glass first.',

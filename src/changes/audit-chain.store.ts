@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Statement, sql, type TransactionQuery } from '../db/db.ts';
-import { type AuditEntry, outsideTokenText } from './audit-entry.ts';
+import { type AuditEntry, viaText } from './audit-entry.ts';
 import { keepTexts } from './personal-texts.store.ts';
 import { commitTexts } from './personal-texts.ts';
 import { isRobotPrincipal, principalOf } from './principal.ts';
@@ -192,7 +192,7 @@ function linkOf(entry: AuditEntry, at: Date, previous: Buffer): HashedEntry {
     previous_hash: previous,
     on_behalf_id: sudoBy ? user.id : null,
     on_behalf_name: sudoBy ? user.name : null,
-    via: via ? outsideTokenText(via) : null,
+    via: via ? viaText(via) : null,
   };
 }
 

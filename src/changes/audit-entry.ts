@@ -8,8 +8,8 @@ export interface Actor {
   readonly requestId: string;
   /** The administrator who acts for that user, if one does. The audit log finds the change under the administrator. */
   readonly sudoBy?: { readonly id: bigint; readonly name: string };
-  /** The outside token that a robot acts with, if it does not have a stored one. */
-  readonly via?: OutsideToken;
+  /** The outside token that a robot acts with, if it does not have a stored one; or the endpoint for agents. */
+  readonly via?: OutsideToken | 'mcp';
 }
 
 /** A token of another issuer that a robot was given its own for. */
@@ -24,6 +24,10 @@ export interface OutsideToken {
 /** As it is stored, hashed and shown. */
 export function outsideTokenText({ issuer, subject, rule, jti }: OutsideToken): string {
   return JSON.stringify({ issuer, subject, rule: Number(rule), jti });
+}
+
+export function viaText(via: NonNullable<Actor['via']>): string {
+  return typeof via === 'string' ? JSON.stringify(via) : outsideTokenText(via);
 }
 
 /** Whoever acts if nobody does. */

@@ -90,6 +90,7 @@ export function sendError(
     logOf(request)[level]({ err: cause, kind: error.kind }, safeText(error.message));
   }
   if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', format.challenge ?? 'token');
+  if (error.detail.challenge) reply.header('WWW-Authenticate', error.detail.challenge);
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
   return reply

@@ -29,6 +29,8 @@ export interface RequestInput {
   readonly reason: string;
   readonly remedy: ChosenRemedy | undefined;
   readonly isBreakGlass: boolean;
+  /** Rejects what no other person would approve: the caller may have been talked into it. */
+  readonly needsApproval?: boolean;
 }
 
 /** Who asks, and with which token. */
@@ -96,6 +98,7 @@ export function createAsking(parts: Parts) {
     const wish: Wish = { organizationId, callerId: actor.id, relation, object, namespaces, isBreakGlass };
     await requireNotAllowed(wish);
     const { change, rule } = await requestable.choose(wish, input.remedy);
+    if (input.needsApproval && rule.approvals === 0) throw confirmationRequired();
     if (change.action !== 'assignment.create' && !reachesOrganization(asker.limits, organizationId)) {
       throw notRequestable('joining a team gives more than the limits of the token');
     }
@@ -220,6 +223,11 @@ export async function newAssignment(
     on: namespaces ? { ...on, namespaces } : on,
     ...{ reason, expiresAt: until },
   };
+}
+
+function confirmationRequired(): AppError {
+  const message = 'no other person would approve this: ask in the web console';
+  return new AppError('forbidden', message, { reason: 'confirmation_required' });
 }
 
 function checkInput({ reason }: RequestInput): void {

@@ -61,6 +61,8 @@ interface AccessOptions {
   readonly isNamedOpenly?: boolean;
   /** For proxies that pass the credential of their users on: nobody acts for another, and only callers are counted. */
   readonly isForProxies?: boolean;
+  /** Only with a token in the header, never in a session, and on behalf of nobody else. */
+  readonly isTokenOnly?: boolean;
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication, or in a session. */

@@ -170,7 +170,9 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   async function admitFull(request: FastifyRequest, access: SignedAccess): Promise<void> {
-    const credential = readCredential(request, queryTokens && access.queryToken === true);
+    const sent = readCredential(request, queryTokens && access.queryToken === true);
+    const isOther = access.isTokenOnly && (sent.kind !== 'token' || isBasic(sent));
+    const credential: Credential = isOther ? { kind: 'none' } : sent;
     if (access.basic && credential.kind === 'token' && !isBasic(credential)) {
       throw new AppError('unauthenticated', 'this call needs Basic authentication');
     }
@@ -184,7 +186,7 @@ export function createAdmission(options: AdmissionOptions) {
     }
     if (!access.enrolling && mustEnroll(shown) && (await secondFactors.isMissing(shown.person))) throw enrollFirst();
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
-    if (other !== undefined && access.isForProxies) throw sudoForbidden();
+    if (other !== undefined && (access.isForProxies || access.isTokenOnly)) throw sudoForbidden();
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {

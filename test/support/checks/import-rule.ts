@@ -37,6 +37,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['authzen'],
   ['forward'],
   ['organization-file'],
+  ['mcp'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],
