@@ -38,6 +38,7 @@ export const problemFormat: ErrorFormat = {
       title: error.message,
       status: problem?.status ?? problemFormat.statuses[error.kind],
       reason,
+      ...(error.detail.relation !== undefined && { relation: error.detail.relation }),
       ...error.detail.members,
     };
   },

@@ -284,6 +284,8 @@ export const LANES: readonly Lane[] = [
       'test/api/marketplace/address.test.ts',
       'test/api/audit/denials.test.ts',
       'test/db/migrate.test.ts',
+      'test/api/users/erasure.test.ts',
+      'test/api/organization-file/organization-file.test.ts',
     ],
     minutes: 2,
   },
@@ -347,6 +349,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/long/scim.test.ts',
       'test/api/scim/scim-users.test.ts',
+      'test/api/scim/scim-work.test.ts',
       'test/api/scim/scim-names.test.ts',
       'test/api/scim/scim-dialects.test.ts',
       'test/api/scim/scim-groups.test.ts',
