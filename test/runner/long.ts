@@ -285,6 +285,7 @@ export const LANES: readonly Lane[] = [
       'test/api/audit/denials.test.ts',
       'test/db/migrate.test.ts',
       'test/api/users/erasure.test.ts',
+      'test/api/mcp/mcp.test.ts',
       'test/api/organization-file/organization-file.test.ts',
     ],
     minutes: 2,
