@@ -95,6 +95,31 @@ const COMMANDS = {
     'list access that nobody has used for some time',
     async () => (await import('./commands/unused.ts')).unused,
   ),
+  plan: entry(
+    'access',
+    'show what a file would change in an organization, and who gains and loses what',
+    async () => (await import('./commands/organization-file.ts')).plan,
+  ),
+  apply: entry(
+    'access',
+    'make an organization match its file',
+    async () => (await import('./commands/organization-file.ts')).apply,
+  ),
+  drift: entry(
+    'access',
+    'compare an organization with its file',
+    async () => (await import('./commands/organization-file.ts')).drift,
+  ),
+  export: entry(
+    'access',
+    'print an organization as one file, or write the file',
+    async () => (await import('./commands/organization-file.ts')).exportFile,
+  ),
+  fmt: entry(
+    'access',
+    'format the file of an organization',
+    async () => (await import('./commands/organization-file.ts')).fmt,
+  ),
   test: entry(
     'access',
     'check a file of assertions about who can do what',

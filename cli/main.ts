@@ -5,6 +5,10 @@ import { read } from './parse.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { plain } from './text.ts';
 
+/** Commands that exit 2 if something differs, as `diff` of other programs exits 1. */
+const COMPARING = new Set(['plan', 'drift']);
+const INTERRUPTED = 130;
+
 interface Surroundings {
   /** Runs the server's own program, for commands that need the server's own machine. */
   runOnServer(): Promise<unknown>;
@@ -17,7 +21,9 @@ export async function main(argv: readonly string[], { runOnServer }: Surrounding
     process.exitCode = await run(argv, screen, runOnServer, exits);
   } catch (error) {
     const exit = await explain(error, screen);
-    process.exitCode = exit === EXIT.rejected ? exits.rejected : exit;
+    // To a pipeline, 2 is an answer of these commands: nothing else may look like it.
+    const isAnswer = argv.some((word) => COMPARING.has(word)) && exit !== INTERRUPTED;
+    process.exitCode = isAnswer || exit === EXIT.rejected ? exits.rejected : exit;
   }
 }
 

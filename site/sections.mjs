@@ -6,7 +6,10 @@ const ROOT = join(import.meta.dirname, '..');
 
 const SECTIONS = [
   ['Start', ['README', 'docs/quick-start', 'docs/faq', 'docs/glossary']],
-  ['Access', ['authorization', 'access-requests', 'guardrails', 'reviews', 'kubernetes'].map(guide)],
+  [
+    'Access',
+    ['authorization', 'access-requests', 'guardrails', 'organization-file', 'reviews', 'kubernetes'].map(guide),
+  ],
   ['People and robots', ['invitations', 'sign-in', 'second-factor', 'scim', 'federation'].map(guide)],
   ['Programs', ['cli', 'clients', 'marketplaces', 'bus'].map(guide)],
   [

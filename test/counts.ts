@@ -18,6 +18,8 @@ const ALL_COUNTS = {
   deliveryKills: [1, 4, 30],
   /** Random lists of changes that are previewed, then made. */
   previewedPlans: [15, 80, 1000],
+  /** Random files of an organization, each planned, applied and exported. */
+  organizationFiles: [12, 60, 500],
   /** The same while there are guardrails. */
   guardedPlans: [10, 60, 1000],
   /** Random questions while there are guardrails, each remedy of which is tried for real. */

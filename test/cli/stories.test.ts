@@ -8,6 +8,7 @@ import { type Cli, cliAs, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { ASSIGNMENT_LINES } from './assignment-lines.ts';
 import { INVITATION_LINES } from './invitation-lines.ts';
+import { ORGANIZATION_FILE_LINES } from './organization-file-lines.ts';
 import { ORGANIZATION_LINES } from './organization-lines.ts';
 import { REQUEST_LINES } from './request-lines.ts';
 import { REVIEW_LINES } from './review-lines.ts';
@@ -19,6 +20,7 @@ const STORIES = {
   assignments: ASSIGNMENT_LINES,
   invitations: INVITATION_LINES,
   'organizations and members': ORGANIZATION_LINES,
+  'the organization as code': ORGANIZATION_FILE_LINES,
   'access requests': REQUEST_LINES,
   'second factors and providers': SIGN_IN_LINES,
   'access reviews': REVIEW_LINES,

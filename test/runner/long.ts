@@ -114,7 +114,11 @@ export const LANES: readonly Lane[] = [
   {
     name: 'previews',
     what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.guardedPlans} with guardrails, ${COUNTS.previewsOfStrangers} about another organization`,
-    files: ['test/api/impact/impact-agreement.test.ts', 'test/api/impact/impact-secrecy.test.ts'],
+    files: [
+      'test/api/impact/impact-agreement.test.ts',
+      'test/api/impact/impact-secrecy.test.ts',
+      'test/api/organization-file/organization-file-property.test.ts',
+    ],
     minutes: 1,
   },
   {
