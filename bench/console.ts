@@ -235,6 +235,8 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     invitations: 'none',
     requests: 'req_1',
     reviews: '1',
+    webhooks: '1',
+    'admin/webhooks': '1',
   };
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];

@@ -17,8 +17,8 @@ export const freshness = signal<Freshness>({ state: 'starting' });
 const START_AFTER_MS = 2000;
 const RETRY_REJECTED_MS = 30_000;
 const POLL_MS = 30_000;
-/** What changes without an event: a cluster that falls silent, and what belongs to the deployment. */
-const UNANNOUNCED = /clusters(v2)?\b|\/overview$| \/admin\/|\/marketplace\b/;
+/** What changes without an event: a cluster that falls silent, what was sent, and what belongs to the deployment. */
+const UNANNOUNCED = /clusters(v2)?\b|\/overview$| \/admin\/|\/marketplace\b|\/webhooks\b/;
 /** What changes together is asked for together. */
 const GATHER_MS = 200;
 

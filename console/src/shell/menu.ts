@@ -60,7 +60,7 @@ export function organizationGroups(org: string): readonly Group[] {
         return isResource ? [at(`/${plural}`, capital(plural), plural)] : [];
       }),
     },
-    { title: '', entries: [at('/settings', 'Settings', 'settings')] },
+    { title: '', entries: [at('/webhooks', 'Webhooks', 'bus'), at('/settings', 'Settings', 'settings')] },
   ];
 }
 
@@ -110,6 +110,7 @@ export function administrationGroups(): readonly Group[] {
         at('/users', 'People', 'members'),
         at('/orgs', 'Organizations', 'overview'),
         at('/providers', 'Sign-in providers', 'key'),
+        at('/webhooks', 'Webhooks', 'bus'),
         at('/audit', 'Audit log', 'audit'),
       ],
     },

@@ -57,6 +57,8 @@ export const { page: SignInDonePage } = page(
   async () => (await import('../pages/doors/sign-in-done.tsx')).SignInDonePage,
 );
 
+const webhooks: Load = async () => (await import('../pages/webhooks/webhook-pages.ts')).WebhooksPage;
+const webhook: Load = async () => (await import('../pages/webhooks/webhook-pages.ts')).WebhookPage;
 const teams = page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage);
 
 /** Every page, by its address. The server serves the same document under all of their roots. */
@@ -114,6 +116,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/requests/:id', async () => (await import('../pages/requests/request.tsx')).RequestPage),
   page('/orgs/:org/reviews', async () => (await import('../pages/reviews/reviews.tsx')).ReviewsPage),
   page('/orgs/:org/reviews/:id', async () => (await import('../pages/reviews/review.tsx')).ReviewPage),
+  page('/orgs/:org/webhooks', webhooks),
+  page('/orgs/:org/webhooks/:id', webhook),
   page('/orgs/:org/audit', async () => (await import('../pages/audit/org-audit.tsx')).OrgAuditPage),
   page('/admin', async () => (await import('../pages/admin/health.tsx')).HealthPage),
   page('/admin/users', async () => (await import('../pages/admin/users.tsx')).AdminUsersPage),
@@ -121,6 +125,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/orgs', async () => (await import('../pages/admin/orgs.tsx')).AdminOrgsPage),
   page('/admin/providers', async () => (await import('../pages/admin/providers.tsx')).ProvidersPage),
   page('/admin/providers/:provider', async () => (await import('../pages/admin/provider.tsx')).ProviderPage),
+  page('/admin/webhooks', webhooks),
+  page('/admin/webhooks/:id', webhook),
   page('/admin/audit', async () => (await import('../pages/admin/audit.tsx')).AdminAuditPage),
   page('/admin/deliveries', async () => (await import('../pages/marketplace/deliveries.tsx')).DeliveriesPage),
   page('/admin/deliveries/:id', async () => (await import('../pages/marketplace/delivery.tsx')).DeliveryPage),

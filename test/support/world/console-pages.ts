@@ -13,6 +13,8 @@ export const NOUNS = [
   'invitations',
   'requests',
   'reviews',
+  'webhooks',
+  'admin/webhooks',
 ] as const;
 
 /** An object of each kind. */
@@ -65,7 +67,9 @@ function fill(route: string, ids: Ids): string {
       if (!segment.startsWith(':')) return segment;
       if (segment === ':org') return 'acme';
       if (segment === ':login') return 'dan';
-      const noun = NOUNS.find((one) => one === segments[index - 1]);
+      const before = segments.slice(0, index).filter((one) => one !== '');
+      // Those of an organization and those of the deployment are different ones.
+      const noun = [before.join('/'), before.at(-1)].map((name) => NOUNS.find((one) => one === name)).find(Boolean);
       if (noun === undefined) throw new Error(`the page ${route} has no test data: add it to NOUNS`);
       return ids[noun];
     })

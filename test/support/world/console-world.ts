@@ -105,6 +105,10 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   const { id: reviewId } = await did('ann', 'POST', '/authz/reviews?org=acme', {
     question: { kind: 'team', team: { name: 'operators' } },
   });
+  // Before what happens next, which cannot be sent.
+  const receiver = { url: 'https://hooks.example.invalid/atrium' };
+  const { id: webhookId } = await did('ann', 'POST', '/orgs/acme/webhooks', receiver);
+  const { id: siteWebhookId } = await did('root', 'POST', '/admin/webhooks', receiver);
   const { id: requestId } = await did('dan', 'POST', '/authz/requests?org=acme', {
     relation: 'can_view_members',
     object: { type: 'organization', name: 'acme' },
@@ -133,6 +137,8 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       credentials: 'minio',
       requests: String(requestId),
       reviews: String(reviewId),
+      webhooks: String(webhookId),
+      'admin/webhooks': String(siteWebhookId),
       invitations: String(link).split('/').at(-1) ?? '',
     },
   };
