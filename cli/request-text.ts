@@ -88,6 +88,20 @@ export function spanIn(text: string): string {
   return unit === 'd' ? `P${Number(count)}D` : `PT${Number(count)}${unit.toUpperCase()}`;
 }
 
+const SECONDS: Readonly<Record<string, number>> = { D: 86_400, H: 3600, M: 60, S: 1 };
+
+/** A span such as `4h`, or the longest that the rules allow, such as PT90M, as `90m` if that is shorter. */
+export function spanWithin(span: string, longest: string): string {
+  const secondsOf = (text: string) =>
+    [...text.matchAll(/(\d+)([DHMS])/g)].reduce(
+      (sum, [, count, unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),
+      0,
+    );
+  const most = secondsOf(longest);
+  if (most >= secondsOf(spanIn(span))) return span;
+  return most % 3600 === 0 ? `${most / 3600}h` : `${Math.floor(most / 60)}m`;
+}
+
 /** Follows what changes in the organization, and looks again whenever a request does. */
 export async function waitForDecision(session: Session, org: string, asked: Request): Promise<Request> {
   const ended = new AbortController();

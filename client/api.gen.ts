@@ -2671,7 +2671,7 @@ export type NewAccessRequestInput = {
   readonly reason: string;
   /** One of the remedies that explain offers: its position, from 0, or {"changes": […]}. */
   readonly remedy?: unknown | undefined;
-  /** Take it at once, without an approval, for at most an hour. All owners are told. */
+  /** Take it immediately, without an approval, for at most an hour. All owners are told. */
   readonly break_glass?: boolean | undefined;
 };
 
@@ -6626,7 +6626,7 @@ export interface Operations {
     };
     answer: AccessRequest;
   };
-  /** Acknowledge that somebody took access without an approval; for owners */
+  /** Acknowledge that a user took access without an approval; for owners */
   'POST /authz/requests/{id}/acknowledge': {
     input: {
       path: {

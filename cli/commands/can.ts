@@ -7,6 +7,7 @@ import { findObject, type ObjectRef } from '../names.ts';
 import { NAMESPACE } from '../namespace.ts';
 import type { Shown, Style } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
+import { spanWithin } from '../request-text.ts';
 import { plain } from '../text.ts';
 
 type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
@@ -69,7 +70,7 @@ export const can = command({
       lay: (style) => [
         verdict(style, answer.allowed, subject),
         ...(options.why ? [`  ${plain(answer.sentence)}`, ...layRemedies(style, answer)] : []),
-        ...(options.why && user === undefined ? askForIt(answer, object, relation, options.namespace) : []),
+        ...(options.why ? askForIt(answer, object, relation, options.namespace) : []),
         ...(answer.at === undefined ? [] : [`  ${plain(sinceThen(answer))}`]),
         ...(options.paths ? layPaths(answer) : []),
       ],
@@ -105,7 +106,7 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
   ];
 }
 
-/** The command that asks for it, if the caller can. */
+/** The command that asks for it, if the caller can: the server says so only of what callers may do themselves. */
 function askForIt(
   { requestable }: Explanation,
   { type, name }: ObjectRef,
@@ -115,10 +116,9 @@ function askForIt(
   if (!requestable) return [];
   const where = namespace === undefined ? '' : ` --namespace ${namespace}`;
   const object = quoted(`${wordOf(type)}:${name}`);
-  return [
-    '',
-    plain(`ask for it: atrium request ${relation.replace(/^can_/, '')} ${object}${where} --for 4h --because TEXT`),
-  ];
+  const verb = relation.replace(/^can_/, '');
+  const span = spanWithin('4h', requestable.longest);
+  return ['', plain(`ask for it: atrium request ${verb} ${object}${where} --for ${span} --because TEXT`)];
 }
 
 /** As a shell takes it. */

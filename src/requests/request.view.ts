@@ -138,7 +138,7 @@ export const NewRequestBody = named(
       }),
     ),
     break_glass: Type.Optional(
-      Type.Boolean(says('Take it at once, without an approval, for at most an hour. All owners are told.')),
+      Type.Boolean(says('Take it immediately, without an approval, for at most an hour. All owners are told.')),
     ),
   }),
 );

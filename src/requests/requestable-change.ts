@@ -115,7 +115,7 @@ export function createRequestableChanges(parts: Parts) {
     if (change.action === 'team.add_member') {
       if (wish.namespaces) return 'a team gives more than some namespaces';
       const grant = await roles.teamGrant(wish.organizationId, change.id);
-      if (!grant || grant.permission === 'owner') return 'nobody becomes an owner for a while';
+      if (!grant || grant.permission === 'owner') return 'the permissions of owners cannot be requested';
       return { action: 'team.add_member', team: { id: change.id, name: '' } };
     }
     if (change.action !== 'assignment.create')
@@ -235,7 +235,7 @@ export function rejectionBy(
   if (!rule.allow) return `the request rule ${JSON.stringify(rule.name)} forbids it`;
   if (isBreakGlass && !rule.breakGlass) return 'no request rule allows to break the glass for it';
   if (!isBreakGlass && rule.approvals > 0) return undefined;
-  if (change.action !== 'assignment.create') return 'nobody joins a team without an approval';
+  if (change.action !== 'assignment.create') return 'joining a team needs an approval';
   if (gains > 0 && !namesRole(rule, change.role.name)) {
     return `the role ${change.role.name} gives more than was asked for, so it needs an approval`;
   }

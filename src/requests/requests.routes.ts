@@ -174,7 +174,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
   for (const [verb, summary] of [
     ['cancel', 'Cancel an access request of the caller'],
     ['end', 'End the access that was requested'],
-    ['acknowledge', 'Acknowledge that somebody took access without an approval; for owners'],
+    ['acknowledge', 'Acknowledge that a user took access without an approval; for owners'],
   ] as const) {
     scope.post(
       `/authz/requests/:id/${verb}`,

@@ -213,7 +213,7 @@ export function createRequests(parts: Parts) {
   async function requireDecider({ actor }: RequestSetting, request: AccessRequest): Promise<void> {
     if (request.state !== 'open') throw wasClosed();
     if (isPrincipal(request.by, actor.id)) {
-      throw new AppError('forbidden', 'nobody decides about a request of their own', { reason: 'own_request' });
+      throw new AppError('forbidden', 'you cannot decide about your own request', { reason: 'own_request' });
     }
     const rule = (await ruleOf(request)) ?? { approvers: undefined };
     if (await approvers.mayDecide(actor.id, request, rule as RequestRule)) return;

@@ -2,7 +2,7 @@ import type { Line } from './story-lines.ts';
 
 const RULES = `- name: production
   match: {objects: [{type: cluster, name: prod}]}
-  longest: PT8H
+  longest: PT2H
   break_glass: true
 - name: the rest
   approvals: 0
@@ -11,6 +11,8 @@ const RULES = `- name: production
 /** Asking for access, deciding about it, and the rules for both. `LATEST` is the request that was shown last. */
 export const REQUEST_LINES: readonly Line[] = [
   ['dan', 'can me edit cluster:prod --why'],
+  ['dan', 'can dan edit cluster:prod --why'],
+  ['ann', 'can dan edit cluster:prod --why'],
   ['ann', 'role create tuner --permission "reconfigure clusters"'],
   ['dan', 'request edit cluster:prod --for 4h --because INC-1234'],
   ['dan', 'request edit cluster:prod --for 4h --because INC-1234'],
@@ -43,6 +45,7 @@ export const REQUEST_LINES: readonly Line[] = [
   ['ann', 'request rules apply -f - --yes', RULES],
   ['ann', 'request rules'],
   ['dan', 'request rules apply -f - --yes', RULES],
+  ['dan', 'can me edit cluster:prod --why'],
   ['dan', 'request edit cluster:prod --for 30m --because "prod is down" --break-glass'],
   ['ann', 'request show LATEST'],
   ['ann', 'request acknowledge LATEST'],

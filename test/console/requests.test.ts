@@ -71,6 +71,53 @@ describe('Access requests in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual([...ann.faults.filter((text) => !text.includes('409')), ...dan.faults], []);
   });
 
+  it('Disabled buttons, rejections and the matrix lead to where the user can ask, and nothing else does', async () => {
+    const { clusters } = atrium.world;
+    const dan = await browser.visit(atrium, 'dan');
+    const asksFor = async (name: string, id: bigint | undefined) => {
+      await dan.page.getByRole('heading', { name: 'Ask for access' }).waitFor();
+      await dan.page.waitForURL(`**/requests/new?relation=${name}&type=cluster&id=${id}`);
+      await button(dan, 'Ask for it').waitFor();
+    };
+    await dan.go(`/orgs/acme/clusters/${clusters.prod?.id}`);
+    // It is marked as disabled, and says why when it is pressed.
+    await button(dan, 'Edit cluster').press('Enter');
+    await dan.page.locator('dialog').getByRole('link', { name: 'Ask for it' }).click();
+    await asksFor('can_edit', clusters.prod?.id);
+
+    const ann = await browser.visit(atrium, 'ann');
+    // The server rejects what the page allowed.
+    const rejection = {
+      message: 'missing relation edit:cluster',
+      reason: 'missing_relation',
+      relation: 'edit:cluster',
+    };
+    let isRequestable = false;
+    await ann.page.route(`**/api/v1/**/clusters/${clusters.prod?.id}*`, (route) =>
+      route.request().method() === 'GET'
+        ? route.fallback()
+        : route.fulfill({ status: 403, json: { ...rejection, ...(isRequestable && { requestable: true }) } }),
+    );
+    await ann.go(`/orgs/acme/clusters/${clusters.prod?.id}`);
+    await button(ann, 'Edit cluster').click();
+    const dialog = ann.page.locator('dialog');
+    await dialog.getByRole('button', { name: 'Save cluster' }).click();
+    await dialog.getByText('Missing relation edit:cluster.').waitFor();
+    assert.equal(await dialog.getByRole('link', { name: 'Ask for it' }).count(), 0);
+    isRequestable = true;
+    await dialog.getByRole('button', { name: 'Save cluster' }).click();
+    await dialog.getByRole('link', { name: 'Ask for it' }).click();
+    await ann.page.waitForURL(`**/requests/new?relation=can_edit&type=cluster&id=${clusters.prod?.id}`);
+    await ann.page.getByText('You have it already.').waitFor();
+    await ann.page.unrouteAll();
+
+    await ann.go('/orgs/acme/access/matrix');
+    await ann.page.getByRole('link', { name: 'ask for it' }).click();
+    await ann.page.getByText('You have it already.').waitFor();
+    assert.equal(await button(ann, 'Ask for it').count(), 0);
+    assert.deepEqual([...ann.faults.filter((text) => !text.includes('403')), ...dan.faults], []);
+  });
+
   it('An owner writes the rules, a wrong one is named, and break glass waits for an acknowledgement', async () => {
     const ann = await browser.visit(atrium, 'ann');
     await ann.go('/orgs/acme/requests/rules');

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../client/errors.ts';
+import { orgPath, placeOf } from '../data/org.ts';
 import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';
 
@@ -10,6 +11,7 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry?: (() => voi
     <div class="fault" role="alert">
       <p>{messageOf(error)}</p>
       <div class="line">
+        <AskLink error={error} />
         {onRetry && <Button onClick={onRetry}>Try again</Button>}
         {requestId !== '' && (
           <span class="quiet small">
@@ -18,6 +20,17 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry?: (() => voi
         )}
       </div>
     </div>
+  );
+}
+
+/** Leads to where the user can ask for what an answer of the server says is missing, if it says that they can. */
+export function AskLink({ error }: { error: unknown }) {
+  const { org, object = '' } = placeOf(location.pathname).query;
+  if (!(error instanceof ApiError && error.isRequestable && org)) return null;
+  return (
+    <a class="button" href={orgPath(org, `/requests/new?relation=${error.relation}&object=${object}`)}>
+      Ask for it
+    </a>
   );
 }
 

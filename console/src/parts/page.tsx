@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
 import { useIsOrgHidden, type WhyNotQuestion } from '../data/org.ts';
-import { Fault } from './fault.tsx';
+import { AskLink, Fault } from './fault.tsx';
 import { WhyNotAnswer } from './why-not.tsx';
 
 export interface PageProps {
@@ -77,9 +77,12 @@ export function Show<Data>({ of, children, whyNot, rows = 4 }: ShowProps<Data>) 
         {whyNot ? (
           <WhyNotAnswer question={whyNot} />
         ) : (
-          <p>
-            It does not exist, or you may not see it. An owner of the organization or a site administrator can help.
-          </p>
+          <>
+            <p>
+              It does not exist, or you may not see it. An owner of the organization or a site administrator can help.
+            </p>
+            <AskLink error={error} />
+          </>
         )}
       </div>
     );

@@ -213,7 +213,8 @@ function Found({ org, found, titleOf, at }: FoundProps) {
       )}
       <p class="quiet small">
         {counted(users.length, 'person', 'people')} × {counted(objects.length, 'object', 'objects')}, as of{' '}
-        <When at={found.at} />
+        <When at={found.at} />. If you lack something, you may be able to{' '}
+        <a href={orgPath(org, '/requests/new')}>ask for it</a>.
       </p>
     </>
   );

@@ -99,7 +99,7 @@ export function AskForIt(props: AskProps) {
 }
 
 function approvalWords({ approvals, approvers }: Requestable): string {
-  if (approvals === 0) return 'You get it at once: the rules need no approval.';
+  if (approvals === 0) return 'You get it immediately: the rules need no approval.';
   const who = approvers === 1 ? '1 user can approve it' : `${approvers} users can approve it`;
   return approvals === 1 ? `${who}.` : `${who}, and ${approvals} must.`;
 }

@@ -137,7 +137,7 @@ function End({ request: { id, organization: org, by }, isOwn }: { request: Acces
           change={() => api.call('POST /authz/requests/{id}/end', { path: { id }, query: { org } })}
           onClose={() => (isOpen.value = false)}
         >
-          <p>It ends at once. It can be asked for again.</p>
+          <p>It ends immediately. It can be requested again.</p>
         </Confirm>
       )}
     </div>

@@ -77,7 +77,7 @@ function Details({ of: request }: { of: AccessRequest }) {
             ? [
                 {
                   name: 'Who can decide',
-                  value: <bdi>{count === 0 ? 'nobody at the moment' : able}</bdi>,
+                  value: <bdi>{count === 0 ? 'no user at the moment' : able}</bdi>,
                 },
                 { name: 'Approvals needed', value: needed },
                 { name: 'Open until', value: <When at={request.closes_at} /> },

@@ -30,9 +30,16 @@ export function RequestsPage() {
     <Page
       title="Requests"
       within={org}
-      lead="Access that members ask for, for a while. Whoever could give it decides."
+      lead="Access that members ask for, for a while. Users who could give it decide."
       isStale={requests.isStale}
-      actions={<LinkButton href={orgPath(org, '/requests/rules')}>Request rules</LinkButton>}
+      actions={
+        <>
+          <LinkButton href={orgPath(org, '/requests/rules')}>Request rules</LinkButton>
+          <LinkButton kind="main" href={orgPath(org, '/requests/new')}>
+            Ask for access
+          </LinkButton>
+        </>
+      }
     >
       <div class="filters" data-filter>
         <SelectField
@@ -50,7 +57,7 @@ export function RequestsPage() {
         {(all) =>
           all.length === 0 ? (
             <Empty
-              text={isFiltered ? 'No request is like this.' : 'Nobody has asked for access yet.'}
+              text={isFiltered ? 'No request is like this.' : 'There are no requests.'}
               action={isFiltered && <Button onClick={clear}>Clear filters</Button>}
               command={isFiltered ? undefined : `atrium request RELATION OBJECT --for 4h --because TEXT --org ${org}`}
             />
