@@ -1,11 +1,10 @@
-import { isNamespacePattern } from '../authz/places/namespaces.ts';
+import { faultInNamespaces } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { PLACE_TYPES, type PlaceType, PRINCIPAL_TYPES, type PrincipalType } from '../changes/object-kinds.ts';
 import type { Assignment, AssignmentChange, AssignmentInput, Reference } from './assignment.ts';
 
 const MAX_REASON = 1000;
 const MAX_SET_NAME = 255;
-const MAX_NAMESPACES = 50;
 const MAX_ID = 2n ** 63n - 1n;
 
 /** What is wrong with an assignment, whatever there is in the organization. */
@@ -44,19 +43,14 @@ function readOn(reference: Reference<string>): Reference<string> {
   return type ? { ...reference, type } : reference;
 }
 
-/** Each once, in the order in which they were given. What counts everywhere is an assignment without namespaces. */
+/** Each once, in the order in which they were given. */
 function readNamespaces(given: readonly string[] | undefined, type = 'organization'): readonly string[] | undefined {
   if (given === undefined) return undefined;
   if (type !== 'cluster' && type !== 'cluster_set') {
     throw invalidField('namespaces', 'namespaces are for assignments on a cluster or a cluster_set');
   }
-  if (given.length < 1 || given.length > MAX_NAMESPACES) {
-    throw invalidField('namespaces', `namespaces must have 1 to ${MAX_NAMESPACES} entries: leave it out for all of it`);
-  }
-  if (!given.every(isNamespacePattern)) {
-    const message = 'namespaces must be names of Kubernetes namespaces, or prefixes of such names that end in *';
-    throw invalidField('namespaces', message);
-  }
+  const fault = faultInNamespaces(given);
+  if (fault) throw invalidField('namespaces', `namespaces ${fault}`);
   return [...new Set(given)];
 }
 

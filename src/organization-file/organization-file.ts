@@ -9,6 +9,7 @@ import { namedInAll, type WantedGuardrail } from '../guardrails/guardrail-file.t
 import { rejectionOf } from '../guardrails/new-violations.ts';
 import type { Impact, ImpactReport } from '../impact/impact.ts';
 import type { createRequestRules } from '../requests/request-rules.ts';
+import { namespaceWords } from '../roles/assignment-entry.ts';
 import { placeKey, readAssignments, type WantedAssignment, type Where } from '../roles/assignment-plan.ts';
 import { type GuardrailReader, readRoles } from '../roles/role-file.ts';
 import type { CallerRights, createCallerRights } from './caller-rights.ts';
@@ -208,7 +209,7 @@ export function createOrganizationFile(parts: Parts) {
     const unmanaged = {
       ...{ teams: teams.unmanaged, roles: roles.unmanaged },
       assignments: (assignments?.unmanaged ?? []).map(
-        ({ roleId, to, on }) => `${names.get(roleId)} to ${to.name} on ${on.name || now.name}`,
+        ({ roleId, to, on }) => `${names.get(roleId)} to ${to.name} on ${on.name || now.name}${namespaceWords(on)}`,
       ),
       ...{ robots: robots.unmanaged, guardrails: guardrails?.unmanaged ?? [] },
     };

@@ -48,7 +48,8 @@ export async function simulatePlan(
   }
   for (const { role, to, on, expiresAt } of assignments?.creates ?? []) {
     const roleId = role.id ?? roleIds.get(role.name) ?? 0n;
-    simulation.putAssignment({ roleId, to: refOf(to) ?? '', on: refOf(on), expiresAt });
+    const namespaces = on.namespaces ?? undefined;
+    simulation.putAssignment({ roleId, to: refOf(to) ?? '', on: refOf(on), namespaces, expiresAt });
     await yieldIfDue();
   }
   return namesIn(simulation);

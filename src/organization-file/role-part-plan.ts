@@ -16,6 +16,7 @@ import {
   nameOf,
   planAssignments,
   requireAssigner,
+  rolesAfter,
   type StoredAssignment,
   type WantedAssignment,
   type Where,
@@ -175,22 +176,30 @@ export async function roleChanges(
     );
     // A gift is told by its place in the file, then what it is in words.
     const byTitle = new Map([...missing].map(([words, some]) => [words.slice(words.indexOf(', ') + 2), some]));
-    return assignmentReport(assignments, now.roles, seen).changes.map(({ assignment, kind, words }): FileChange => {
+    const names = [...rolesAfter(now.roles, plan.roles).values()].flatMap(({ id, name }) => (id ? [{ id, name }] : []));
+    const { changes } = assignmentReport(assignments, names, seen);
+    const titles = new Set(changes.map(({ assignment }) => assignment));
+    const untold = [...byTitle].flatMap(([title, some]) => (titles.has(title) ? [] : some));
+    return changes.map(({ assignment, kind, words }): FileChange => {
       const rule = () => {
         requireAssigner(
-          kind === 'delete' ? deletionOf(assignments, assignment) : assignments,
+          kind === 'delete' ? deletionOf(assignments, names, assignment) : assignments,
           rights.held,
           rights.callerId,
         );
-        const some: NotHeld[] = kind === 'delete' ? [] : (byTitle.get(assignment) ?? []);
+        const some: NotHeld[] = kind === 'delete' ? [] : [...(byTitle.get(assignment) ?? []), ...untold];
         if (some.length > 0) throw givesMore(some);
       };
       return { section: 'assignments', name: assignment, kind, words, rule };
     });
   }
 
-  function deletionOf(assignments: AssignmentPlan, title: string): AssignmentPlan {
-    const names = new Map(now.roles.map(({ id, name }) => [id, name]));
+  function deletionOf(
+    assignments: AssignmentPlan,
+    roles: readonly { readonly id: bigint; readonly name: string }[],
+    title: string,
+  ): AssignmentPlan {
+    const names = new Map(roles.map(({ id, name }) => [id, name]));
     const isIt = ({ roleId, to, on }: StoredAssignment) => assignmentWords(names.get(roleId) ?? '', to, on) === title;
     return { ...assignments, creates: [], updates: [], deletes: assignments.deletes.filter(isIt) };
   }

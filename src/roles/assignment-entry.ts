@@ -1,3 +1,4 @@
+import { faultInNamespaces } from '../authz/places/namespaces.ts';
 import type { FieldFault } from '../base/errors.ts';
 import {
   OBJECT_KINDS,
@@ -13,6 +14,8 @@ export interface AssignmentEntry {
   readonly to: { readonly type: PrincipalType; readonly name: string };
   /** Undefined means the organization. Contracts of the same name are told apart by their ID. */
   readonly on: { readonly type: PlaceType; readonly name: string; readonly id?: bigint } | undefined;
+  /** The only namespaces of a cluster or a set in which it counts, each once and in order. Undefined: in all of it. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Null for never. */
   readonly expiresAt?: string | null | undefined;
   readonly reason?: string | undefined;
@@ -21,7 +24,7 @@ export interface AssignmentEntry {
 type Fault = (field: string, message: string) => void;
 type Fields = Readonly<Record<string, unknown>>;
 
-const KEYS = ['role', 'to', 'on', 'expires_at', 'reason'];
+const KEYS = ['role', 'to', 'on', 'namespaces', 'expires_at', 'reason'];
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MAX_REASON = 1000;
 const MAX_SET_NAME = 255;
@@ -57,6 +60,7 @@ export function readAssignmentEntry(
   if (typeof role !== 'string') fault(`${path}.role`, role === undefined ? 'is required' : 'must be a string');
   const to = one(fields.to, `${path}.to`, PRINCIPALS);
   const on = readOn();
+  const namespaces = readNamespaces();
   if (end !== undefined && end !== null && !isDateTime(end)) fault(`${path}.expires_at`, 'must be a date-time or null');
   if (reason !== undefined && reason !== null && typeof reason !== 'string') {
     fault(`${path}.reason`, 'must be a string');
@@ -64,12 +68,16 @@ export function readAssignmentEntry(
     fault(`${path}.reason`, `must have at most ${MAX_REASON} characters`);
   }
   if (typeof role !== 'string' || !to || typeof to.value !== 'string' || on === 'wrong') return undefined;
+  if (namespaces && on?.type !== 'cluster' && on?.type !== 'cluster_set') {
+    fault(`${path}.namespaces`, 'are for assignments on a cluster or a cluster_set');
+    return undefined;
+  }
   if (to.type === 'team' && on === undefined) {
     fault(`${path}.on`, 'is required for a team; a team that has the role in the whole organization is in its teams');
     return undefined;
   }
   return {
-    ...{ role, on, to: { type: to.type, name: to.value } },
+    ...{ role, on, namespaces, to: { type: to.type, name: to.value } },
     ...{ expiresAt: end as string | null | undefined, reason: (reason ?? undefined) as string | undefined },
   };
 
@@ -88,6 +96,16 @@ export function readAssignmentEntry(
     if (value.toLowerCase() === organization.toLowerCase()) return undefined;
     fault(`${path}.on.organization`, 'must be the organization of the document');
     return 'wrong';
+  }
+
+  /** As with `on`, a null is an error: nothing must become the whole cluster by accident. */
+  function readNamespaces(): readonly string[] | undefined {
+    const given = fields?.namespaces;
+    if (given === undefined) return undefined;
+    const isList = Array.isArray(given) && given.every((item) => typeof item === 'string');
+    const wrong = isList ? faultInNamespaces(given) : 'must be a list of strings';
+    if (wrong) fault(`${path}.namespaces`, wrong);
+    return isList ? [...new Set<string>(given)].sort() : [];
   }
 
   /** `{user: dan}`: one type and a name. An object of the type `byId` can also be named by its ID, as a number. */
@@ -110,14 +128,18 @@ export function readAssignmentEntry(
   }
 }
 
-/** What an assignment is for people, such as `cluster-operator to user cat on cluster prod`. */
+/** What an assignment is for people, such as `cluster-operator to user cat on cluster prod in web, shop-*`. */
 export function assignmentWords(
   role: string,
   to: { readonly type: PrincipalType; readonly name: string },
-  on: { readonly type: PlaceType; readonly name: string },
+  on: { readonly type: PlaceType; readonly name: string; readonly namespaces?: readonly string[] | null },
 ): string {
   const where = on.type === 'organization' ? 'the organization' : `${titleOf(on.type)} ${on.name}`;
-  return `${role} to ${titleOf(to.type)} ${to.name} on ${where}`;
+  return `${role} to ${titleOf(to.type)} ${to.name} on ${where}${namespaceWords(on)}`;
+}
+
+export function namespaceWords({ namespaces }: { readonly namespaces?: readonly string[] | null }): string {
+  return namespaces ? ` in ${namespaces.join(', ')}` : '';
 }
 
 export function titleOf(type: PrincipalType | PlaceType): string {
@@ -125,11 +147,12 @@ export function titleOf(type: PrincipalType | PlaceType): string {
 }
 
 /** An entry as the document has it. */
-export function writtenEntry({ role, to, on, expiresAt, reason }: AssignmentEntry) {
+export function writtenEntry({ role, to, on, namespaces, expiresAt, reason }: AssignmentEntry) {
   return {
     role,
     to: { [OBJECT_KINDS[to.type].word]: to.name },
     ...(on && { on: { [OBJECT_KINDS[on.type].word]: on.id === undefined ? on.name : Number(on.id) } }),
+    ...(namespaces && { namespaces }),
     ...(expiresAt && { expires_at: expiresAt }),
     ...(reason && { reason }),
   };

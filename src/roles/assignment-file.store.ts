@@ -76,14 +76,18 @@ const ADD_SETS = sql(
 const INSERT = sql(
   'assignmentFile.insert',
   `insert into assignment (organization_id, role_id, to_team_id, user_id, robot_id, on_cluster_id, on_set_id,
-                           on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id)
+                           on_contract_id, on_robot_id, on_team_id, reason, expires_at, created_by_type, created_by_id,
+                           namespaces, namespaces_key)
    select $1, n.role_id, case n.to_type when 'team' then n.to_id end, case n.to_type when 'user' then n.to_id end,
           case n.to_type when 'robot_ac' then n.to_id end, case n.on_type when 'cluster' then n.on_id end,
           case n.on_type when 'cluster_set' then n.on_id end, case n.on_type when 'contract' then n.on_id end,
           case n.on_type when 'robot_ac' then n.on_id end, case n.on_type when 'team' then n.on_id end,
-          n.reason, n.expires_at, $2, $3
-     from unnest($4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::timestamptz[])
-          with ordinality as n (role_id, to_type, to_id, on_type, on_id, reason, expires_at, place)
+          n.reason, n.expires_at, $2, $3, string_to_array(n.namespaces, ','),
+          coalesce((select md5(string_agg(m.name, ',' order by m.name))
+                      from unnest(string_to_array(n.namespaces, ',')) as m (name)), '')
+     from unnest($4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::timestamptz[],
+                 $11::text[])
+          with ordinality as n (role_id, to_type, to_id, on_type, on_id, reason, expires_at, namespaces, place)
     order by n.place returning id`,
 );
 const UPDATE = sql(
@@ -219,6 +223,7 @@ export async function applyAssignments(
       ...[part.map(({ to }) => to.type), part.map(({ to }) => to.id), part.map(({ on }) => on.type)],
       part.map(({ on }) => (on.type === 'cluster_set' ? setIds.get(on.name) : on.id)),
       ...[part.map(({ reason }) => reason), part.map(({ expiresAt }) => expiresAt)],
+      part.map(({ on }) => on.namespaces?.join() ?? null),
     ];
   }
 
@@ -239,6 +244,7 @@ function toStored(row: StoredRow): StoredAssignment {
     on: {
       ...{ type: row.on_type, id: row.on_type === 'organization' ? row.organization_id : row.on_id, name: row.on_name },
       ...{ isOwners: row.is_owners, isAmbiguous: row.is_ambiguous },
+      ...(row.namespaces && { namespaces: row.namespaces.toSorted() }),
     },
     isRequested: row.is_requested,
   };

@@ -68,5 +68,5 @@ export function createAssignmentFile(judge: Pick<Judge, 'holds'>, held: Pick<Hel
 
 function giftKey({ place, grants, until }: AssignmentPlan['gifts'][number]): string {
   const relations = grants.map(({ relation }) => relation).sort();
-  return `${place.type}:${place.id} ${until?.getTime()} ${relations.join(' ')}`;
+  return `${place.type}:${place.id} ${place.namespaces?.join() ?? ''} ${until?.getTime()} ${relations.join(' ')}`;
 }

@@ -17,6 +17,7 @@ export interface Whom {
   readonly name: string;
 }
 
+/** With the only namespaces in which an assignment counts, in order. */
 export interface Where extends Place {
   readonly name: string;
   /** Another contract has the same name. */
@@ -112,7 +113,7 @@ export function readAssignments(entries: readonly AssignmentEntry[], now: Date):
 }
 
 /** The roles as the plan leaves them, by name in lower case. */
-function rolesAfter(roles: readonly StoredRole[], { creates, updates, deletes }: Plan): Map<string, RoleAfter> {
+export function rolesAfter(roles: readonly StoredRole[], { creates, updates, deletes }: Plan): Map<string, RoleAfter> {
   const gone = new Set(deletes.map(({ id }) => id));
   const next = new Map(updates.map((update) => [update.current.id, update.next]));
   const kept = roles.filter(({ id }) => !gone.has(id)).map((role) => ({ ...(next.get(role.id) ?? role), id: role.id }));
@@ -120,9 +121,9 @@ function rolesAfter(roles: readonly StoredRole[], { creates, updates, deletes }:
   return new Map(all.map(({ id, name, permissions }) => [name.toLowerCase(), { id, name, permissions }] as const));
 }
 
-/** Assignments are matched by role, to and on. What the file leaves out stays, unless it prunes. */
+/** Assignments are matched by role, to, on and namespaces. What the file leaves out stays, unless it prunes. */
 export function planAssignments(
-  { stored, found }: AssignmentsNow,
+  { stored, found: known }: AssignmentsNow,
   { roles, plan, organizationId }: { roles: readonly StoredRole[]; plan: Plan; organizationId: bigint },
   wanted: readonly WantedAssignment[],
   prunes: boolean,
@@ -138,7 +139,8 @@ export function planAssignments(
     const role = after.get(entry.role.toLowerCase());
     if (!role) faults.push(placeOfFault(entry.place, 'role', `no role is called ${quote(entry.role)}`));
     const to = only(entry.to, entry.place, 'to') as Whom | undefined;
-    const on = entry.on ? only(entry.on, entry.place, 'on') : organization;
+    const found = entry.on ? only(entry.on, entry.place, 'on') : organization;
+    const on = found && (entry.namespaces ? { ...found, namespaces: entry.namespaces } : found);
     return role && to && on ? [{ ...entry, role, to, on }] : [];
   });
   const places = new Map<string, number>();
@@ -198,8 +200,8 @@ export function planAssignments(
     field: string,
   ): Where | undefined {
     const { type, name, id } = reference;
-    if (type === 'cluster_set') return found.get(nameOf(type, name))?.[0] ?? { type, id: undefined, name };
-    const list = found.get(id === undefined ? nameOf(type, name) : `${type}#${id}`) ?? [];
+    if (type === 'cluster_set') return known.get(nameOf(type, name))?.[0] ?? { type, id: undefined, name };
+    const list = known.get(id === undefined ? nameOf(type, name) : `${type}#${id}`) ?? [];
     const [one, another] = list;
     if (one && !another) return one;
     const shown = id === undefined ? name : String(id);
@@ -218,15 +220,15 @@ function noneCalled(type: PrincipalType | PlaceType, name: string): string {
 
 function requireEffect(role: RoleAfter, on: Where, place: number): void {
   if (effectiveOn(on, role.permissions).effective.length > 0) return;
-  const message = `the role ${role.name} has no permission that concerns this ${titleOf(on.type)}`;
+  const message = `the role ${role.name} has no permission that concerns ${on.namespaces ? 'namespaces of ' : ''}this ${titleOf(on.type)}`;
   throw rejection([{ ...placeOfFault(place, 'role', message), reason: 'no_effect' }]);
 }
 
 function keyOf(role: bigint | string, { to, on }: { readonly to: Whom; readonly on: Where }): string {
-  return `${role} ${to.type}:${to.id} ${placeKey(on)}`;
+  return `${role} ${to.type}:${to.id} ${placeKey(on)} ${on.namespaces?.join() ?? ''}`;
 }
 
-/** A set that is not stored yet has only its name. */
+/** What is seen or not, whatever the namespaces. A set that is not stored yet has only its name. */
 export function placeKey({ type, id, name }: Where): string {
   if (type === 'organization') return type;
   return id === undefined ? `${type}:${JSON.stringify(name)}` : `${type}:${id}`;
@@ -274,7 +276,7 @@ export function requireRoomForAssignments(
 /** What the plan changes in words. Objects that the caller may not see have no name. */
 export function assignmentReport(
   { creates, updates, deletes, unchanged, unmanaged }: AssignmentPlan,
-  roles: readonly StoredRole[],
+  roles: readonly Pick<StoredRole, 'id' | 'name'>[],
   seen: ReadonlySet<string>,
 ) {
   const names = new Map(roles.map(({ id, name }) => [id, name]));
@@ -314,10 +316,11 @@ export function assignmentReport(
 
 /** As a document has it. */
 export function entryOfStored({ to, on, reason, expiresAt }: StoredAssignment, role: string): AssignmentEntry {
-  const { type, name, id, isAmbiguous } = on;
+  const { type, name, id, isAmbiguous, namespaces } = on;
   return {
     ...{ role, to: { type: to.type, name: to.name }, reason },
     on: type === 'organization' ? undefined : { type, name, ...(isAmbiguous && id !== undefined && { id }) },
+    ...(namespaces && { namespaces }),
     expiresAt: expiresAt?.toISOString() ?? null,
   };
 }

@@ -34,7 +34,7 @@ export async function writeYaml({
 }
 
 function assignmentLines(entry: AssignmentEntry, inList: (text: string) => string): string[] {
-  const { role, to, on, expires_at: end, reason } = writtenEntry(entry);
+  const { role, to, on, namespaces, expires_at: end, reason } = writtenEntry(entry);
   const mapping = (one: Readonly<Record<string, string | number>>) => {
     const fields = Object.entries(one).map(([key, value]) => {
       return `${key}: ${typeof value === 'number' ? value : inList(value)}`;
@@ -44,6 +44,7 @@ function assignmentLines(entry: AssignmentEntry, inList: (text: string) => strin
   return [
     ...[`  - role: ${onLine(role)}`, `    to: ${mapping(to)}`],
     ...(on ? [`    on: ${mapping(on)}`] : []),
+    ...(namespaces ? [`    namespaces: [${namespaces.map(inList).join(', ')}]`] : []),
     ...(end ? [`    expires_at: "${end}"`] : []),
     ...(reason ? [`    reason: ${onLine(reason)}`] : []),
   ];

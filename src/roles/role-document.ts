@@ -186,8 +186,8 @@ export function documentOf(
 }
 
 function sortedAssignments(assignments: readonly AssignmentEntry[]): AssignmentEntry[] {
-  const wordsOf = ({ role, to, on }: AssignmentEntry) =>
-    [role, to.type, to.name, on?.type ?? '', on?.name ?? '', String(on?.id ?? '')] as const;
+  const wordsOf = ({ role, to, on, namespaces }: AssignmentEntry) =>
+    [role, to.type, to.name, on?.type ?? '', on?.name ?? '', String(on?.id ?? ''), namespaces?.join() ?? ''] as const;
   return assignments.toSorted((a, b) => {
     const [one, other] = [wordsOf(a), wordsOf(b)];
     const differs = one.findIndex((word, place) => word !== other[place]);

@@ -41,7 +41,7 @@ export function createRoleFileCheck(checks: GuardrailChecks): RoleFileCheck {
           ...{ id, roleId: role.id ?? roleIds.get(role.name) ?? 0n, to: `${to.type}:${to.id}` },
           // A set that is not stored has no clusters.
           on: on.type === 'organization' ? undefined : `${on.type}:${on.id ?? id}`,
-          isOnOwners: on.isOwners ?? false,
+          ...{ isOnOwners: on.isOwners ?? false, namespaces: on.namespaces ?? undefined },
         });
         check?.copy.replaceSource(`assignment:${id}`, tuples);
       }

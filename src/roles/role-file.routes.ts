@@ -63,6 +63,7 @@ const Document = Type.Unsafe<unknown>({
           role: 'Cluster operators',
           to: { user: 'dan' },
           on: { cluster: 'prod' },
+          namespaces: ['web', 'shop-*'],
           expires_at: '2030-01-31T12:00:00Z',
           reason: 'on call',
         },

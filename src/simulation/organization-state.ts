@@ -37,6 +37,8 @@ export interface AssignmentState {
   readonly to: string;
   /** Such as `cluster:1`. Undefined means the organization. */
   readonly on: string | undefined;
+  /** The only namespaces in which it counts. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly expiresAt: Date | null;
 }
 

@@ -17,7 +17,7 @@ const ROLES = sql(
 const ASSIGNMENTS = sql(
   'simulation.assignments',
   `select id, role_id, to_type || ':' || to_id as "to",
-          case on_type when 'organization' then null else on_type || ':' || on_id end as "on", expires_at
+          case on_type when 'organization' then null else on_type || ':' || on_id end as "on", namespaces, expires_at
      from assignment where organization_id = $1`,
 );
 const SETS = sql('simulation.sets', 'select id, name from cluster_set where organization_id = $1');
@@ -27,6 +27,7 @@ interface PlacedRow {
   role_id: bigint;
   to: string;
   on: string | null;
+  namespaces: string[] | null;
   expires_at: Date | null;
 }
 type Ending<Row> = (Row & { expires_at: Date }) | ({ [Key in keyof Row]: null } & { expires_at: null });
@@ -40,11 +41,12 @@ export function createSimulationStore(db: Db): SimulationStore {
       const roles = await db.query<RoleRow>(ROLES, [organizationId]);
       const assignments = await db.query<PlacedRow>(ASSIGNMENTS, [organizationId]);
       return {
-        assignments: assignments.map(({ role_id: roleId, expires_at: expiresAt, on, ...row }) => ({
+        assignments: assignments.map(({ role_id: roleId, expires_at: expiresAt, on, namespaces, ...row }) => ({
           ...row,
           roleId,
           expiresAt,
           on: on ?? undefined,
+          namespaces: namespaces ?? undefined,
         })),
         sets: await db.query<{ id: bigint; name: string }>(SETS, [organizationId]),
         teams,

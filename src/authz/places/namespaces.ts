@@ -50,6 +50,17 @@ export function isNamespace(text: string): boolean {
   return NAME.test(text) && text.length <= MAX_LENGTH;
 }
 
+const MAX_NAMESPACES = 50;
+
+/** What is wrong with the namespaces of an assignment. What counts everywhere is an assignment without namespaces. */
+export function faultInNamespaces(given: readonly string[]): string | undefined {
+  if (given.length < 1 || given.length > MAX_NAMESPACES) {
+    return `must have 1 to ${MAX_NAMESPACES} entries: leave it out for all of it`;
+  }
+  if (given.every(isNamespacePattern)) return undefined;
+  return 'must be names of Kubernetes namespaces, or prefixes of such names that end in *';
+}
+
 export const NOT_A_NAMESPACE =
   'namespace must be the name of a Kubernetes namespace: up to 63 lower case letters, digits and hyphens';
 export const ONLY_CLUSTERS = 'only a question about a cluster can have a namespace';
