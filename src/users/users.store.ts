@@ -80,7 +80,12 @@ interface StateStatements {
 }
 
 // Only site administrators create users, and they may give the name of a user whom they deleted to another one.
-const RELEASE_NAME = sql('users.releaseName', `delete from reserved_name where name_key = $1 and kind = 'user'`);
+// Nobody inherits what names an erased user, so that name is released on purpose or not at all.
+const RELEASE_NAME = sql(
+  'users.releaseName',
+  `delete from reserved_name where name_key = $1 and kind = 'user'
+   and not exists (select 1 from erasure where erasure.account_id = reserved_name.account_id)`,
+);
 const INSERT = sql(
   'users.insert',
   `insert into account (kind, name, full_name, password_hash, is_admin, active, prohibit_login)

@@ -49,7 +49,6 @@ type Viewer = Pick<WebhookCreator, 'id' | 'scopes'>;
 
 export type WebhookDeliveries = ReturnType<typeof createWebhookDeliveries>;
 
-const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
 
 /** What was sent to a webhook, and how to send it again. */
@@ -89,11 +88,8 @@ export function createWebhookDeliveries(parts: DeliveryParts) {
   async function redeliverSince(webhook: Webhook, since: Date, now: Date): Promise<number> {
     requireActive(webhook);
     const kept = new Date(now.getTime() - eventDays * DAY_MS);
-    // As responses show it.
-    const created = new Date(Math.floor(webhook.createdAt.getTime() / SECOND_MS) * SECOND_MS);
-    const first = kept > created ? kept : created;
-    if (since < first) {
-      const message = `since must not be before ${first.toISOString()}, from when on events are kept`;
+    if (since < kept) {
+      const message = `since must not be before ${kept.toISOString()}, from when on events are kept`;
       throw new AppError('malformed', message, { reason: 'before_events', errors: [{ field: 'since', message }] });
     }
     await current();

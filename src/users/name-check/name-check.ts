@@ -12,6 +12,8 @@ export interface NameHolder {
   readonly accountId: bigint;
   readonly kind: AccountKind;
   readonly isFormer: boolean;
+  /** A user who was erased from the audit log. */
+  readonly isErased: boolean;
 }
 
 export interface NameCheckStore {
@@ -29,12 +31,13 @@ export function createNameCheck(
 ) {
   return { username, organization, email };
 
-  /** Site administrators can give the name of a deleted user to another one. */
+  /** Site administrators can give the name of a deleted user to another one, but not that of an erased user. */
   async function username(name: string, caller: NameAsker): Promise<Validation> {
     const verdict = judgeName(name);
     if (verdict !== 'VALID') return verdict;
     const holder = await store.holderOf(name);
-    return caller.isAdmin && holder?.isFormer && holder.kind === 'user' ? 'VALID' : verdictOn(holder);
+    const isFree = holder?.isFormer && !holder.isErased && holder.kind === 'user';
+    return caller.isAdmin && isFree ? 'VALID' : verdictOn(holder);
   }
 
   async function anyName(name: string): Promise<Validation> {

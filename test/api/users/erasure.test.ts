@@ -76,6 +76,13 @@ for (const driver of COUNTED_DRIVERS) {
       assert.deepEqual([again.status, again.body.reason], [404, 'user_not_found']);
       const reserved = (await root('GET', '/admin/reserved-names?limit=50')).body;
       assert.ok(reserved.some((one: { name: string }) => one.name === person.name));
+      const heir = {
+        username: person.name.toUpperCase(),
+        email: 'heir@example.com',
+        password: 'a long enough password',
+      };
+      const { status, body } = await root('POST', '/admin/users', heir);
+      assert.deepEqual([status, body.reason], [422, 'name_reserved']);
     });
 
     it(`A person whose account was deleted before is erased by ID, on ${driver}`, async () => {

@@ -244,6 +244,9 @@ describe('Deliveries of webhooks', () => {
     const early = await atrium.as('ann')('POST', `${hook.path}/redeliver`, { since: '2020-01-01T00:00:00Z' });
     assert.deepEqual([early.status, early.body.reason], [422, 'before_events']);
     assert.match(early.body.message, /must not be before \d{4}-/);
+    const hourAgo = new Date(Date.parse(hook.created_at) - 3_600_000).toISOString();
+    const before = await atrium.as('ann')('POST', `${hook.path}/redeliver`, { since: hourAgo });
+    assert.equal(before.status, 202, before.text);
     const unknown = await atrium.as('ann')('POST', `${hook.path}/deliveries/dlv_999999/redeliver`);
     assert.deepEqual([unknown.status, unknown.body.reason], [404, 'delivery_not_found']);
   });
