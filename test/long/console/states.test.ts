@@ -130,7 +130,7 @@ describe('The pages of the console when the server is slow, refuses or fails', {
     await menu.getByRole('link', { name: 'Orders' }).click();
     await context.setOffline(false);
     // Without a click.
-    await page.getByRole('heading', { name: 'Orders', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Deploy orders', exact: true }).waitFor();
     assert.deepEqual(visit.faults, []);
   });
 
