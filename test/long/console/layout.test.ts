@@ -24,7 +24,7 @@ describe('The pages of the console on narrow screens and by keyboard', { skip: l
   });
 
   for (const route of CONSOLE_ROUTES) {
-    it(`Nothing on ${route} is wider than 320 px, and Tab reaches every control, with a visible focus`, async () => {
+    it(`Nothing on ${route} is wider than 320 px, no chips touch, and Tab reaches every control, with a visible focus`, async () => {
       const visit = visits.get(personFor(route)) ?? assert.fail(route);
       const { page } = visit;
       for (const path of pathsOf(route, world.ids)) {
@@ -35,6 +35,7 @@ describe('The pages of the console on narrow screens and by keyboard', { skip: l
         await page.setViewportSize(WIDE);
         await visit.settled();
         assert.deepEqual(await page.evaluate(TOO_WIDE), [], `${path} scrolls sideways on a wide screen`);
+        assert.deepEqual(await page.evaluate(TOUCHING), [], `${path}: chips that touch each other`);
         const { missed, invisible } = await tabThrough(visit);
         assert.deepEqual(missed, [], `${path}: controls that Tab does not reach`);
         assert.deepEqual(invisible, [], `${path}: controls whose focus does not show`);
@@ -50,6 +51,16 @@ const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
     .filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5)
     .map((one) => one.tagName.toLowerCase() + '.' + one.className + ' ' + one.textContent.slice(0, 40))
     .slice(0, 5)`;
+
+/** Pairs of chips in one row without a gap of two pixels. */
+const TOUCHING = `(() => {
+  const chips = [...document.querySelectorAll('.chip')].filter((one) => one.checkVisibility());
+  return chips.flatMap((one, at) => chips.slice(at + 1).filter((other) => {
+    const [first, second] = [one, other].map((chip) => chip.getBoundingClientRect());
+    return first.left < second.right + 2 && second.left < first.right + 2
+      && first.top < second.bottom && second.top < first.bottom;
+  }).map((other) => one.textContent.slice(0, 40) + ' and ' + other.textContent.slice(0, 40)));
+})()`;
 
 /**
  * Marks every control that can be seen, and counts them. What is reached is what receives the focus, at any moment: after
