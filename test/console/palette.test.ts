@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Route } from 'playwright-core';
 import { readSentence, relationFor } from '../../console/src/shell/asked-sentence.ts';
+import { until } from '../support/checks/until.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
+import { cliAs } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 
@@ -58,10 +61,35 @@ describe('The search of the console', { skip: lacks('chromium') }, () => {
     await page.getByRole('heading', { name: 'Why?' }).waitFor();
     await page.getByRole('status').getByText('Yes', { exact: true }).waitFor();
     await page.locator('.proof').getByRole('link', { name: 'operators' }).first().waitFor();
-    await page
-      .getByText(/^atrium can dan connect cluster:\d+ --why --org acme/)
-      .first()
-      .waitFor();
+    const command = await page.getByText(/^atrium can dan connect cluster:\d+ --why --org acme/).innerText();
+    const { code, stdout } = await cliAs(atrium, 'ann')(command.replace(/^atrium /, ''));
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^yes/i);
+    assert.deepEqual(faults, []);
+  });
+
+  it('Until the server has answered, it says that it searches, away from the edge, and not that nothing matches', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const held: Route[] = [];
+    await page.route('**/api/v1/search?*', (route) => void held.push(route));
+    await go('/orgs/acme/teams');
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Search and go anywhere' });
+    const said: string[] = [];
+    await page.exposeFunction('said', (text: string) => said.push(text));
+    await page.evaluate(`new MutationObserver(() => said(document.querySelector('.palette')?.innerText ?? ''))
+      .observe(document.querySelector('.palette'), { childList: true, subtree: true, characterData: true })`);
+    await palette.getByRole('combobox').pressSequentially('zzz', { delay: 20 });
+    await until(() => held.some((route) => route.request().url().includes('q=zzz')));
+    const status = palette.getByRole('status');
+    assert.equal(await status.innerText(), 'Searching …');
+    assert.ok(said.length > 0 && said.every((text) => !text.includes('Nothing matches')), said.join('\n'));
+    const gap = await page.evaluate<number>(
+      `parseFloat(getComputedStyle(document.querySelector('.palette [role=status]')).paddingLeft)`,
+    );
+    assert.ok(gap >= 8, `${gap} px from the edge`);
+    for (const route of held) await route.continue().catch(() => undefined);
+    await status.getByText('Nothing matches.').waitFor();
     assert.deepEqual(faults, []);
   });
 
