@@ -116,7 +116,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     await page.getByRole('link', { name: 'globex' }).waitFor({ state: 'detached' });
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Audit log' }).last().click();
     await page.getByRole('cell', { name: 'deployment' }).first().waitFor();
-    await page.getByLabel('Organization').selectOption('globex');
+    await page.getByLabel('Organization', { exact: true }).selectOption('globex');
     await page.getByRole('cell', { name: 'deployment' }).first().waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'globex' }).first().waitFor();
     assert.match(page.url(), /\/admin\/audit\?org=globex/);

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Answer } from '../../../client/client.ts';
 import { pageData } from './page-data.ts';
+import { forgetPages } from './recent-pages.ts';
 import { clearView } from './view-as.ts';
 
 export type Me = Answer<'GET /user'>;
@@ -44,6 +45,7 @@ export function signedInAs(user: Me): void {
 /** Before there is a page to keep, a missing session leads to the sign-in page. */
 export function signedOut(): void {
   clearView();
+  forgetPages();
   me.value = undefined;
   isSignedOut.value = true;
 }

@@ -8,14 +8,14 @@ import { api } from '../data/api.ts';
 import { mayLeave } from '../data/draft.ts';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
+import { recentPages } from '../data/recent-pages.ts';
 import { useResource } from '../data/resource.ts';
-import { isSiteAdmin } from '../data/session.ts';
+import { isSiteAdmin, me } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useModal } from '../parts/modal.ts';
 import { readSentence, relationFor } from './asked-sentence.ts';
 import { useCurrentOrg } from './current-org.ts';
 import { allGroups } from './menu.ts';
-import { recentPages } from './recent-pages.ts';
 
 interface Found {
   readonly href: string;
@@ -244,7 +244,7 @@ function usePlaces(): readonly Found[] {
     const pages = allGroups(org).flatMap(({ title, entries }) =>
       entries.map((entry) => ({ href: entry.href, title: entry.title, kind: title || 'page', icon: entry.icon })),
     );
-    const recent = recentPages()
+    const recent = recentPages(me.value?.id)
       .filter(({ href }) => href !== location.pathname)
       .map(({ href, title }): Found => ({ href, title, kind: 'recent', icon: 'audit' }));
     return [...recent, ...pages, ...actionsIn(org), ...(orgs ?? []).map(({ name }) => organizationEntry(name))];

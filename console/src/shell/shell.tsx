@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, type ComponentType, h } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { notePage } from '../data/recent-pages.ts';
+import { me } from '../data/session.ts';
 import { Icon } from '../icons/icon.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Navigation } from './navigation.tsx';
-import { notePage } from './recent-pages.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { ViewBar } from './view-bar.tsx';
 
@@ -32,7 +33,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const isMenuOpen = useSignal(false);
   const opened = useSignal<'palette' | 'orgs' | 'keys' | 'calls' | undefined>(undefined);
   const { path } = useLocation();
-  useEffect(() => () => notePage(path, document.title.replace(/ · Atrium$/, '')), [path]);
+  useEffect(
+    () => () => notePage(me.value?.id, { href: path, title: document.title.replace(/ · Atrium$/, '') }),
+    [path],
+  );
   useShortcuts((what) => {
     opened.value = opened.value === what ? undefined : what;
   });
