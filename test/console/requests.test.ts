@@ -122,6 +122,7 @@ describe('Access requests in the console', { skip: lacks('chromium') }, () => {
     const ann = await browser.visit(atrium, 'ann');
     await ann.go('/orgs/acme/requests/rules');
     await ann.page.getByText('No rules yet').waitFor();
+    await button(ann, 'Edit as JSON').click();
     const editor = ann.page.getByRole('textbox', { name: 'Request rules' });
     const write = async (text: string) => {
       await editor.click();
@@ -147,5 +148,77 @@ describe('Access requests in the console', { skip: lacks('chromium') }, () => {
     await ann.page.getByText('The use of break glass was acknowledged.').waitFor();
     await button(ann, 'Acknowledge').waitFor({ state: 'detached' });
     await button(ann, 'End access').waitFor();
+  });
+
+  it('An owner writes rules with a form: every part of a rule, their order, and what is wrong', async () => {
+    const ann = await browser.visit(atrium, 'ann');
+    const rules = async () => (await atrium.as('ann')('GET', '/orgs/acme/request_rules')).body;
+    const cleared = await atrium.as('ann')('PUT', '/orgs/acme/request_rules', [{ name: 'the rest', approvals: 0 }]);
+    assert.equal(cleared.status, 200);
+    await ann.go('/orgs/acme/requests/rules');
+    await ann.page.getByText('granted without an approval').waitFor();
+    await button(ann, 'Add rule').click();
+    await field(ann, 'Name').fill('production');
+    await field(ann, 'Who may ask').selectOption({ label: 'Members of the team operators' });
+    await field(ann, 'Permissions').selectOption({ label: 'connect' });
+    await field(ann, 'Permissions').selectOption({ label: 'edit' });
+    await field(ann, 'Permissions').selectOption({ label: 'view' });
+    await button(ann, 'Remove view').click();
+    await field(ann, 'Objects').fill('cluster:prod\ncluster:nowhere');
+    await field(ann, 'Sets of clusters').fill('europe\n\n');
+    await field(ann, 'Roles').fill('tuner');
+    await field(ann, 'At most for').selectOption({ label: '8 hours' });
+    await field(ann, 'Approvals needed').selectOption('2');
+    await field(ann, 'Who approves').selectOption({ label: 'Only members of the team operators' });
+    await ann.page.getByLabel('Break glass').check();
+    await button(ann, 'Save rule').click();
+    await ann.page.getByText('cluster does not exist in this organization').waitFor();
+    await field(ann, 'Objects').fill('cluster:prod');
+    await button(ann, 'Save rule').click();
+    await ann.page.getByText('The rule production was saved.').waitFor();
+    await button(ann, 'Move production up').click();
+    await ann.page.getByRole('heading', { name: '1. production' }).waitFor();
+    const rest = { name: 'the rest', match: {}, longest: 'P7D', approvals: 0, allow: true };
+    const production = {
+      name: 'production',
+      match: {
+        relations: ['can_connect', 'can_edit'],
+        objects: [{ type: 'cluster', id: Number(atrium.world.clusters.prod?.id), name: 'prod' }],
+        cluster_sets: ['europe'],
+        roles: ['tuner'],
+        requesters: 'operators',
+      },
+      ...{ longest: 'PT8H', approvals: 2, allow: true, approvers: { team: 'operators' }, break_glass: true },
+    };
+    assert.deepEqual(await rules(), [production, rest]);
+
+    // A form that is opened and saved changes nothing, and each part can be taken away again.
+    await button(ann, 'Edit production').click();
+    await button(ann, 'Save rule').click();
+    await ann.page.locator('dialog').waitFor({ state: 'detached' });
+    assert.deepEqual(await rules(), [production, rest]);
+    await button(ann, 'Edit production').click();
+    await field(ann, 'Who may ask').selectOption('');
+    await button(ann, 'Remove connect').click();
+    await button(ann, 'Remove edit').click();
+    for (const name of ['Objects', 'Sets of clusters', 'Roles']) await field(ann, name).fill('');
+    await field(ann, 'Who approves').selectOption('manager');
+    await ann.page.getByLabel('Break glass').uncheck();
+    await button(ann, 'Save rule').click();
+    await ann.page.getByText('2 approvals of the manager').waitFor();
+    const bare = { name: 'production', match: {}, longest: 'PT8H', approvals: 2, allow: true, approvers: 'manager' };
+    assert.deepEqual(await rules(), [bare, rest]);
+    await button(ann, 'Edit the rest').click();
+    await field(ann, 'Requests that match').selectOption('false');
+    await button(ann, 'Save rule').click();
+    await ann.page.getByText('rejected', { exact: true }).waitFor();
+    await button(ann, 'Remove production').click();
+    await button(ann, 'Remove rule').click();
+    await ann.page.getByText('The rule was removed.').waitFor();
+    assert.deepEqual(await rules(), [{ ...rest, allow: false }]);
+    assert.deepEqual(
+      ann.faults.filter((text) => !text.includes('422')),
+      [],
+    );
   });
 });
