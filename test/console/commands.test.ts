@@ -13,6 +13,8 @@ const COMMAND = /(["'`])(atrium (?!can )(?:(?!\1).)+)\1/gs;
 /** What a page knows, and what is left to whom the page shows the command. The rest of a command stays as it is. */
 const VALUES: readonly (readonly [RegExp, string])[] = [
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: as the pages have them
+  // A literal within a literal ends the outer one.
+  [/\$\{org === undefined \? '--site' : $/, '--org acme'],
   [/\$\{org\}/g, 'acme'],
   [/\$\{login\}/g, 'dan'],
   [/\$\{team\.name\}/g, 'operators'],
@@ -23,8 +25,10 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/\bfollow add NAME\b/g, 'follow add cat'],
   [/\bUSER\b/g, 'eve'],
   [/\bADDRESS\b/g, 'fresh@example.com'],
+  [/\bURL\b/g, 'https://hooks.example.com/atrium'],
   [/\bUID\b/g, '5f0c2a10-0000-4000-8000-0000000000aa'],
   [/\bRELATION OBJECT\b/g, 'view_members org:acme'],
+  [/\bTEAM\b/g, 'operators'],
   [/\bTEXT\b/g, 'INC-1234'],
   [/\bAPI-SERVER\b/g, 'prod.example.com'],
   [/\bFILE\b/g, 'payload.json'],

@@ -10,9 +10,7 @@ export interface RecentPage {
 export function recentPages(user: bigint | undefined): readonly RecentPage[] {
   try {
     const { of, pages } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
-    return of === String(user) && Array.isArray(pages)
-      ? pages.filter((one) => typeof one?.href === 'string' && typeof one?.title === 'string')
-      : [];
+    return of === String(user) ? pages : [];
   } catch {
     return [];
   }

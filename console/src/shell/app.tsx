@@ -109,8 +109,8 @@ function Inside() {
         {isPageBroken.value && (
           <Page title="This page could not be loaded">
             <p>
-              The server cannot be reached, or it was updated. What you saved before is not affected. The page loads as
-              soon as the server answers.
+              The server cannot be reached, or it was updated. What you saved is not lost. The page loads as soon as the
+              server answers.
             </p>
             <div>
               <Button kind="main" onClick={() => location.reload()}>
