@@ -64,7 +64,8 @@ for (const driver of API_DRIVERS) {
         'tuples.sql',
       ];
       const { pending, endsOlder } = await db.transaction((query) => migrationStatus(query, 'migrations'));
-      assert.deepEqual([pending, endsOlder], [later, undefined]);
+      // Releases before it would show the hashes of names.
+      assert.deepEqual([pending, endsOlder], [later, '0055_audit_texts.sql']);
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, later);
       assert.deepEqual((await migrate(db, 'migrations', quiet)).applied, []);
       assert.deepEqual(await rows(db, TUPLES), tuples);

@@ -157,10 +157,9 @@ describe('Bus credentials for site administrators', () => {
 
   it('The audit log records who obtained whose bus credentials, without secrets', async () => {
     const { body } = await atrium.as('root')('GET', '/user/bus/user_credentials?user=dan');
-    const rows = await atrium.instance.db.query<{ actor_name: string; after: { user: string } }>(
-      statement(`select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
-    );
-    assert.deepEqual(rows[0], { actor_name: 'root', after: { user: body.user } });
+    const log = await atrium.as('root')('GET', '/admin/audit?action=bus_user.issue&limit=1');
+    const [entry] = log.body.items;
+    assert.deepEqual([entry.actor.name, entry.after], ['root', { user: body.user }]);
   });
 
   const REFUSED: readonly (readonly [who: string | undefined, path: string, status: number, message: RegExp])[] = [
