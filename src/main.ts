@@ -174,7 +174,7 @@ function stop(error: Error): void {
   if (hasFailed || !isListening) return;
   hasFailed = true;
   const words = `stopped: ${error.message}`;
-  setTimeout(() => leave(words), 2000).unref();
+  setTimeout(() => leave(words), 2000);
   // Requests under way are answered with 503.
   setImmediate(
     () =>

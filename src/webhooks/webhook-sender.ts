@@ -254,7 +254,8 @@ export function createWebhookSender({ store, revisions, sight, attempts, chores,
       if (isWoken) return;
       isWoken = true;
       clearTimeout(timer);
-      setTimeout(resolve, Math.min(ms, TURN_MS)).unref();
+      // Nothing else may keep the process alive until its last turn has ended.
+      setTimeout(resolve, Math.min(ms, TURN_MS));
     };
     if (isStale || isStopped) wake();
     await promise;
