@@ -244,6 +244,12 @@ export type AdminBusCredentials = {
   readonly credentials: string;
 };
 
+/** The members of a team. */
+export type ApproverTeam = {
+  /** Its name. */
+  readonly team: string;
+};
+
 /** A signed link to the archive of an installer. */
 export type ArchiveLink = {
   /** Shown only here. Whoever has it can download the archive. */
@@ -4028,10 +4034,7 @@ export type RequestRule = {
   /** How many users must approve. */
   readonly approvals: number;
   /** Who may approve at all. Absent: all who could make the change. */
-  readonly approvers?: {
-    /** Its name. */
-    readonly team: string;
-  } | "manager";
+  readonly approvers?: ApproverTeam | "manager";
   /** Whether it can be asked for. */
   readonly allow: boolean;
   /** Whether access can be taken without an approval. */

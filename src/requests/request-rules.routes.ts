@@ -80,7 +80,7 @@ const RuleResponse = named(
     approvers: Type.Optional(
       Type.Union(
         [
-          Type.Object({ team: Type.String(says('Its name.')) }, says('The members of a team.')),
+          named('ApproverTeam', Type.Object({ team: Type.String(says('Its name.')) }, says('The members of a team.'))),
           Type.Literal('manager', says('The manager of the requester.')),
         ],
         says('Who may approve at all. Absent: all who could make the change.'),

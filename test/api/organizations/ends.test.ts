@@ -237,7 +237,7 @@ for (const driver of API_DRIVERS) {
       await put(own, { expires_at: inHours(2) });
       for (const expires_at of [inHours(3), null]) {
         await assertRejected(atrium, {
-          ...{ who: other.name, status: 403, message: /nobody can extend their own membership/ },
+          ...{ who: other.name, status: 403, message: /users cannot extend their own membership/ },
           send: ['PUT', own, { expires_at }],
         });
       }

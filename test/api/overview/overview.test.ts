@@ -43,7 +43,7 @@ for (const driver of API_DRIVERS) {
         roles: 1,
         robots: 1,
         tokens: { all: 1, expiring: 0, unused: 0 },
-        clusters: { all: 2, by_phase },
+        clusters: { all: 2, attention: 0, by_phase },
         contracts: { all: 1, ending: 0 },
         expiring: { memberships: 0, assignments: 0 },
       });

@@ -94,10 +94,12 @@ describe('Audit entries of role changes', () => {
       previous_hash: Buffer.alloc(32, 1),
       hash: Buffer.alloc(32, 2),
     })) {
+      const stored = sql(`test.stored.${column}`, `select ${column} as value from audit where id = $1`);
+      const [before] = await db.query<{ value: unknown }>(stored, [victim.id]);
       const forge = sql(`test.forge.${column}`, `update audit set ${column} = $2 where id = $1`);
       await db.query(forge, [victim.id, value]);
       assert.notDeepEqual(brokenLinks(await records()), [], `${column} was changed unnoticed`);
-      await db.query(forge, [victim.id, (victim as unknown as Record<string, unknown>)[column]]);
+      await db.query(forge, [victim.id, before?.value]);
       assert.deepEqual(brokenLinks(await records()), []);
     }
     await db.query(sql('test.cut', 'delete from audit where id = $1'), [victim.id]);

@@ -26,7 +26,7 @@ describe('Custom roles', () => {
     const { inside } = listenForStatements(context, atrium.instance.db);
     // Where OpenFGA is the engine, what was written is published in a transaction of its own.
     const written = () => inside.splice(0).filter((name) => !name.startsWith('openfga.'));
-    const committed = ['audit.lock', 'audit.append', 'revision.nextUnguarded'];
+    const committed = ['personalTexts.keep', 'audit.lock', 'audit.append', 'revision.nextUnguarded'];
     const draft = { name: 'few', permissions: [VIEW, CONNECT], teamIDs: [id.team('operators')] };
     const { body: role } = await makeRole(atrium, draft);
     assert.deepEqual(written(), [

@@ -36,8 +36,17 @@ describe('The scope scim', () => {
     // What a token may ask about itself shows nothing else.
     assert.deepEqual(
       open.filter((path) => !path.startsWith('/scim/v2/')),
-      ['/api/v1/user/token'],
+      ['/api/v1/user/token', '/mcp'],
     );
+    // Any token may ask which tools there are; each call of one needs its scope.
+    const params = { name: 'can', arguments: { org: 'acme', relation: 'can_view', object: 'organization' } };
+    const called = await atrium.call(
+      'POST',
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      { Authorization: `Bearer ${scim}`, 'MCP-Protocol-Version': '2025-06-18' },
+    );
+    assert.deepEqual([called.status, called.body.error.data.reason], [403, 'insufficient_scope'], called.text);
     const signIn = await atrium.as()('POST', '/user/signin', { token: scim });
     assert.ok([401, 403, 404].includes(signIn.status), signIn.text);
   });

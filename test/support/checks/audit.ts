@@ -41,7 +41,8 @@ export async function auditOf(db: Db, organizationId: number | bigint): Promise<
   const chain = await chainOf(db, organizationId);
   const stored = chain.filter(({ action }) => action !== 'access.denied');
   const known = await textsOf(db, organizationId);
-  const reveal = (text: string | null) => text?.replace(/sha256:([0-9a-f]{64})/g, (_, hash) => known.get(hash) ?? '?');
+  const reveal = (text: string | null) =>
+    text?.replace(/sha256:([0-9a-f]{64})/g, (whole, hash) => known.get(hash) ?? whole);
   const changes = stored.map((entry) => ({
     ...entry,
     actor_name: reveal(entry.actor_name) ?? '',
