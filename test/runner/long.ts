@@ -253,6 +253,7 @@ export const LANES: readonly Lane[] = [
       'test/api/clusters/heartbeats.test.ts',
       'test/api/robots/robots-act.test.ts',
       'test/api/roles/assignment-file.test.ts',
+      'test/api/roles/assignment-file-namespaces.test.ts',
       'test/api/organizations/organizations.test.ts',
       'test/api/roles/role-file.test.ts',
       'test/api/marketplace/binding.test.ts',
