@@ -19,7 +19,7 @@ const END_ROLE = sql(
     where role_id = $1 and expires_at is not null returning ${NOW}`,
 );
 const END_TOKEN = sql(
-  'test.endToken',
+  'test.endPastToken',
   `update token set expires_at = date_trunc('milliseconds', clock_timestamp()) where id = $1 returning ${NOW}`,
 );
 const TRIES = 5;
