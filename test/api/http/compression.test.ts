@@ -82,7 +82,7 @@ describe('Compression of responses', () => {
     // More than a thousand clusters are sent in several pieces.
     const insert = `insert into cluster (name, uid, owner_id) select 'c' || n, gen_random_uuid()::text, $1
                     from generate_series(1, 2500) n`;
-    await atrium.instance.db.query(sql('test.manyClusters', insert), [atrium.world.users.ann?.id]);
+    await atrium.instance.db.query(sql('test.compressedClusters', insert), [atrium.world.users.ann?.id]);
     const plain = await get(atrium, '/user/clusters');
     const { headers, bytes } = await get(atrium, '/user/clusters', 'gzip');
     assert.equal(headers['content-encoding'], 'gzip');
