@@ -49,6 +49,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
           summary: 'Export an organization as one YAML or JSON file: teams, roles, robots, guardrails and its rules',
           querystring: ExportQuery,
           etag: true,
+          errors: [422],
           response: { 200: media('application/yaml', 'application/json') },
         },
       },
