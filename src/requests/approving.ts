@@ -58,7 +58,7 @@ export function createApproving(parts: Parts) {
       const rule = await requests.ruleOf(seen);
       if (!rule) throw await failed(setting, seen, 'the request rules', wasClosed());
       const request = await shown.current(seen);
-      if (request.digest !== digest) throw await showing(changedSince(), request, actor.id);
+      if (request.digest !== digest) throw await stale(changedSince(), request, actor.id);
       try {
         const approved = await approveNow(setting, request, rule, said);
         if (approved.state === 'approved') mails.decided(approved);
@@ -67,7 +67,7 @@ export function createApproving(parts: Parts) {
         if (error instanceof OthersDecided) continue;
         if (!(error instanceof AppError)) throw error;
         const reason = reasonOf(error);
-        if (reason === 'changed_since') throw await showing(error, request, actor.id);
+        if (reason === 'changed_since') throw await stale(error, request, actor.id);
         if (FATAL.has(reason)) throw await failed(setting, request, reason, error);
         throw error;
       }
@@ -142,6 +142,12 @@ export function createApproving(parts: Parts) {
     if (closed) mails.decided(closed);
     const now = closed ?? (await store.get(id));
     return now ? await showing(error, now, actor.id) : error;
+  }
+
+  /** A decision that was made meanwhile changes what the request would change, too. */
+  async function stale(error: AppError, request: AccessRequest, readerId: bigint): Promise<AppError> {
+    const now = await store.get(request.id);
+    return now?.state === 'open' ? await showing(error, request, readerId) : wasClosed();
   }
 
   async function showing(error: AppError, request: AccessRequest, readerId: bigint): Promise<AppError> {
