@@ -19,15 +19,23 @@ const AGAIN_EVENTS = sql(
     where d.webhook_id = $1 and d.event = any($2::text[]) and d.state <> 'pending' returning d.event`,
 );
 const POKE = sql('webhookDeliveries.poke', 'update webhook_sender set poke = poke + 1 where id = 1');
+const COLUMNS = 'revision, place, at, action, kind, object_id, organization_id, organization_name';
+// Changes that the sender has not read yet are events, too: it may be a moment behind.
+const UNREAD = `select c.revision, c.place, c.at, c.action, c.kind, c.id as object_id, c.organization_id,
+                       o.name as organization_name
+                  from change c left join account o on o.id = c.organization_id and o.kind = 'organization'
+                 where c.revision > (select s.revision from webhook_sender s where s.id = 1)`;
 const EVENTS_OF = sql(
   'webhookDeliveries.eventsOf',
-  `select revision, place, at, action, kind, object_id, organization_id, organization_name from webhook_event
-    where organization_id = $1 and at >= $2 order by revision, place limit $3`,
+  `select ${COLUMNS} from webhook_event where organization_id = $1 and at >= $2
+   union all ${UNREAD} and c.organization_id = $1 and c.at >= $2
+   order by revision, place limit $3`,
 );
 const EVENTS = sql(
   'webhookDeliveries.events',
-  `select revision, place, at, action, kind, object_id, organization_id, organization_name from webhook_event
-    where at >= $1 order by revision, place limit $2`,
+  `select ${COLUMNS} from webhook_event where at >= $1
+   union all ${UNREAD} and c.at >= $1
+   order by revision, place limit $2`,
 );
 // An event that was queued long ago stands where it stood: it must not be judged by where the webhook begins.
 const OPEN = sql(

@@ -236,11 +236,13 @@ describe('Deliveries of webhooks', () => {
     await until(() => receiver.received.length === 3);
     assert.equal(receiver.received[2]?.headers['webhook-id'], newest.event);
     await until(async () => (await deliveriesOf(hook.path, '&state=pending')).length === 0);
+    // Times have whole seconds, so what earlier tests did in the same second is sent, too.
     const since = await atrium.as('ann')('POST', `${hook.path}/redeliver`, { since: hook.created_at });
-    assert.deepEqual([since.status, since.body], [202, { queued: 3 }]);
-    await until(() => receiver.received.length === 6);
+    assert.equal(since.status, 202, since.text);
+    await until(() => receiver.received.length === 3 + since.body.queued);
     const again = receiver.received.slice(3).map(({ json }) => json.data.object.id);
-    assert.deepEqual(again.sort(), [first, missed, third].sort());
+    assert.deepEqual(again.filter((id) => [first, missed, third].includes(id)).sort(), [first, missed, third].sort());
+    assert.equal(new Set(again).size, again.length);
     const early = await atrium.as('ann')('POST', `${hook.path}/redeliver`, { since: '2020-01-01T00:00:00Z' });
     assert.deepEqual([early.status, early.body.reason], [422, 'before_events']);
     assert.match(early.body.message, /must not be before \d{4}-/);
@@ -249,6 +251,19 @@ describe('Deliveries of webhooks', () => {
     assert.equal(before.status, 202, before.text);
     const unknown = await atrium.as('ann')('POST', `${hook.path}/deliveries/dlv_999999/redeliver`);
     assert.deepEqual([unknown.status, unknown.body.reason], [404, 'delivery_not_found']);
+  });
+
+  it('What happened a moment ago is sent again, too, though the sender has not read it yet', async () => {
+    const receiver = await receive();
+    const hook = await create(receiver.url, { types: ['role.create'], active: false });
+    for (let round = 1; round <= 5; round += 1) {
+      const missed = await createRole(`a-moment-ago-${round}`);
+      await atrium.as('ann')('PATCH', hook.path, { active: true });
+      const since = await atrium.as('ann')('POST', `${hook.path}/redeliver`, { since: hook.created_at });
+      assert.equal(since.status, 202, since.text);
+      await receiver.find(({ json }) => json.data.object.id === missed);
+      await atrium.as('ann')('PATCH', hook.path, { active: false });
+    }
   });
 
   it('If events had to be dropped, the receiver is told so', async () => {
