@@ -1,5 +1,6 @@
 import { PLAIN_LISTS } from '../../../src/overview/overview.ts';
 import { ACCESS_WORDS } from './access-words.ts';
+import { MARKETPLACE_WORDS } from './marketplace-words.ts';
 
 const RESOURCE_NAME = '1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends';
 const ACCOUNT_NAME =
@@ -12,6 +13,7 @@ const COUNTED = 'Absent if the caller may not see them.';
  */
 export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   ...ACCESS_WORDS,
+  ...MARKETPLACE_WORDS,
   '*.id': 'Assigned by the server, never reused.',
   '*.created_at': 'When it was created.',
   '*.updated_at': 'When it was last changed.',
@@ -25,7 +27,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
 
   'AdminBusCredentials.jwt': 'Signed claims of the user, which the bus verifies.',
   'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view.',
-  'ArchiveLink.expires_at': 'When the link stops working: 24 hours after it was issued.',
 
   'AuditAction.action': 'Name of the action, such as role.create.',
   'AuditEntry.at': 'When it happened.',
@@ -51,29 +52,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'AuthorizationModel.types[].relations': 'The relations that can be held on objects of the type.',
   'AvailablePermissions.permissions': 'All of them, those of one namespace together.',
 
-  'BindNotification.eventType': 'Any text, which is only recorded: this marketplace sends nothing but binds.',
-  'BindNotification.eventTime': 'When it happened, by the clock of the marketplace.',
-  'BindingInfo.marketplace': 'The marketplace that sends the notification; some must name themselves.',
-  'BindingInfo.cloudAAccountID': 'Account of the customer at the cloud.',
-  'BindingInfo.adminUsername': 'Login name that the first user should get. If it is taken, a suffix is added.',
-  'BindingInfo.domainWhiteList': 'Domains of the customer, which go into the archive.',
-  'BindingInfo.options': 'What the customer chose. Encrypted at rest, and part of the archive.',
   'BucketNames.names': 'Names of the buckets.',
-
-  'ChartSelection.name': 'Name of the chart in its source.',
-  'ChartSelection.sourceRef': 'Where the chart comes from.',
-  'ChartSelection.sourceRef.apiGroup': 'Accepted but ignored: the kind decides.',
-  'ChartSelection.sourceRef.kind': 'Kind of the source object. By default, HelmRepository.',
-  'ChartSelection.sourceRef.namespace': 'Namespace of the source object. By default, flux-system.',
-  'ChartSelection.sourceRef.name': 'Name of the source object: a DNS name.',
-  'ChartSelection.sourceRef.url': 'Address of the charts. Without it, the source must exist in the cluster already.',
-  'ChartSelection.version': 'Version of the chart, or a range of versions.',
-  'ChartSelection.releaseName': 'Name of the release: a DNS name.',
-  'ChartSelection.namespace': 'Namespace in which the release is installed.',
-  'ChartSelection.values': 'Values of the chart that differ from its defaults.',
-  'ChartSelection.valuesPatch': 'Steps that are applied to the values, in order.',
-  'Claimability.isClaimable': 'Whether it can be claimed now.',
-  'Claimability.claimID': 'The claim ID that was asked about.',
 
   'Cluster.displayName': 'Name for people, at most 255 characters. By default, empty.',
   'Cluster.name': `${RESOURCE_NAME}. Unique among the clusters of the owner; case matters.`,
@@ -108,32 +87,10 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'ClusterExistence.exist': 'Whether it exists.',
   'Confirmation.message': 'A sentence for the person who followed the link.',
 
-  'Contract.uid': 'UUID of the contract, for programs outside of this server.',
-  'Contract.owner_id': 'ID of the organization that has the contract.',
-  'Contract.name': 'Name for people, 1 to 255 characters.',
-  'Contract.product': 'What was bought: any text.',
-  'Contract.features': 'Features that the contract includes: any texts, each once.',
-  'Contract.start': 'When the contract begins. By default, when it is created.',
-  'Contract.revoked': 'Whether the contract was revoked, which is permanent.',
-  'EditContract.clusters': 'UIDs of the clusters that the contract covers.',
-  'EditContract.end': 'When the contract ends; must be after start. Null means never.',
-
   'Credential.name': 'Name of the credential, unique among those of its owner.',
   'Credential.type': 'The type that it was stored with, which names the cloud, or empty.',
   'Credential.creationTimestamp': 'When the credential was created.',
   'Credential.updatedAt': 'When the credential was last replaced, or created.',
-
-  'Delivery.event_type': 'What the marketplace calls the event, such as BIND. Empty if it could not be understood.',
-  'Delivery.reason': 'What came of it, such as bound, superseded or already_bound.',
-  'Delivery.status': 'The HTTP status that the marketplace got. Null if it got none yet.',
-  'Delivery.message': 'What the marketplace got as an error. Null if there was none.',
-  'Delivery.source': 'Address that the delivery came from.',
-  'Delivery.received_at': 'When it arrived for the first time.',
-  'Delivery.last_at': 'When it arrived for the last time.',
-  'Delivery.done_at': 'When the server finished with it. Null if it has not.',
-  'Delivery.links.organization_id': 'The organization that its installer is bound to.',
-  'Delivery.links.contract_id': 'The contract that its installer is bound to.',
-  'Delivery.links.subscription_id': 'The subscription that the delivery is about.',
 
   'Email.email': 'The address.',
   'Email.verified': 'Whether its owner has confirmed it.',
@@ -164,51 +121,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Heartbeat.orchestratorVersion': 'Version of Kubernetes.',
   'HostedToken.hostedToken': 'A JSON Web Token. Its keys are at /.well-known/jwks.json.',
 
-  'Installer.is_test': 'Whether it can be bound without the secret of the marketplace.',
-  'Installer.expires_at': 'Until when it can be bound.',
-  'InstallerBinding.bound_at': 'When it was bound.',
-  'InstallerBinding.subscription_id': 'The subscription that it was bound for. Absent if the marketplace has none.',
-  'InstallerBinding.organization': 'The organization that the customer got.',
-  'InstallerBinding.organization.id': 'ID of the organization.',
-  'InstallerBinding.organization.name': 'Present name of the organization.',
-  'InstallerBinding.contract': 'The contract that the customer got.',
-  'InstallerBinding.contract.id': 'ID of the contract.',
-  'InstallerBinding.contract.uid': 'UUID of the contract.',
-  'InstallerBinding.contract.revoked': 'Whether the contract was revoked since.',
-  'InstallerBinding.cluster_id': 'Cluster that the customer named. Absent if none.',
-  'InstallerBinding.cloud_account': 'Account of the customer at the cloud. Absent if none was named.',
-  'InstallerBinding.admin_login': 'Login name of the first user of the organization.',
-  'InstallerBinding.domains': 'Domains of the customer.',
-  'InstallerBinding.base_url': 'Address of this server when it was bound.',
-  'InstallerBinding.version': 'Release of this server when it was bound.',
-  'InstallerBinding.claim_id': 'With this ID the organization can be claimed.',
   'JsonWebKeySet.keys': 'The keys, the present one included.',
-
-  'LifecycleNotification.eventType': 'PUT and DELETE report changes of the subscription. BIND binds an installer.',
-  'LifecycleNotification.applicationId': 'Resource ID of the application, which identifies the subscription.',
-  'LifecycleNotification.eventTime': 'When it happened, by the clock of the marketplace. Late events change nothing.',
-  'LifecycleNotification.provisioningState':
-    'With PUT: Accepted, Succeeded or Failed. With DELETE: Deleting, Deleted or Failed.',
-  'LifecycleNotification.billingDetails': 'For metered billing.',
-  'LifecycleNotification.billingDetails.resourceUsageId': 'ID to report usage with.',
-  'LifecycleNotification.plan': 'What was bought.',
-  'LifecycleNotification.plan.publisher': 'Publisher of the offer.',
-  'LifecycleNotification.plan.product': 'The offer.',
-  'LifecycleNotification.plan.name': 'Name of the plan in the offer.',
-  'LifecycleNotification.plan.version': 'Version of the plan.',
-  'LifecycleNotification.error': 'What went wrong at the marketplace, as it sends it. Only kept.',
-  'ListenerError.message': 'What is wrong, in one sentence.',
-
-  'MarketplaceEvent.type': 'What happened, such as installer.bound.',
-  'MarketplaceEvent.sent_at': 'When the receiver accepted it. Null if it has not.',
-  'MarketplaceEvent.dead_at': 'When the server gave up. Null if it has not.',
-  'MarketplaceSummary.deliveries': 'Number of deliveries in each state.',
-  'MarketplaceSummary.installers': 'Number of installers in each state.',
-  'MarketplaceSummary.subscriptions': 'Number of subscriptions in each state.',
-  'MarketplaceSummary.events': 'Number of events in each state.',
-  'MarketplaceSummary.marketplaces': 'The marketplaces that can send notifications.',
-  'MarketplaceSummary.marketplaces[].marketplace': 'Name of the marketplace.',
-  'MarketplaceSummary.marketplaces[].proven_by': 'Whether it authenticates by its address or by a secret.',
 
   'Member.teams[].id': 'ID of the team.',
   'Member.teams[].name': 'Name of the team.',
@@ -223,19 +136,11 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'NeededRelationship.object_name': 'Name of the object, or type and ID if the caller may not know it.',
   'NewEmails.emails':
     'Addresses that no user has yet. If the server requires it, each must then be confirmed by email.',
-  'NewInstaller.marketplace': 'Where the installer is offered.',
   'NewNotificationSecret.marketplace': 'Which marketplace sends the secret.',
   'NewOrder.spec': 'What to deploy.',
   'NewOrder.spec.items': 'The charts, in the order in which they are rendered.',
   'NewOrganization.username': `${ACCOUNT_NAME}.`,
-  'NotificationSecret.added_at': 'When it was added. Absent for secrets from the settings.',
 
-  'Order.apiVersion': 'Version of the format.',
-  'Order.kind': 'Kind of the document.',
-  'Order.metadata': 'What identifies the order.',
-  'Order.metadata.uid': 'UUID, which the paths of the order contain.',
-  'Order.metadata.name': 'Release name of its first chart, or empty.',
-  'Order.metadata.creationTimestamp': 'When the order was created.',
   'Organization.name': 'Name of the organization, as paths contain it.',
   'Organization.username': 'The same as name.',
   'Organization.full_name': 'Name for people, at most 100 characters.',
@@ -266,10 +171,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Overview.last_change.object.type': 'Type of the object, such as cluster.',
   'Overview.last_change.object.id': 'ID of the object.',
 
-  'PatchStep.op': 'What the step does.',
-  'PatchStep.path': 'JSON Pointer to the value that the step is about.',
-  'PatchStep.from': 'JSON Pointer to the value that is moved or copied. Only for move and copy.',
-  'PatchStep.value': 'The value to add, to replace with, or to compare with. Only for add, replace and test.',
   'Permission.namespace': 'First half of the permission, such as cluster_mgmt.',
   'Permission.action': 'Second half of the permission, such as view clusters.',
   'PermissionDetail.description': 'What the permission allows, in one sentence.',
@@ -279,10 +180,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'PermissionDetail.associated[].required': 'If true, this permission implies the other one.',
   'ObjectName.name': 'Name of the object.',
   'Principal.type': 'What holds the relation: always a user.',
-  'RetriedDelivery.id': 'ID of the delivery.',
-  'RetriedDelivery.state': 'Its state now.',
-  'RetriedDelivery.reason': 'What came of it, such as bound or failed.',
-  'RedeliveryFilter.after': 'Only deliveries with a higher ID: the last one of an earlier request, to go on after it.',
   'Relationship.user': 'Who holds the relation, such as user:2 or team:4#member.',
   'Relationship.relation': 'The relation that is held.',
   'Relationship.object': 'On what it is held, such as cluster:7.',
@@ -339,11 +236,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'SignIn.password': 'Password of the user.',
   'SignIn.remember': 'If true, the session outlives the browser.',
 
-  'Subscription.application_id': 'Resource ID of the application, as the marketplace wrote it.',
-  'Subscription.managed_resource_group_id': 'Resource group that the application manages, or empty.',
-  'Subscription.state': 'Where the subscription is in its life.',
-  'Subscription.resource_usage_id': 'ID to report usage with. Null if the marketplace sent none.',
-
   'Team.name':
     '1 to 100 letters, digits, spaces, "-", "_" or ".", starting with a letter or digit. Unique in the organization.',
   'Team.description': 'What the team is for, at most 1000 characters.',
@@ -368,7 +260,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'NewToken.scopes': 'What the token may be used for, at most what the caller may do.',
   'NewToken.expires_at': 'When it stops working. By default, never, or with the token that creates it.',
 
-  'UnknownCaller.last_at': 'When the last of these requests came.',
   'User.login': 'Login name, as paths contain it.',
   'User.username': 'The same as login.',
   'User.full_name': 'Name for people, at most 100 characters.',

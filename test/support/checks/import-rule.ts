@@ -64,7 +64,6 @@ const TABLES = new Set([
   'src/base/config/settings.ts',
   'src/base/config/limits.ts',
   'src/base/reasons.ts',
-  'scripts/openapi/words/property-words.ts',
   'test/contract/example-requests.ts',
   'test/contract/example-requests-admin.ts',
   'test/contract/tenant-slots.ts',
