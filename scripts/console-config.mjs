@@ -17,7 +17,7 @@ const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, 
 /** What every page needs, together with the entry. What the shell opens on demand is loaded then. */
 const FRAME = {
   name: 'index',
-  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!palette|asked-sentence|keys-dialog|api-drawer|org-switcher)|data[\\/](?!passkey|draft)|parts[\\/](?!impact|expiry|session-table|token-scopes|token-lifetime|rotate-token|secret|heartbeat)|icons[\\/])|client[\\/])/,
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/](?!(account|administration|organization)-pages|palette|asked-sentence|keys-dialog|api-drawer|org-switcher)|data[\\/](?!passkey|draft)|parts[\\/](?!impact|expiry|session-table|token-table|user-picker|token-scopes|token-lifetime|rotate-token|secret|heartbeat)|icons[\\/])|client[\\/])/,
   priority: 2,
 };
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
@@ -34,16 +34,30 @@ const ACCESS_ANSWERS = {
 };
 /** Only signing in and the page of the second factors need it. */
 const PASSKEYS = { name: 'passkeys', test: /[\\/]console[\\/]src[\\/]data[\\/]passkey/, priority: 1 };
-/** Only the pages that create tokens need it. */
+/** Only the pages that list or create tokens need it. */
 const TOKENS = {
   name: 'tokens',
-  test: /[\\/]console[\\/]src[\\/]parts[\\/](token-scopes|token-lifetime|rotate-token|secret|heartbeat)/,
+  test: /[\\/]console[\\/]src[\\/]parts[\\/](token-table|token-scopes|token-lifetime|rotate-token|secret|heartbeat)/,
   priority: 1,
 };
 /** Only the two pages that list sessions need it. */
 const SESSIONS = { name: 'sessions', test: /[\\/]console[\\/]src[\\/]parts[\\/]session-table/, priority: 1 };
 /** Only the pages of access reviews need it. */
 const REVIEWS = { name: 'reviews', test: /[\\/]console[\\/]src[\\/]pages[\\/]reviews[\\/]review-words/, priority: 1 };
+/** Only the three audit logs need it. */
+const AUDIT = { name: 'audit', test: /[\\/]console[\\/]src[\\/]pages[\\/]audit[\\/](?!org-audit)/, priority: 1 };
+/** Only the pages of the marketplace need it. */
+const MARKETPLACE = {
+  name: 'marketplace-parts',
+  test: /[\\/]console[\\/]src[\\/]pages[\\/]marketplace[\\/](marketplace-words|timeline|installers|new-installer|redeliver\.)/,
+  priority: 1,
+};
+/** Only the pages of one's own credentials need it. */
+const CREDENTIALS = {
+  name: 'credentials-parts',
+  test: /[\\/]console[\\/]src[\\/]pages[\\/]me[\\/]credential/,
+  priority: 1,
+};
 const SHARED = { name: 'shared', minShareCount: 2 };
 
 /** How the web console is built. */
@@ -76,6 +90,9 @@ export function consoleConfig(outDir) {
               REVIEWS,
               PASSKEYS,
               TOKENS,
+              AUDIT,
+              MARKETPLACE,
+              CREDENTIALS,
               SHARED,
             ],
           },

@@ -35,6 +35,20 @@ describe('A page whose file cannot be loaded', { skip: lacks('chromium') }, () =
     assert.deepEqual(faults, []);
   });
 
+  it('The same holds for an area whose pages were not needed before', async () => {
+    const { page, context, go, faults } = await browser.visit(atrium, 'ann', { expected: AWAY });
+    await go('/orgs/acme/teams');
+    await page.getByText('Exact as of now').waitFor();
+    await context.setOffline(true);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'My account' }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+
+    await context.setOffline(false);
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'This page could not be loaded' }).count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
   it('If the file has gone with an update of the server, the page is loaded anew, once', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann', { expected: AWAY });
     await go('/orgs/acme/teams');

@@ -9,7 +9,6 @@ import { hasNotHappened, When } from './when.tsx';
 type Token = Item<'GET /robots/{id}/tokens'>;
 
 const OLD_MS = 90 * 86_400_000;
-const SOON_MS = 14 * 86_400_000;
 
 interface TokenTableProps {
   readonly tokens: readonly Token[];
@@ -108,8 +107,4 @@ function limitsInWords({ organizations, objects }: NonNullable<Token['limits']>)
 
 function isOld({ last_used_at }: Token): boolean {
   return !hasNotHappened(last_used_at) && serverNow() - Date.parse(last_used_at) > OLD_MS;
-}
-
-export function isEnding({ expires_at }: Pick<Token, 'expires_at'>): boolean {
-  return expires_at !== null && Date.parse(expires_at) - serverNow() < SOON_MS;
 }

@@ -19,6 +19,7 @@ import {
   InvitationPage,
   LinkAccountPage,
   PAGES,
+  preloadArea,
   ResetPasswordPage,
   SignInDonePage,
   SignUpPage,
@@ -77,7 +78,10 @@ function Inside() {
       },
     );
   };
-  useEffect(askWho, []);
+  useEffect(() => {
+    askWho();
+    preloadArea(location.pathname);
+  }, []);
   useLiveData();
   if (isSignedOut.value) return <SignInPage />;
   if (isEnrollmentNeeded.value) {

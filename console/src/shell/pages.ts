@@ -1,6 +1,8 @@
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
 import { untilLoaded } from './broken-page.ts';
+import type { Load, PageTable } from './page-table.ts';
+import { ACCOUNT_PATHS, ADMINISTRATION_PATHS, ORGANIZATION_PATHS } from './paths.ts';
 
 export interface PageRoute {
   readonly path: string;
@@ -9,7 +11,6 @@ export interface PageRoute {
   readonly page: ComponentType;
 }
 
-type Load = () => Promise<ComponentType>;
 const page = (path: string, load: Load): PageRoute => ({
   path,
   key: path,
@@ -57,87 +58,39 @@ export const { page: SignInDonePage } = page(
   async () => (await import('../pages/doors/sign-in-done.tsx')).SignInDonePage,
 );
 
-const webhooks: Load = async () => (await import('../pages/webhooks/webhook-pages.ts')).WebhooksPage;
-const webhook: Load = async () => (await import('../pages/webhooks/webhook-pages.ts')).WebhookPage;
-const teams = page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage);
+const account = async () => (await import('./account-pages.ts')).ACCOUNT_PAGES;
+const administration = async () => (await import('./administration-pages.ts')).ADMINISTRATION_PAGES;
+const organization = async () => (await import('./organization-pages.ts')).ORGANIZATION_PAGES;
+
+/** Pages whose files only the table of their area names: most visits need one area. */
+function pagesOf<Path extends string>(paths: readonly Path[], table: () => Promise<PageTable<Path>>): PageRoute[] {
+  return paths.map((path) => page(path, async () => (await table())[path]()));
+}
+
+/** Asks for the table of the area before the page is there that needs it. */
+export function preloadArea(path: string): void {
+  const area = /^\/(me|admin|orgs)\/?/.exec(path)?.[1];
+  const table =
+    area === 'me' ? account : area === 'admin' ? administration : area === 'orgs' ? organization : undefined;
+  // If it cannot be had, the page says so.
+  table?.().catch(() => undefined);
+}
+
+const organizationPages = pagesOf(ORGANIZATION_PATHS, organization);
+const teams = organizationPages.find(({ path }) => path === '/orgs/:org/teams');
 
 /** Every page, by its address. The server serves the same document under all of their roots. */
 export const PAGES: readonly PageRoute[] = [
   page('/', async () => (await import('../pages/home/home.tsx')).HomePage),
   page('/signin', async () => (await import('../pages/doors/signed-in.tsx')).SignedInPage),
-  page('/me', async () => (await import('../pages/me/profile.tsx')).ProfilePage),
-  page('/me/emails', async () => (await import('../pages/me/emails.tsx')).EmailsPage),
-  page('/me/password', async () => (await import('../pages/me/password.tsx')).PasswordPage),
-  page('/me/security', async () => (await import('../pages/me/security.tsx')).SecurityPage),
-  page('/me/sessions', async () => (await import('../pages/me/sessions.tsx')).SessionsPage),
-  page('/me/device', async () => (await import('../pages/me/device.tsx')).DevicePage),
-  page('/me/linked-accounts', async () => (await import('../pages/me/linked-accounts.tsx')).LinkedAccountsPage),
-  page('/me/tokens', async () => (await import('../pages/me/tokens.tsx')).TokensPage),
-  page('/me/following', async () => (await import('../pages/me/following.tsx')).FollowingPage),
-  page('/me/clusters', async () => (await import('../pages/me/clusters.tsx')).MyClustersPage),
-  page('/me/credentials', async () => (await import('../pages/me/credentials.tsx')).CredentialsPage),
-  page('/me/credentials/:name', async () => (await import('../pages/me/credential.tsx')).CredentialPage),
-  page('/me/bus', async () => (await import('../pages/me/bus.tsx')).BusPage),
-  page('/me/audit', async () => (await import('../pages/me/activity.tsx')).ActivityPage),
-  page('/me/orders', async () => (await import('../pages/me/orders.tsx')).OrdersPage),
-  page('/me/requests', async () => (await import('../pages/requests/inbox.tsx')).InboxPage),
   page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
   // Before the page of an organization, which it would otherwise be.
   page('/orgs/new', async () => (await import('../pages/orgs/new-org.tsx')).NewOrgPage),
-  page('/orgs/:org', async () => (await import('../pages/orgs/overview.tsx')).OverviewPage),
-  page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
-  page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
-  page('/orgs/:org/invitations', async () => (await import('../pages/invitations/invitations.tsx')).InvitationsPage),
-  page('/orgs/:org/clusters', async () => (await import('../pages/clusters/clusters.tsx')).ClustersPage),
-  page(
-    '/orgs/:org/clusters/import',
-    async () => (await import('../pages/clusters/import-cluster.tsx')).ImportClusterPage,
+  ...organizationPages.map((one) =>
+    one.path === '/orgs/:org/teams/new' && teams ? { ...teams, path: one.path } : one,
   ),
-  page('/orgs/:org/clusters/:id', async () => (await import('../pages/clusters/cluster.tsx')).ClusterPage),
-  page('/orgs/:org/roles', async () => (await import('../pages/roles/roles.tsx')).RolesPage),
-  page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
-  page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),
-  page('/orgs/:org/roles/:id', async () => (await import('../pages/roles/role.tsx')).RolePage),
-  page('/orgs/:org/guardrails', async () => (await import('../pages/guardrails/guardrails.tsx')).GuardrailsPage),
-  page('/orgs/:org/settings', async () => (await import('../pages/orgs/org-settings.tsx')).OrgSettingsPage),
-  teams,
-  { ...teams, path: '/orgs/:org/teams/new' },
-  page('/orgs/:org/teams/:id', async () => (await import('../pages/teams/team.tsx')).TeamPage),
-  page('/orgs/:org/contracts', async () => (await import('../pages/contracts/contracts.tsx')).ContractsPage),
-  page('/orgs/:org/contracts/:id', async () => (await import('../pages/contracts/contract.tsx')).ContractPage),
-  page('/orgs/:org/robots', async () => (await import('../pages/robots/robots.tsx')).RobotsPage),
-  page('/orgs/:org/robots/:id', async () => (await import('../pages/robots/robot.tsx')).RobotPage),
-  page('/orgs/:org/access/why', async () => (await import('../pages/access/why.tsx')).WhyPage),
-  page('/orgs/:org/access/who', async () => (await import('../pages/access/who.tsx')).WhoPage),
-  page('/orgs/:org/access/matrix', async () => (await import('../pages/access/matrix.tsx')).MatrixPage),
-  page('/orgs/:org/requests', async () => (await import('../pages/requests/requests.tsx')).RequestsPage),
-  page('/orgs/:org/requests/new', async () => (await import('../pages/requests/new-request.tsx')).NewRequestPage),
-  page('/orgs/:org/requests/rules', async () => (await import('../pages/requests/request-rules.tsx')).RequestRulesPage),
-  page('/orgs/:org/requests/:id', async () => (await import('../pages/requests/request.tsx')).RequestPage),
-  page('/orgs/:org/reviews', async () => (await import('../pages/reviews/reviews.tsx')).ReviewsPage),
-  page('/orgs/:org/reviews/:id', async () => (await import('../pages/reviews/review.tsx')).ReviewPage),
-  page('/orgs/:org/webhooks', webhooks),
-  page('/orgs/:org/webhooks/:id', webhook),
-  page('/orgs/:org/audit', async () => (await import('../pages/audit/org-audit.tsx')).OrgAuditPage),
-  page('/admin', async () => (await import('../pages/admin/health.tsx')).HealthPage),
-  page('/admin/users', async () => (await import('../pages/admin/users.tsx')).AdminUsersPage),
-  page('/admin/users/:login', async () => (await import('../pages/admin/user.tsx')).AdminUserPage),
-  page('/admin/orgs', async () => (await import('../pages/admin/orgs.tsx')).AdminOrgsPage),
-  page('/admin/providers', async () => (await import('../pages/admin/providers.tsx')).ProvidersPage),
-  page('/admin/providers/:provider', async () => (await import('../pages/admin/provider.tsx')).ProviderPage),
-  page('/admin/webhooks', webhooks),
-  page('/admin/webhooks/:id', webhook),
-  page('/admin/audit', async () => (await import('../pages/admin/audit.tsx')).AdminAuditPage),
-  page('/admin/deliveries', async () => (await import('../pages/marketplace/deliveries.tsx')).DeliveriesPage),
-  page('/admin/deliveries/:id', async () => (await import('../pages/marketplace/delivery.tsx')).DeliveryPage),
-  page('/admin/subscriptions', async () => (await import('../pages/marketplace/subscriptions.tsx')).SubscriptionsPage),
-  page(
-    '/admin/subscriptions/:id',
-    async () => (await import('../pages/marketplace/subscription.tsx')).SubscriptionPage,
-  ),
-  page('/admin/installers', async () => (await import('../pages/marketplace/installers.tsx')).InstallersPage),
-  page('/admin/installers/:id', async () => (await import('../pages/marketplace/installer.tsx')).InstallerPage),
-  page('/admin/marketplace', async () => (await import('../pages/marketplace/marketplace.tsx')).MarketplacePage),
+  ...pagesOf(ACCOUNT_PATHS, account),
+  ...pagesOf(ADMINISTRATION_PATHS, administration),
   page('/model', async () => (await import('../pages/model/model.tsx')).ModelPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

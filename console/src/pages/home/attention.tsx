@@ -4,7 +4,7 @@ import { orgPath } from '../../data/org.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Phase } from '../../parts/bits.tsx';
-import { isEnding } from '../../parts/token-table.tsx';
+import { isEnding } from '../../parts/token-ending.ts';
 import { When } from '../../parts/when.tsx';
 import { clusterPath } from './cluster-path.ts';
 import './home.css';
