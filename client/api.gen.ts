@@ -252,7 +252,7 @@ export type ApproverTeam = {
 
 /** A signed link to the archive of an installer. */
 export type ArchiveLink = {
-  /** Shown only here. Whoever has it can download the archive. */
+  /** Shown only here. Anyone who has it can download the archive. */
   readonly link: string;
   /** When the link stops working: 24 hours after it was issued. */
   readonly expires_at: string;
@@ -276,7 +276,7 @@ export type AssignedRoleInputInput = {
   readonly name?: string | undefined;
 };
 
-/** To whom: somebody of the organization, by ID or name. */
+/** To whom: a user, team or robot account of the organization, by ID or name. */
 export type AssignedToInputInput = {
   /** user, team or robot_ac. */
   readonly type: string;
@@ -706,7 +706,7 @@ export type CheckedObjectInput = {
   readonly name?: string | undefined;
 };
 
-/** Whether somebody can still claim an organization that a marketplace created. */
+/** Whether a person can still claim an organization that a marketplace created. */
 export type Claimability = {
   /** Whether it can be claimed now. */
   readonly isClaimable: boolean;
@@ -1409,7 +1409,7 @@ export type EditProviderInput = {
   readonly scopes?: readonly string[] | null | undefined;
   /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
   readonly allowed_domains?: readonly string[] | null | undefined;
-  /** Create an account at the first sign-in of somebody who has none. */
+  /** Create an account at the first sign-in of a person who has none. */
   readonly create_accounts?: boolean | null | undefined;
   /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
   readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
@@ -1758,7 +1758,7 @@ export type GovernedClusterReported = {
   readonly caBundle?: string;
 };
 
-/** Whoever is in the group at the provider is in the team here. */
+/** Users who are in the group at the provider are in the team here. */
 export type GroupMapping = {
   /** The group as the claim names it. */
   readonly group: string;
@@ -1768,7 +1768,7 @@ export type GroupMapping = {
   readonly team: string;
 };
 
-/** Whoever is in the group at the provider is in the team here. */
+/** Users who are in the group at the provider are in the team here. */
 export type GroupMappingInput = {
   /** The group as the claim names it. */
   readonly group: string;
@@ -1972,7 +1972,7 @@ export type Impact = {
   readonly users: readonly UserImpact[];
   /** How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something. */
   readonly total: number;
-  /** What nobody except site administrators could do any more, although somebody can now. Empty if the caller may not see the members. */
+  /** What nobody except site administrators could do any more, although a user can now. Empty if the caller may not see the members. */
   readonly unattended: readonly ImpactEffect[];
   /** Why the real call of a change would be rejected. The impact includes that change, as if there were no such rule, but none of the changes after it. */
   readonly refusals: readonly ImpactRefusal[];
@@ -1980,7 +1980,7 @@ export type Impact = {
   readonly guardrails: readonly ImpactGuardrail[];
 };
 
-/** Something that somebody can do on an object, before or after the changes. */
+/** Something that a user can do on an object, before or after the changes. */
 export type ImpactEffect = {
   readonly object: ImpactObject;
   /** What can be done on the object, such as can_edit. */
@@ -2009,7 +2009,7 @@ export type ImpactGuardrail = {
   readonly enforce: boolean;
 };
 
-/** Something that somebody can do before and after the changes, but for another time. */
+/** Something that a user can do before and after the changes, but for another time. */
 export type ImpactKept = {
   readonly object: ImpactObject;
   /** What can be done on the object, such as can_edit. */
@@ -2047,7 +2047,7 @@ export type ImpactRefusal = {
 
 /** What a customer of a marketplace binds once to get an organization, a contract and an archive. */
 export type Installer = {
-  /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+  /** A person who has the ID of an installer that is not bound may be able to bind it. */
   readonly id: string;
   /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
@@ -2274,9 +2274,9 @@ export type LinkPermission = {
   readonly until: string;
 };
 
-/** What somebody is asked to link after a first sign-in with a provider. */
+/** What a person is asked to link after a first sign-in with a provider. */
 export type LinkRequest = {
-  /** Name of the provider that somebody has signed in with. */
+  /** Name of the provider that the user has signed in with. */
   readonly provider: string;
   /** What the provider is called on the sign-in page. */
   readonly provider_display_name: string;
@@ -2310,7 +2310,7 @@ export type LinkedAccount = {
   readonly email: string;
   /** When it was created. */
   readonly created_at: string;
-  /** When somebody last signed in with it. */
+  /** When the user last signed in with it. */
   readonly last_used_at: string;
 };
 
@@ -2924,7 +2924,7 @@ export type NewProviderInput = {
   readonly scopes?: readonly string[] | null | undefined;
   /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
   readonly allowed_domains?: readonly string[] | null | undefined;
-  /** Create an account at the first sign-in of somebody who has none. */
+  /** Create an account at the first sign-in of a person who has none. */
   readonly create_accounts?: boolean | null | undefined;
   /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
   readonly linking?: 'off' | 'consent' | 'automatic' | undefined;
@@ -3793,7 +3793,7 @@ export type Provider = {
   readonly scopes: readonly string[];
   /** If set, only addresses of these domains can be linked or get an account. * matches any text. */
   readonly allowed_domains: readonly string[];
-  /** Create an account at the first sign-in of somebody who has none. */
+  /** Create an account at the first sign-in of a person who has none. */
   readonly create_accounts: boolean;
   /** What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link it (automatic). Accounts of site administrators are never linked automatically. */
   readonly linking: 'off' | 'consent' | 'automatic';
@@ -4982,7 +4982,7 @@ export type Team = {
   readonly type: 'builtin' | 'custom';
   /** IDs of the custom roles of the team. */
   readonly role_ids: readonly bigint[];
-  /** Whoever may see a team may also list its members. */
+  /** Users who may see a team may also list its members. */
   readonly member_count: number;
 };
 
@@ -5359,7 +5359,7 @@ export type UserImpact = {
   readonly user: UserImpactUser;
   /** Only of a robot that gains something: how many of its tokens are accepted. */
   readonly live_tokens?: number;
-  /** Only of a robot that gains something: who created these tokens, as far as the caller may see them. Whoever has such a token gains what the robot gains. */
+  /** Only of a robot that gains something: who created these tokens, as far as the caller may see them. A program with such a token gains what the robot gains. */
   readonly token_creators?: readonly UserImpactTokenCreator[];
   /** What the user could do then. Effects on single objects are listed if they do not follow from those on the organization. */
   readonly gains: readonly ImpactEffect[];
@@ -6348,7 +6348,7 @@ export interface Operations {
     };
     answer: AccessChanges;
   };
-  /** Check many times whether somebody may do something, all as of one moment */
+  /** Check many times whether a user may do something, all as of one moment */
   'POST /authz/check': {
     input: {
       query: {

@@ -57,7 +57,7 @@ export const login = command({
     if (given === undefined && !isInteractive) throw misuse('missing argument URL; run atrium login URL --token-stdin');
     const url = checkedUrl(given ?? ((await ask(`Server [${USUAL_URL}]: `)).trim() || USUAL_URL));
     if (url.startsWith('http:') && !LOOPBACK.test(url)) {
-      session.screen.note(`warning: ${url} is not encrypted; others on the network can read the token`);
+      session.screen.note(`warning: ${url} is not encrypted; anyone on the network can read the token`);
     }
     const name = options.name ?? new URL(url).host.replace(/:/g, '-');
     if (options.federated) return await asRobot(session, url, name, options);

@@ -24,7 +24,9 @@ export const matrix = command({
       kind: 'relation',
       many: true,
     },
-    differences: { about: 'leave out what is the same for everybody, and whoever holds what most do' },
+    differences: {
+      about: 'leave out objects on which all users hold the same, and users who hold what most users hold',
+    },
     ...AT,
   },
   examples: [

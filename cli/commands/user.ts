@@ -150,7 +150,7 @@ export const user: Group = {
         const path = { username: args.user };
         const made = await session.client().call('POST /admin/users/{username}/password_link', { path });
         session.screen.note(
-          `Give this link to ${args.user} only: whoever opens it can set the password. It is not shown again.`,
+          `Give this link to ${args.user} only: any person who opens it can set the password. It is not shown again.`,
         );
         return one(made, { link: (row) => row.link, expires: (row) => row.expires_at });
       },

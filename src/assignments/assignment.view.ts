@@ -76,7 +76,7 @@ const typed = (description: string, types: string) =>
   );
 const ToInput = named(
   'AssignedToInput',
-  typed('To whom: somebody of the organization, by ID or name.', 'user, team or robot_ac.'),
+  typed('To whom: a user, team or robot account of the organization, by ID or name.', 'user, team or robot_ac.'),
 );
 const OnInput = named(
   'AssignedOnInput',

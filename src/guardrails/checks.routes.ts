@@ -65,7 +65,7 @@ export function checkRoutes(scope: Scope, checks: Checks): void {
     {
       config: { access: member('authz', 'as users', { level: 'read' }), costly: 'ask fewer questions' },
       schema: {
-        summary: 'Check many times whether somebody may do something, all as of one moment',
+        summary: 'Check many times whether a user may do something, all as of one moment',
         tags: ['authorization'],
         extension: true,
         querystring: OrgQuery,

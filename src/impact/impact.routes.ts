@@ -33,7 +33,7 @@ export const ImpactShown = named(
     }),
     unattended: Type.Array(ImpactEffect, {
       description:
-        'What nobody except site administrators could do any more, although somebody can now. Empty if the caller may ' +
+        'What nobody except site administrators could do any more, although a user can now. Empty if the caller may ' +
         'not see the members.',
     }),
     refusals: Type.Array(

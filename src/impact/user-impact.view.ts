@@ -70,7 +70,7 @@ export const UserImpact = named(
         {
           description:
             'Only of a robot that gains something: who created these tokens, as far as the caller may see them. ' +
-            'Whoever has such a token gains what the robot gains.',
+            'A program with such a token gains what the robot gains.',
         },
       ),
     ),

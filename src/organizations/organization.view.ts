@@ -31,7 +31,7 @@ export const Team = named(
     units: Type.Array(Type.String()),
     type: Type.String({ enum: ['builtin', 'custom'] }),
     role_ids: Type.Array(Int64),
-    member_count: Type.Integer({ description: 'Whoever may see a team may also list its members.' }),
+    member_count: Type.Integer({ description: 'Users who may see a team may also list its members.' }),
   }),
 );
 

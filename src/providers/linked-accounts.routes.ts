@@ -20,7 +20,7 @@ const LinkTarget = named(
 const LinkRequestInfo = named(
   'LinkRequest',
   Type.Object({
-    provider: Type.String({ description: 'Name of the provider that somebody has signed in with.' }),
+    provider: Type.String({ description: 'Name of the provider that the user has signed in with.' }),
     provider_display_name: Type.String({ description: 'What the provider is called on the sign-in page.' }),
     email: Type.String({ description: 'The address that the provider and the account have both verified.' }),
     username: Type.String({ description: 'The account that would be linked.' }),

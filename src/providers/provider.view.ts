@@ -12,7 +12,7 @@ const WORDS = {
   clientId: 'The ID that the provider has given this server.',
   scopes: 'Scopes to ask for. openid is always among them.',
   allowedDomains: 'If set, only addresses of these domains can be linked or get an account. * matches any text.',
-  createAccounts: 'Create an account at the first sign-in of somebody who has none.',
+  createAccounts: 'Create an account at the first sign-in of a person who has none.',
   linking:
     'What to do if an account has the same verified address: nothing (off), ask its owner to confirm (consent), or link ' +
     'it (automatic). Accounts of site administrators are never linked automatically.',

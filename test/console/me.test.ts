@@ -174,7 +174,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
 
   itLong('People are followed and unfollowed, with a way back', async () => {
     await ann.go('/me/following');
-    await button('Follow somebody').first().click();
+    await button('Follow a user').first().click();
     const name = ann.page.getByRole('combobox', { name: 'Username' });
     await name.fill('da');
     await ann.page.getByRole('option', { name: 'dan' }).click();

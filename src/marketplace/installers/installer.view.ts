@@ -32,7 +32,9 @@ const BindingEntry = named(
 export const InstallerEntry = named(
   'Installer',
   Type.Object({
-    id: Type.String({ description: 'Whoever has the ID of an installer that is not bound may be able to bind it.' }),
+    id: Type.String({
+      description: 'A person who has the ID of an installer that is not bound may be able to bind it.',
+    }),
     marketplace: MarketplaceText,
     is_test: Type.Boolean(),
     state: Type.String({

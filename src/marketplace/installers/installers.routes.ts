@@ -38,7 +38,7 @@ const InstallerPath = Type.Object({ id: Type.String() });
 const ArchiveLink = named(
   'ArchiveLink',
   Type.Object({
-    link: Type.String({ description: 'Shown only here. Whoever has it can download the archive.' }),
+    link: Type.String({ description: 'Shown only here. Anyone who has it can download the archive.' }),
     expires_at: Timestamp,
   }),
 );

@@ -12,7 +12,7 @@ export const LinkedInfo = named(
     subject: Type.String({ description: 'Identifier of the person at the issuer.' }),
     email: Type.String({ description: 'Email address at the provider, when the account was linked.' }),
     created_at: Timestamp,
-    last_used_at: Type.Unsafe<string>({ ...Timestamp, description: 'When somebody last signed in with it.' }),
+    last_used_at: Type.Unsafe<string>({ ...Timestamp, description: 'When the user last signed in with it.' }),
   }),
 );
 

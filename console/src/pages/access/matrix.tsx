@@ -134,7 +134,7 @@ export function MatrixPage() {
       {part.ids !== undefined && (
         <p class="quiet" role="status">
           Showing {part.ids.length.toLocaleString('en-GB')} of {part.total.toLocaleString('en-GB')} objects, because a
-          matrix of all would be too large. Search for others by name.
+          matrix of all would be too large. Search for other users by name.
         </p>
       )}
       <Show

@@ -28,7 +28,7 @@ export function PasswordLink({ login, onClose }: { login: string; onClose: () =>
     <Dialog title={`Create a password link for ${login}`} onClose={onClose}>
       <p>
         With this link, <bdi>{login}</bdi> sets a new password. It works once, within 30 minutes, and ends earlier
-        links. Give it to nobody else: whoever opens it can set the password.
+        links. Give it to no other person: anyone who opens it can set the password.
       </p>
       <Fault error={create.error} />
       <div class="line end">

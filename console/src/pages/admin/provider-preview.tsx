@@ -22,7 +22,7 @@ export function ProviderPreview({ provider }: { provider: string }) {
   });
   return (
     <Card title="Preview">
-      <p class="quiet">What the saved mappings do when somebody signs in with these groups. Nothing is changed.</p>
+      <p class="quiet">What the saved mappings do when a user signs in with these groups. Nothing is changed.</p>
       <Form action={ask} verb="Preview" fields={['username', 'groups']}>
         <UserPicker label="Person" value={username} error={ask.fieldError('username')} />
         <TextField

@@ -170,7 +170,7 @@ function EditProvider({ provider, etag }: { provider: Provider; etag: string | u
           error={save.fieldError('client_secret')}
         />
         <TextField label="Scopes" value={scopes} isMono error={save.fieldError('scopes')} />
-        {check('create_accounts', 'Create accounts', 'At the first sign-in of somebody who has none.')}
+        {check('create_accounts', 'Create accounts', 'At the first sign-in of a person who has none.')}
         <TextField
           label="Allowed domains"
           value={domains}

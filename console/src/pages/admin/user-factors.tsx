@@ -66,7 +66,7 @@ function OpenFactors({ login }: { login: string }) {
           onClose={() => (isRemoving.value = false)}
         >
           <p>
-            For somebody who has lost them: be sure that it is them who ask. Their sessions end, and their password
+            For a user who has lost them: be sure that it is this user who asks. Their sessions end, and their password
             alone is enough until they add a new one.
           </p>
         </Confirm>

@@ -20,7 +20,7 @@ interface Flag {
   readonly isDanger: boolean;
 }
 
-const LAST = 'You are the last active site administrator. Make somebody else one first.';
+const LAST = 'You are the last active site administrator. Make another user one first.';
 
 /** Whether somebody can sign in, and whether they administer the deployment. */
 export function UserFlags({ user, etag }: { user: User; etag: string | undefined }) {

@@ -87,8 +87,8 @@ function OpenLinks({ login }: { login: string }) {
           onClose={() => (isAllowing.value = false)}
         >
           <p>
-            For somebody who cannot sign in to confirm it. Whoever signs in first with a provider that tells the primary
-            address of this account gets it, for seven days.
+            For a user who cannot sign in to confirm it. For seven days, the first person who signs in with a provider
+            that tells the primary address of this account gets it.
           </p>
         </Confirm>
       )}

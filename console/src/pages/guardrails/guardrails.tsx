@@ -26,7 +26,7 @@ export function GuardrailsPage() {
     <Page
       title="Guardrails"
       within={org}
-      lead="Statements about access that must stay true. A change that would violate one is rejected, whoever makes it."
+      lead="Statements about access that must stay true. A change that would violate one is rejected, also if an owner makes it."
       isStale={guardrails.isStale}
       actions={<span data-key="n">{create}</span>}
     >

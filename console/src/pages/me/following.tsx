@@ -20,7 +20,7 @@ export function FollowingPage() {
   const isFollowing = useSignal(false);
   const follow = (
     <Button kind="main" icon="plus" onClick={() => (isFollowing.value = true)}>
-      Follow somebody
+      Follow a user
     </Button>
   );
   const unfollow = useAction(async (username: string) => {
@@ -113,10 +113,10 @@ function Follow({ onClose }: { onClose: () => void }) {
   });
   return (
     <FormDialog
-      title="Follow somebody"
+      title="Follow a user"
       verb="Follow"
       action={follow}
-      disabledBecause={username.value === '' ? 'Choose somebody first.' : undefined}
+      disabledBecause={username.value === '' ? 'Choose a user first.' : undefined}
       onClose={onClose}
     >
       <UserPicker label="Username" value={username} hint="Any part of the name finds people." />

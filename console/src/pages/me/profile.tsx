@@ -13,7 +13,7 @@ const FIELDS = ['full_name', 'language', 'location', 'website', 'description'] a
 
 export function ProfilePage() {
   return (
-    <MePage title="Profile" lead="How others see you, and where you can be found.">
+    <MePage title="Profile" lead="How other users see you, and where you can be found.">
       {me.value && <ProfileDetails user={me.value} />}
     </MePage>
   );
