@@ -1513,6 +1513,8 @@ export type EditUserInput = {
 export type EditWebhookInput = {
   /** An https URL without a user and without a fragment. */
   readonly url?: string | null | undefined;
+  /** Letters, digits, "-", "_" and "."; at most 100. For a new one, its host by default. */
+  readonly name?: string | null | undefined;
   /** What it hears of: *, KIND.* or actions. By default, everything. */
   readonly types?: readonly string[] | null | undefined;
   /** Whether messages are sent. By default, they are. */
@@ -3155,6 +3157,8 @@ export type NewUserInput = {
 export type NewWebhookInput = {
   /** An https URL without a user and without a fragment. */
   readonly url: string;
+  /** Letters, digits, "-", "_" and "."; at most 100. For a new one, its host by default. */
+  readonly name?: string | null | undefined;
   /** What it hears of: *, KIND.* or actions. By default, everything. */
   readonly types?: readonly string[] | null | undefined;
   /** Whether messages are sent. By default, they are. */
@@ -5450,6 +5454,8 @@ export type ViolatorUser = {
 export type Webhook = {
   /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Unique in its organization, in which case does not matter. */
+  readonly name: string;
   /** Where messages are sent. */
   readonly url: string;
   /** What it hears of: *, KIND.* or actions of the audit log. */

@@ -1451,6 +1451,7 @@ create table webhook (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   version integer not null default 1,
+  name text not null default ('webhook-'::text || substr((gen_random_uuid())::text, 1, 8)),
   constraint webhook_uid_key UNIQUE (uid),
   constraint webhook_pkey PRIMARY KEY (id),
   constraint webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE,
@@ -1460,6 +1461,7 @@ create table webhook (
 );
 
 CREATE INDEX webhook_account ON webhook USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE UNIQUE INDEX webhook_name ON webhook USING btree (owner_id, lower(name));
 CREATE INDEX webhook_organization ON webhook USING btree (owner_id, id);
 CREATE INDEX webhook_untold ON webhook USING btree (id) WHERE is_untold;
 

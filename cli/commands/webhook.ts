@@ -10,9 +10,10 @@ import { type WebhookCalls, webhookCalls } from '../webhook-calls.ts';
 type Webhook = Answer<'GET /orgs/{org}/webhooks/{id}'>;
 type Delivery = Answer<'GET /orgs/{org}/webhooks/{id}/deliveries'>[number];
 
-const webhook_ = { about: 'ID or URL of the webhook' } as const;
+const webhook_ = { about: 'ID, name or URL of the webhook' } as const;
 const site = { site: { about: 'a webhook of the whole deployment, for site administrators' } } as const;
 const sending = {
+  name: { about: 'a name that is unique in the organization; for a new webhook, its host by default', value: 'NAME' },
   type: {
     about: 'what it hears of: team.*, or an action such as role.update; * by default',
     value: 'TYPE',
@@ -24,6 +25,7 @@ const sending = {
 const stateOf = ({ active, disabled_reason: why }: Webhook) => (active ? 'active' : `inactive${why ? `: ${why}` : ''}`);
 const columns: Columns<Webhook> = {
   id: (row) => row.id,
+  name: (row) => row.name,
   url: (row) => row.url,
   types: (row) => row.types,
   state: stateOf,
@@ -31,6 +33,7 @@ const columns: Columns<Webhook> = {
 };
 const fields: Columns<Webhook> = {
   id: (row) => row.id,
+  name: (row) => row.name,
   url: (row) => row.url,
   types: (row) => row.types,
   format: (row) => row.format,
@@ -55,16 +58,26 @@ const deliveryColumns: Columns<Delivery> = {
 
 async function find(calls: WebhookCalls, text: string): Promise<Webhook> {
   const all = await calls.list();
-  const found = all.filter(({ id, url }) => String(id) === text || url === text);
+  // A word of digits is an ID.
+  const isNamed = ({ id, name, url }: Webhook) =>
+    /^\d+$/.test(text) ? String(id) === text : name.toLowerCase() === text.toLowerCase() || url === text;
+  const found = all.filter(isNamed);
   const [only] = found;
   if (only && found.length === 1) return only;
   throw rejected(
-    found.length > 1 ? `several webhooks have this URL; use an ID` : `there is no webhook ${JSON.stringify(text)}`,
+    found.length > 1
+      ? `several webhooks have this URL; use a name or an ID`
+      : `there is no webhook ${JSON.stringify(text)}`,
   );
 }
 
-function changed(values: { readonly type: readonly string[]; readonly cloudevents: boolean }) {
+function changed(values: {
+  readonly name?: string | undefined;
+  readonly type: readonly string[];
+  readonly cloudevents: boolean;
+}) {
   return {
+    ...(values.name !== undefined && { name: values.name }),
     ...(values.type.length > 0 && { types: [...values.type] }),
     ...(values.cloudevents && { format: 'cloudevents' }),
   };
@@ -72,7 +85,7 @@ function changed(values: { readonly type: readonly string[]; readonly cloudevent
 
 /** The secret alone goes to standard output, so that it can be piped. */
 function showSecret(session: Session, made: Webhook, what: string) {
-  session.screen.note(`${what} the webhook ${made.id}; this is its secret, which is not shown again:`);
+  session.screen.note(`${what} the webhook ${made.name}; this is its secret, which is not shown again:`);
   return verbatim(made.secret ?? '', made);
 }
 
@@ -92,7 +105,7 @@ export const webhook: Group = {
       summary: 'show a webhook',
       args: { webhook: webhook_ },
       options: site,
-      examples: ['atrium webhook get 3'],
+      examples: ['atrium webhook get siem', 'atrium webhook get 3'],
       watch: {},
       async run(session, { args, options }) {
         return one(await find(webhookCalls(session, options.site), args.webhook), fields);
@@ -102,7 +115,7 @@ export const webhook: Group = {
       summary: 'create a webhook, and print its secret',
       args: { url: { about: 'https address of the receiver' } },
       options: { ...site, ...sending, inactive: { about: 'send nothing before it is activated' } },
-      examples: ["atrium webhook create https://hooks.example.com/in --type 'team.*' --type role.update"],
+      examples: ["atrium webhook create https://hooks.example.com/in --name siem --type 'team.*' --type role.update"],
       async run(session, { args, options }) {
         const body = { url: args.url, ...changed(options), ...(options.inactive && { active: false }) };
         return showSecret(session, await webhookCalls(session, options.site).create(body), 'created');
@@ -145,10 +158,10 @@ export const webhook: Group = {
       examples: ['atrium webhook delete 3 --yes'],
       async run(session, { args, options }) {
         const calls = webhookCalls(session, options.site);
-        const { id, url } = await find(calls, args.webhook);
-        await confirm(session, `Delete the webhook to ${url}?`);
+        const { id, name } = await find(calls, args.webhook);
+        await confirm(session, `Delete the webhook ${name}?`);
         await calls.remove(id);
-        return said(`deleted the webhook ${id}`);
+        return said(`deleted the webhook ${name}`);
       },
     }),
     test: command({

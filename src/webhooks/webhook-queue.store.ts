@@ -217,8 +217,11 @@ export function createWebhookQueueStore(db: Db, write: Write): WebhookQueueStore
         await query(DISABLE, [id, reason]);
         await query(DROP_QUEUE, [id]);
         touch(changeOf(webhook));
-        const name = new URL(webhook.url).host;
-        record({ ...about(actor, webhook), action: 'webhook.disable', after: { name, active: false, reason } });
+        record({
+          ...about(actor, webhook),
+          action: 'webhook.disable',
+          after: { name: webhook.name, active: false, reason },
+        });
         return true;
       });
     },

@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { createAddressGuard } from '../base/outbound/guarded-agents.ts';
 
 const MAX_URL = 2000;
+/** Of a host that becomes a name. */
+const MAX_HOST = 90;
 /** Names that only a private network knows. */
 const PRIVATE_NAME = /(?:^|\.)(?:local|localhost|internal|intranet|private|corp|home|lan|arpa|test|invalid)$/i;
 
@@ -43,6 +45,13 @@ export function createWebhookAddresses(allowedNetworks: readonly string[]) {
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** What a webhook is called that was given no name. It leaves room for a number. */
+export function nameFor(text: string): string {
+  const url = URL.parse(text);
+  const name = url ? hostOf(url).replace(/[^-.0-9A-Za-z]+/g, '-') : '';
+  return name.slice(0, MAX_HOST).replace(/^[-.]+|[-.]+$/g, '') || 'webhook';
 }
 
 /** For the audit log: people put tokens into the query. */

@@ -8,6 +8,7 @@ export interface WebhookRow {
   id: bigint;
   uid: string;
   owner_id: bigint;
+  name: string;
   url: string;
   types: string[];
   format: WebhookFormat;
@@ -29,7 +30,7 @@ export interface WebhookRow {
   version: number;
 }
 
-export const WEBHOOK_COLUMNS = `w.id, w.uid::text as uid, w.owner_id, w.url, w.types, w.format, w.active,
+export const WEBHOOK_COLUMNS = `w.id, w.uid::text as uid, w.owner_id, w.name, w.url, w.types, w.format, w.active,
   w.disabled_reason, w.disabled_at, w.sealed, w.sealed_before, w.before_until, w.creator_id, w.scopes,
   coalesce((select a.name from account a where a.id = w.creator_id),
            (select b.name from robot b where b.id = -w.creator_id), '') as creator_name,
@@ -40,6 +41,7 @@ export function toWebhook(row: WebhookRow): Webhook {
     id: row.id,
     uid: row.uid,
     ownerId: row.owner_id,
+    name: row.name,
     url: row.url,
     types: row.types,
     format: row.format,

@@ -9,6 +9,8 @@ export const DISABLED_REASONS = ['failing', 'gone', 'creator', 'restored'] as co
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export interface WebhookDraft {
+  /** Unique in its organization, in which case does not matter. */
+  readonly name: string;
   readonly url: string;
   readonly types: readonly string[];
   readonly format: WebhookFormat;

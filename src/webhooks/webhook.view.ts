@@ -32,6 +32,7 @@ export const WebhookInfo = named(
   'Webhook',
   Type.Object({
     id: Int64,
+    name: Type.String(says('Unique in its organization, in which case does not matter.')),
     url: Type.String(says('Where messages are sent.')),
     types: Type.Array(Type.String(), says('What it hears of: *, KIND.* or actions of the audit log.')),
     format: Format('The form of messages: standard, or cloudevents.'),
@@ -59,6 +60,7 @@ export const WebhookInfo = named(
 );
 
 const fields = {
+  name: maybe(Type.String(says('Letters, digits, "-", "_" and "."; at most 100. For a new one, its host by default.'))),
   types: maybe(Type.Array(Type.String(), says('What it hears of: *, KIND.* or actions. By default, everything.'))),
   active: maybe(Type.Boolean(says('Whether messages are sent. By default, they are.'))),
   secret: maybe(
@@ -132,6 +134,7 @@ export function presentWebhook({ webhook, secret }: ShownWebhook) {
   const { creator } = webhook;
   return {
     id: webhook.id,
+    name: webhook.name,
     url: webhook.url,
     types: [...webhook.types],
     format: webhook.format,

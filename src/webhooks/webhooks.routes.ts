@@ -298,14 +298,16 @@ function idOf(request: IdRequest): bigint {
 }
 
 function inputOf(body: {
+  readonly name?: string | null;
   readonly url?: string | null;
   readonly types?: string[] | null;
   readonly format?: string | null;
   readonly active?: boolean | null;
   readonly secret?: string | null;
 }): WebhookInput {
-  const { url, types, format, active, secret } = body;
+  const { name, url, types, format, active, secret } = body;
   return {
+    name: name ?? undefined,
     url: url ?? undefined,
     types: types ?? undefined,
     format: format ?? undefined,

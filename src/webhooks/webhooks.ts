@@ -1,14 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError, invalidField } from '../base/errors.ts';
+import { readResourceName } from '../base/fields.ts';
 import { readSecret, secretText } from '../base/signature-headers.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Vault } from '../vault/vault.ts';
 import { WEBHOOK_FORMATS, type Webhook, type WebhookCreator, type WebhookDraft } from './webhook.ts';
 import { faultInTypes } from './webhook-types.ts';
-import type { WebhookAddresses } from './webhook-url.ts';
+import { nameFor, type WebhookAddresses } from './webhook-url.ts';
 
 export interface WebhookInput {
+  readonly name?: string | undefined;
   readonly url?: string | undefined;
   readonly types?: readonly string[] | undefined;
   readonly format?: string | undefined;
@@ -26,7 +28,9 @@ export interface SealedSecret {
 export interface NewWebhook {
   readonly ownerId: bigint;
   readonly uid: string;
+  /** If its name is not given, it is the first of the host's that is free. */
   readonly draft: WebhookDraft;
+  readonly isNameGiven: boolean;
   readonly creator: WebhookCreator;
   readonly sealed: Buffer;
 }
@@ -36,7 +40,7 @@ export interface WebhookStore {
   get(ownerId: bigint, id: bigint): Promise<Webhook | undefined>;
   /** The newest first. */
   secrets(ownerId: bigint, id: bigint): Promise<SealedSecret[] | undefined>;
-  create(made: NewWebhook, actor: Actor, once?: Once<Webhook>): Promise<Webhook | undefined>;
+  create(made: NewWebhook, actor: Actor, once?: Once<Webhook>): Promise<Webhook | 'name taken' | undefined>;
   update(
     ownerId: bigint,
     id: bigint,
@@ -44,7 +48,7 @@ export interface WebhookStore {
     creator: WebhookCreator,
     sealed: Buffer | undefined,
     actor: Actor,
-  ): Promise<Webhook | undefined>;
+  ): Promise<Webhook | 'name taken' | undefined>;
   remove(ownerId: bigint, id: bigint, decide: (current: Webhook) => void, actor: Actor): Promise<boolean>;
 }
 
@@ -79,7 +83,8 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
     once?: Once<ShownWebhook>,
   ): Promise<ShownWebhook> {
     const { url, types = ['*'], format = 'standard', active = true } = input;
-    const draft = checked({ url, types, format, active });
+    const name = input.name === undefined ? nameFor(url) : readResourceName(input.name);
+    const draft = checked({ name, url, types, format, active });
     const secret = secretFrom(input.secret ?? null);
     const uid = randomUUID();
     const sealed = await vault.seal(ownerId, secretIdentity(uid), secret);
@@ -88,9 +93,13 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
       begin: once.begin,
       keep: (query, webhook) => once.keep(query, shown(webhook)),
     };
-    const webhook = await store.create({ ownerId, uid, draft, creator, sealed }, actor, kept);
+    const webhook = await store.create(
+      { ownerId, uid, draft, isNameGiven: input.name !== undefined, creator, sealed },
+      actor,
+      kept,
+    );
     if (!webhook) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
-    return shown(webhook);
+    return shown(named(webhook));
   }
 
   async function update(
@@ -104,15 +113,16 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
     const sealed = secret && (await vault.seal(ownerId, secretIdentity(uid), secret));
     const decide = (current: Webhook) => {
       precondition(current);
-      const { url, types, format, active } = current;
+      const { name, url, types, format, active } = current;
       return checked({
+        name: input.name === undefined ? name : readResourceName(input.name),
         url: input.url ?? url,
         types: input.types ?? types,
         format: input.format ?? format,
         active: input.active ?? active,
       });
     };
-    const webhook = found(await store.update(ownerId, id, decide, creator, sealed, actor));
+    const webhook = named(found(await store.update(ownerId, id, decide, creator, sealed, actor)));
     return secret ? { webhook, secret: secretText(secret) } : { webhook };
   }
 
@@ -155,6 +165,11 @@ function secretFrom(text: string | null): Buffer {
 
 function found<T>(outcome: T | undefined): T {
   if (outcome === undefined) throw notFound();
+  return outcome;
+}
+
+function named<T>(outcome: T | 'name taken'): T {
+  if (outcome === 'name taken') throw invalidField('name', 'name is taken by another webhook', 'name_taken');
   return outcome;
 }
 

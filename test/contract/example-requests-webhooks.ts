@@ -1,6 +1,7 @@
 import type { NamedRequest } from './example-requests.ts';
 
 const HOOK = {
+  name: 'siem',
   url: 'https://hooks.example.com/atrium',
   types: ['team.*', 'role.update'],
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

@@ -1,4 +1,4 @@
-const WEBHOOK = '.url .types[] .format .active .secret:secret';
+const WEBHOOK = '.name .url .types[] .format .active .secret:secret';
 
 /** What requests about webhooks can name, as in tenant-slots.ts. */
 export const WEBHOOK_SLOTS: Readonly<Record<string, string>> = {

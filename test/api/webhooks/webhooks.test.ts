@@ -150,6 +150,38 @@ describe('Webhooks', () => {
     await remove(made);
   });
 
+  it('A webhook has a name that is unique in its organization, and its host by default', async () => {
+    const named = await create({ name: 'siem', active: false });
+    assert.equal(named.name, 'siem');
+    const url = 'https://hooks.example.com/in';
+    const others = await Promise.all([1, 2, 3].map(() => create({ url, active: false })));
+    assert.deepEqual(others.map(({ name }) => name).sort(), [
+      'hooks.example.com',
+      'hooks.example.com-2',
+      'hooks.example.com-3',
+    ]);
+    for (const name of ['SIEM', 'siem']) {
+      const twice = await atrium.as('ann')('POST', ORG, { url, name });
+      const { reason, errors } = twice.body;
+      assert.deepEqual([twice.status, reason, errors[0].field], [422, 'name_taken', 'name'], twice.text);
+    }
+    const [other] = others as [{ path: string }];
+    const renamed = await atrium.as('ann')('PATCH', other.path, { name: 'siem' });
+    assert.deepEqual([renamed.status, renamed.body.reason], [422, 'name_taken']);
+    const same = await atrium.as('ann')('PATCH', named.path, { name: 'Siem' });
+    assert.deepEqual([same.status, same.body.name], [200, 'Siem']);
+    assert.equal((await atrium.as('ann')('GET', named.path)).body.name, 'Siem');
+    for (const name of ['', 'two words', '-x', 'x'.repeat(300), 'a/b']) {
+      const posted = await atrium.as('ann')('POST', ORG, { url, name });
+      assert.deepEqual([posted.status, posted.body.errors?.[0]?.field], [422, 'name'], name);
+    }
+    const elsewhere = await create({ name: 'siem', active: false }, 'eve', '/orgs/globex/webhooks');
+    const [entry] = (await atrium.as('ann')('GET', '/orgs/acme/audit?action=webhook.update')).body.items;
+    assert.deepEqual([entry.before.name, entry.after.name], ['siem', 'Siem']);
+    for (const one of [named, ...others]) await remove(one);
+    await remove(elsewhere, 'eve');
+  });
+
   it('Only members who may edit the organization see or change its webhooks', async () => {
     const made = await create({ active: false });
     const calls = [

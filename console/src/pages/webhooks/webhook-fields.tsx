@@ -7,9 +7,12 @@ const FORMATS = [
   { value: 'cloudevents', label: 'CloudEvents' },
 ];
 
-export const FIELDS = ['url', 'types', 'format', 'secret'];
+export const FIELDS = ['name', 'url', 'types', 'format', 'secret'];
 
 interface WebhookFieldsProps {
+  readonly name: Signal<string>;
+  /** A new one may have none: then it is called like its host. */
+  readonly isNamed: boolean;
   readonly url: Signal<string>;
   readonly types: Signal<string>;
   readonly format: Signal<string>;
@@ -17,7 +20,7 @@ interface WebhookFieldsProps {
 }
 
 /** What a new webhook and one that is edited have in common. */
-export function WebhookFields({ url, types, format, action }: WebhookFieldsProps) {
+export function WebhookFields({ name, isNamed, url, types, format, action }: WebhookFieldsProps) {
   return (
     <>
       <TextField
@@ -36,6 +39,14 @@ export function WebhookFields({ url, types, format, action }: WebhookFieldsProps
         autoComplete="off"
         hint="What it hears of: *, kinds such as team.*, or actions such as role.update; separated by commas."
         error={action.fieldError('types')}
+      />
+      <TextField
+        label="Name"
+        value={name}
+        isRequired={isNamed}
+        autoComplete="off"
+        hint={isNamed ? undefined : 'Optional: without one, it has the name of its host.'}
+        error={action.fieldError('name')}
       />
       <SelectField label="Format" value={format} choices={FORMATS} error={action.fieldError('format')} />
     </>

@@ -45,10 +45,6 @@ export function answerInWords({ status, error }: Pick<Delivery['attempts'][numbe
   return error === null ? 'accepted' : (ERRORS[error] ?? error);
 }
 
-export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
-}
-
 /** What tells receivers apart in a list. The query may have a token. */
 export function receiverOf(url: string): string {
   const shown = URL.canParse(url) ? new URL(url).host + new URL(url).pathname : url;

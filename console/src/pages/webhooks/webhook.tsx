@@ -16,7 +16,7 @@ import { WebhookDeliveries } from './webhook-deliveries.tsx';
 import { FIELDS, WebhookFields } from './webhook-fields.tsx';
 import { callsOf, type Place, usePlace, useWebhook, type Webhook } from './webhook-place.ts';
 import { WebhookSecret } from './webhook-secret.tsx';
-import { answerInWords, disabledWhy, hostOf, stateOf, typesIn } from './webhook-words.ts';
+import { answerInWords, disabledWhy, stateOf, typesIn } from './webhook-words.ts';
 
 export function WebhookPage() {
   const place = usePlace();
@@ -47,7 +47,7 @@ interface DetailsProps {
 
 function Details({ place, webhook, etag, isStale }: DetailsProps) {
   const { org, within, path } = place;
-  const { id, url, active } = webhook;
+  const { id, name, active } = webhook;
   const { route } = useLocation();
   const dialog = useSignal<'edit' | 'pause' | 'rotate' | 'delete' | undefined>(undefined);
   const shown = useSignal<Webhook | undefined>(undefined);
@@ -60,7 +60,7 @@ function Details({ place, webhook, etag, isStale }: DetailsProps) {
   });
   return (
     <Page
-      title={hostOf(url)}
+      title={name}
       within={within}
       lead="A webhook"
       isStale={isStale}
@@ -123,9 +123,9 @@ function Details({ place, webhook, etag, isStale }: DetailsProps) {
       {shown.value && <WebhookSecret webhook={shown.value} onClose={() => (shown.value = undefined)} />}
       {dialog.value === 'delete' && (
         <Confirm
-          title={`Delete the webhook to ${hostOf(url)}?`}
+          title={`Delete the webhook ${name}?`}
           verb="Delete webhook"
-          typedName={hostOf(url)}
+          typedName={name}
           done="The webhook was deleted."
           change={() => calls.remove()}
           onClose={close}
@@ -207,18 +207,24 @@ interface EditProps {
 }
 
 function EditWebhook({ org, webhook, etag, onClose }: EditProps) {
+  const name = useSignal(webhook.name);
   const url = useSignal(webhook.url);
   const types = useSignal(webhook.types.join(', '));
   const format = useSignal<string>(webhook.format);
   const version = useVersion(etag);
   const save = useAction(async () => {
-    const body = { url: url.value.trim(), types: typesIn(types.value), format: format.value as 'standard' };
+    const body = {
+      name: name.value.trim(),
+      url: url.value.trim(),
+      types: typesIn(types.value),
+      format: format.value as 'standard',
+    };
     await version.save((ifMatch) => callsOf(org, webhook.id).update(body, ifMatch));
     notify({ kind: 'ok', text: 'The webhook was saved.' });
   });
   return (
     <FormDialog title="Edit the webhook" verb="Save webhook" action={save} fields={FIELDS} onClose={onClose}>
-      <WebhookFields url={url} types={types} format={format} action={save} />
+      <WebhookFields name={name} isNamed url={url} types={types} format={format} action={save} />
       <p class="quiet small">From then on it hears what you may see.</p>
     </FormDialog>
   );

@@ -63,7 +63,8 @@ function Webhooks({ place }: { place: Place }) {
               keyOf={({ id }) => String(id)}
               hrefOf={({ id }) => path(id)}
               columns={[
-                { key: 'url', title: 'Receiver', cell: ({ url }) => <bdi>{receiverOf(url)}</bdi> },
+                { key: 'name', title: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
+                { key: 'url', title: 'Receiver', cell: ({ url }) => <bdi>{receiverOf(url)}</bdi>, isMinor: true },
                 { key: 'state', title: 'State', cell: (one) => <StateMark words={stateOf(one)} /> },
                 { key: 'types', title: 'Types', cell: ({ types }) => <code>{types.join(', ')}</code>, isMinor: true },
                 {
@@ -111,12 +112,14 @@ interface NewWebhookProps {
 }
 
 function NewWebhook({ org, onClose, onCreated }: NewWebhookProps) {
+  const name = useSignal('');
   const url = useSignal('');
   const types = useSignal('*');
   const format = useSignal('standard');
   const secret = useSignal('');
   const create = useAction(async () => {
     const body = {
+      ...(name.value.trim() !== '' && { name: name.value.trim() }),
       url: url.value.trim(),
       types: typesIn(types.value),
       format: format.value as 'standard',
@@ -128,7 +131,7 @@ function NewWebhook({ org, onClose, onCreated }: NewWebhookProps) {
   });
   return (
     <FormDialog title="New webhook" verb="Create webhook" action={create} fields={FIELDS} onClose={onClose}>
-      <WebhookFields url={url} types={types} format={format} action={create} />
+      <WebhookFields name={name} isNamed={false} url={url} types={types} format={format} action={create} />
       <TextField
         label="Secret"
         type="password"
