@@ -59,7 +59,7 @@ export function mcpRoutes(scope: Scope, { calls, access, organizationNamed, vers
       if ('fault' in read) {
         const data = { supported: VERSIONS, requested: headers.version ?? null };
         const error = { code: FAULTS[read.fault], message: read.why, ...(read.fault === 'version' && { data }) };
-        return answer(reply.code(400), null, error);
+        return answer(reply.code(400), read.id ?? null, error);
       }
       const { message, isStateless } = read;
       if (message.id === undefined) return reply.code(202).send();

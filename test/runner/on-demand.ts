@@ -55,6 +55,13 @@ export const ON_DEMAND: readonly Lane[] = [
     onDemand: 'building helm alone takes some minutes',
   },
   {
+    name: 'mcp',
+    what: 'the official conformance suite of the Model Context Protocol, in each revision, with a written list of exceptions',
+    files: ['test/long/mcp-conformance.test.ts'],
+    minutes: 1,
+    onDemand: 'it installs the suite on first use',
+  },
+  {
     name: 'mutation',
     what: `${COUNTS.mutants} small changes of the code of vault and tokens, ${COUNTS.sampledMutants} of authorization and the engine, which tests must notice`,
     files: ['test/long/mutation.test.ts'],

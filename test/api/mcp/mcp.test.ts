@@ -6,6 +6,7 @@ import { openRequestPlace, type RequestPlace } from '../../support/world/request
 
 const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
 describe('POST /mcp', () => {
   let atrium: TestServer;
@@ -32,7 +33,7 @@ describe('POST /mcp', () => {
   ) =>
     post(
       token,
-      { jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: { [META]: STATELESS } } },
+      { jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: { [META]: STATELESS, [CAPABILITIES]: {} } } },
       {
         ...{ 'MCP-Protocol-Version': STATELESS, 'Mcp-Method': method },
         ...(typeof params.name === 'string' && { 'Mcp-Name': params.name }),
@@ -115,12 +116,25 @@ describe('POST /mcp', () => {
         const answer = await now(dan(), 'tools/list', {}, headers);
         assert.deepEqual([answer.status, answer.body.error.code], [400, code], JSON.stringify(headers));
       }
+      const untold: [object | undefined, string][] = [
+        [undefined, META],
+        [{ [CAPABILITIES]: {} }, META],
+        [{ [META]: STATELESS }, CAPABILITIES],
+        [{ [META]: STATELESS, [CAPABILITIES]: 'all' }, CAPABILITIES],
+      ];
+      for (const [meta, missing] of untold) {
+        const params = meta && { _meta: meta };
+        const headers = { 'MCP-Protocol-Version': STATELESS, 'Mcp-Method': 'tools/list' };
+        const answer = await post(dan(), { jsonrpc: '2.0', id: 'x', method: 'tools/list', params }, headers);
+        assert.deepEqual([answer.status, answer.body.id, answer.body.error.code], [400, 'x', -32602], missing);
+        assert.ok(answer.body.error.message.includes(missing), answer.text);
+      }
       const named = await now(dan(), 'tools/call', { name: 'can', arguments: {} }, { 'Mcp-Name': 'search' });
       assert.deepEqual([named.status, named.body.error.code], [400, -32020]);
       const future = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: { [META]: '2030-01-01' } } };
       const headers = { 'MCP-Protocol-Version': '2030-01-01', 'Mcp-Method': 'tools/list' };
       const unknown = await post(dan(), future, headers);
-      assert.deepEqual([unknown.status, unknown.body.error.code], [400, -32022]);
+      assert.deepEqual([unknown.status, unknown.body.id, unknown.body.error.code], [400, 1, -32022]);
       assert.deepEqual(unknown.body.error.data.requested, '2030-01-01');
       for (const method of ['GET', 'DELETE', 'PUT']) {
         const answer = await atrium.call(method, '/mcp', undefined, bearer(dan()));
