@@ -89,6 +89,7 @@ export function createReferences(db: Db) {
   async function place(
     organizationId: bigint,
     reference: NonNullable<AssignmentInput['on']>,
+    field = 'on',
   ): Promise<AssignedPlace | undefined> {
     const { type, id, name = '' } = reference;
     if (type === 'cluster_set') {
@@ -100,7 +101,7 @@ export function createReferences(db: Db) {
     const values = [organizationId, id, id === undefined ? reference.name : null];
     const [row] = await db.query<{ id: bigint; name: string; is_owners?: boolean }>(statement, values);
     if (!row) return undefined;
-    requireAgreement('on', reference, row, type === 'organization' || type === 'team' ? sameName : undefined);
+    requireAgreement(field, reference, row, type === 'organization' || type === 'team' ? sameName : undefined);
     return { type: type as PlaceType, id: row.id, name: row.name, isOwners: row.is_owners ?? false };
   }
 }

@@ -33,7 +33,7 @@ const ListQuery = Type.Object({
 });
 
 export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl: () => string): void {
-  const common = { tags: ['authorization'], extension: true };
+  const common = { tags: ['authorization'], extension: true, strictQuery: true };
   const seeing = { access: member('authz', 'as users') };
 
   scope.get(

@@ -24,7 +24,7 @@ const RobotPath = { id: PathId };
 const RulePath = Type.Object({ ...RobotPath, rule: Type.String({ description: 'ID or name of a trust rule.' }) });
 
 export function trustRuleRoutes(scope: Scope, rules: TrustRules, check: TrustCheck, baseUrl: () => string): void {
-  const common = { tags: ['robots'], extension: true };
+  const common = { tags: ['robots'], extension: true, strictQuery: true };
   const seeing = { access: holdsOn('view:robot_ac', 'organization') };
   const changing = {
     access: holdsOn('edit:robot_ac', 'organization', { proven: true, robots: 'never', scope: 'all' }),

@@ -35,7 +35,7 @@ interface Parts {
 
 /** Invitations, for those who are invited. */
 export function invitationAcceptanceRoutes(scope: Scope, { acceptance, users, baseUrl, guesses }: Parts): void {
-  const common = { tags: ['invitations'], extension: true };
+  const common = { tags: ['invitations'], extension: true, strictQuery: true };
 
   scope.get(
     '/invitations/:code',

@@ -23,7 +23,7 @@ const LinkQuery = Type.Object({
 
 /** Invitations, for those who invite. */
 export function invitationRoutes(scope: Scope, invitations: Invitations, baseUrl: () => string): void {
-  const common = { tags: ['invitations'], extension: true };
+  const common = { tags: ['invitations'], extension: true, strictQuery: true };
   const access = member('organization', 'as users', { about: 'path' });
   const giving = member('organization', 'as users', { about: 'path', proven: 'owners' });
   const requireInviter = async (request: FastifyRequest) => invitations.requireInviter(settingOf(request));

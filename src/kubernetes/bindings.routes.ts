@@ -3,7 +3,6 @@ import Type from 'typebox';
 import { callerOf, clusterAgent } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { knowsEtag } from '../http/wire/etag.ts';
-import { knownQuery } from '../http/wire/known-query.ts';
 import { Int64, NoBody, named, PathId, plainId, readId, timestamp } from '../http/wire/schemas.ts';
 import type { createBindings } from './bindings.ts';
 import type { ReviewedClusters } from './reviewed-cluster.ts';
@@ -46,11 +45,11 @@ export function bindingRoutes(
     '/clusters/:id/bindings',
     {
       config: { access: clusterAgent },
-      preValidation: [knownQuery()],
       schema: {
         summary: 'List who should hold what in a cluster, and until when, for its agent',
         tags: ['kubernetes'],
         extension: true,
+        strictQuery: true,
         params: Type.Object({ id: PathId }),
         description: 'An agent that sends the ETag of what it has in If-None-Match gets 304 while nothing has changed.',
         errors: [409],

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { anyone, callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { knownQuery } from '../http/wire/known-query.ts';
 import { named, PathId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { ClusterTokens } from './cluster-token.ts';
 import { referenceTo } from './review-subjects.ts';
@@ -17,11 +16,11 @@ export function clusterTokenRoutes(scope: Scope, { tokens, clusters }: Parts): v
     '/clusters/:id/kube-token',
     {
       config: { access: holdsOn('view:cluster', 'organization', { scope: 'kube' }) },
-      preValidation: [knownQuery()],
       schema: {
         summary: 'Get a token for this one cluster, for ten minutes; it opens nothing else',
         tags: ['kubernetes'],
         extension: true,
+        strictQuery: true,
         params: Type.Object({ id: PathId }),
         response: {
           201: named(
@@ -59,6 +58,7 @@ export function discoveryRoutes(scope: Scope, issuer: () => string): void {
         summary: 'Get the OpenID discovery document: who signs tokens of clusters, and where the keys are',
         tags: ['kubernetes'],
         extension: true,
+        strictQuery: true,
         response: {
           200: named(
             'OpenIdConfiguration',

@@ -4,7 +4,6 @@ import { missingRelation } from '../base/errors.ts';
 import type { EditableCluster } from '../clusters/clusters.ts';
 import { callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { knownQuery } from '../http/wire/known-query.ts';
 import { media, PathId, readId } from '../http/wire/schemas.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 
@@ -18,11 +17,11 @@ export function kubeconfigRoutes(scope: Scope, { clusters, judge }: Parts): void
     '/clusters/:id/kubeconfig',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      preValidation: [knownQuery()],
       schema: {
         summary: 'Get the kubeconfig of a cluster; it has no secret in it. Needs can_connect, or its configuration',
         tags: ['kubernetes'],
         extension: true,
+        strictQuery: true,
         params: Type.Object({ id: PathId }),
         errors: [409],
         response: { 200: media('application/yaml') },

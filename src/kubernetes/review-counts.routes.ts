@@ -3,7 +3,6 @@ import type { Judge } from '../authz/judge.ts';
 import { principalOf, subjectOfPrincipal } from '../changes/principal.ts';
 import { callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { knownQuery } from '../http/wire/known-query.ts';
 import { Int64, named, PathId, plainId, readId, Timestamp, timestamp } from '../http/wire/schemas.ts';
 import type { ReviewCounts } from './review-counts.ts';
 
@@ -46,11 +45,11 @@ export function reviewCountRoutes(scope: Scope, { counts, judge, names }: Parts)
     '/clusters/:id/reviews',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      preValidation: [knownQuery()],
       schema: {
         summary: 'Count the requests in a cluster that were allowed and refused lately, by user',
         tags: ['kubernetes'],
         extension: true,
+        strictQuery: true,
         params: Type.Object({ id: PathId }),
         response: { 200: ClusterReviews },
       },

@@ -35,7 +35,7 @@ const ApplyQuery = Type.Object({
 
 /** A whole organization as one file. Only here may a body be YAML, so the routes have their own scope. */
 export function organizationFileRoutes(platform: Scope, file: OrganizationFile): void {
-  const common = { tags: ['organization-file'], extension: true, params: OrgPath };
+  const common = { tags: ['organization-file'], extension: true, strictQuery: true, params: OrgPath };
 
   platform.register(async (scope: Scope) => {
     acceptYaml(scope);

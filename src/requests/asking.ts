@@ -147,6 +147,9 @@ export function createAsking(parts: Parts) {
       const message = `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`;
       throw new AppError('invalid', message, { reason: 'unknown_relation' });
     }
+    if (object.id === undefined && object.name === undefined) {
+      throw invalidField('object', 'object must have an id or a name');
+    }
     const found = await parts.objectNamed(organizationId, object);
     if (!found || !(await parts.reaches(limits, organizationId, found))) throw noObject(object.type);
     const { type, id } = found;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { AppError } from '../base/errors.ts';
+import { AppError, invalidField } from '../base/errors.ts';
 import { actorOf, callerIn, holdsIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { unchanged, versionEtag } from '../http/wire/etag.ts';
@@ -92,7 +92,7 @@ const RuleResponse = named(
 );
 
 export function requestRuleRoutes(scope: Scope, rules: ReturnType<typeof createRequestRules>): void {
-  const common = { tags: ['requests'], extension: true, etag: true };
+  const common = { tags: ['requests'], extension: true, strictQuery: true, etag: true };
 
   scope.get(
     '/orgs/:org/request_rules',
@@ -128,6 +128,7 @@ export function requestRuleRoutes(scope: Scope, rules: ReturnType<typeof createR
     },
     async (request, reply) => {
       const { organization } = callerIn(request);
+      request.body.forEach(requireKnownFields);
       const inputs = request.body.map(readRule);
       const saved = await rules.put(organization.id, actorOf(request), inputs, unchanged(request));
       reply.header('ETag', versionEtag(saved));
@@ -139,6 +140,18 @@ export function requestRuleRoutes(scope: Scope, rules: ReturnType<typeof createR
 async function requirePerson(request: FastifyRequest): Promise<void> {
   if (callerIn(request).robot === undefined) return;
   throw new AppError('forbidden', 'robots do not change request rules', { reason: 'not_for_robots' });
+}
+
+/** A field that is misspelled must not become a rule about everything. */
+function requireKnownFields(rule: Static<typeof RuleBody>, place: number): void {
+  for (const [given, known, at] of [
+    [rule, RuleBody.properties, `[${place}]`],
+    [rule.match ?? {}, RuleBody.properties.match.properties, `[${place}].match`],
+  ] as const) {
+    const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+    if (unknown === undefined) continue;
+    throw invalidField(at, `a request rule has no field ${JSON.stringify(unknown.slice(0, 60))} there`);
+  }
 }
 
 export function readRule({ match: matched, break_glass: breakGlass, ...rule }: Static<typeof RuleBody>): RuleInput {

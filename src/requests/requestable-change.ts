@@ -1,7 +1,7 @@
 import type { Remedies, Remedy, RemedyQuestion, Requestable, WireChange } from '../authz/explain/remedy.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { AskedObject } from '../authz/object-ref.ts';
-import { relationOn, shownRelation } from '../authz/places/places.ts';
+import { effectiveOn, relationOn, shownRelation } from '../authz/places/places.ts';
 import type { MayBeAsked } from '../authz/relations.ts';
 import type { AppError } from '../base/errors.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
@@ -84,7 +84,8 @@ export function createRequestableChanges(parts: Parts) {
         continue;
       }
       const rule = ruleFor(rules, { ...subject, role: roleIn(change) });
-      const why = remedy.rejectedBy ? 'a guardrail would reject it' : rejectionBy(rule, wish, change, remedy.gains);
+      const isMore = remedy.gains > 0 || (await givesBesides(wish, change));
+      const why = remedy.rejectedBy ? 'a guardrail would reject it' : rejectionBy(rule, wish, change, isMore);
       if (why === undefined && rule) return { change, rule };
       reason ??= notRequestable(why ?? '');
     }
@@ -131,6 +132,22 @@ export function createRequestableChanges(parts: Parts) {
       const there = relationOn(place, permission.relation);
       return there !== undefined && (shownRelation(there) === relation || relation === 'can_view');
     });
+  }
+
+  /**
+   * Whether the role has a permission there that is neither the one that is asked for nor required by it. The requester
+   * may hold it already, but for a shorter time.
+   */
+  async function givesBesides({ organizationId, object, namespaces, relation }: Wish, change: RequestedChange) {
+    if (change.action !== 'assignment.create') return true;
+    const role = await roles.role(organizationId, change.role.id);
+    const place = { type: object.type, id: object.id, namespaces };
+    const asked = catalog.filter((entry) => isAsked(entry, object, relation));
+    const wanted = new Set(
+      asked.flatMap((entry) => [entry.action, ...entry.requires].map((one) => pairOf(entry, one))),
+    );
+    const { effective } = effectiveOn(place, role?.permissions ?? []);
+    return !effective.every((permission) => wanted.has(pairOf(permission, permission.action)));
   }
 
   async function subjectOf({ organizationId, callerId, relation, object }: Omit<Wish, 'namespaces' | 'isBreakGlass'>) {
@@ -220,6 +237,18 @@ function gives({ relation: permission }: CatalogEntry, { type }: AskedFor, relat
     : shownRelation(there) === relation || relation === 'can_view' || relation.startsWith('can_remove_member');
 }
 
+/** Whether it is the permission for exactly this relation. */
+function isAsked({ relation: permission }: CatalogEntry, { type }: AskedFor, relation: string): boolean {
+  const there = relationOn({ type }, permission);
+  if (there === undefined) return false;
+  const shown = type === 'organization' ? permission : shownRelation(there);
+  return shown === relation || (shown === 'can_add_member' && relation.startsWith('can_remove_member'));
+}
+
+function pairOf({ namespace }: { readonly namespace: string }, action: string): string {
+  return `${namespace} ${action}`;
+}
+
 function roleIn(change: AccessRequest['change']): string | null {
   return change.action === 'assignment.create' ? change.role.name : null;
 }
@@ -229,14 +258,14 @@ export function rejectionBy(
   rule: RequestRule | undefined,
   { isBreakGlass }: Pick<Wish, 'isBreakGlass'>,
   change: RequestedChange,
-  gains: number,
+  isMore: boolean,
 ): string | undefined {
   if (!rule) return 'no request rule of the organization matches';
   if (!rule.allow) return `the request rule ${JSON.stringify(rule.name)} forbids it`;
   if (isBreakGlass && !rule.breakGlass) return 'no request rule allows to break the glass for it';
   if (!isBreakGlass && rule.approvals > 0) return undefined;
   if (change.action !== 'assignment.create') return 'joining a team needs an approval';
-  if (gains > 0 && !namesRole(rule, change.role.name)) {
+  if (isMore && !namesRole(rule, change.role.name)) {
     return `the role ${change.role.name} gives more than was asked for, so it needs an approval`;
   }
   return undefined;

@@ -47,7 +47,7 @@ const OwnQuery = Type.Object({
   ...PageQuery,
 });
 export function requestRoutes(scope: Scope, { asking, approving, requests, people, baseUrl }: Parts): void {
-  const common = { tags: ['requests'], extension: true };
+  const common = { tags: ['requests'], extension: true, strictQuery: true };
   const config = { access: member('authz', 'as users', { limited: 'filtered' }) };
   const response = { 200: RequestResponse };
 

@@ -28,7 +28,7 @@ const ReviewPath = Type.Object({ id: PathId });
 const ItemPath = Type.Object({ id: PathId, item: PathId });
 
 export function reviewRoutes(scope: Scope, reviews: Reviews, baseUrl: () => string): void {
-  const common = { tags: ['reviews'], extension: true };
+  const common = { tags: ['reviews'], extension: true, strictQuery: true };
   const seeing = { access: member('authz', 'as users') };
   const owning = { access: holds('owner:org', 'authz') };
 

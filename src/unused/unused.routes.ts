@@ -74,6 +74,7 @@ export function unusedRoutes(scope: Scope, { unused, seesPlace, baseUrl }: Parts
         summary: 'List memberships, assignments and permissions of roles that nobody has used for some time',
         tags: ['reviews'],
         extension: true,
+        strictQuery: true,
         querystring: Type.Object({
           ...OrgQuery.properties,
           days: Type.Optional(

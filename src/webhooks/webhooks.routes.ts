@@ -81,7 +81,7 @@ function listAndCreate(scope: Scope, { path, whose, reading, changing, params }:
     {
       config: { access: reading },
       schema: {
-        ...{ tags: TAGS, extension: true, params: Type.Object(params) },
+        ...{ tags: TAGS, extension: true, strictQuery: true, params: Type.Object(params) },
         summary: `List the webhooks ${whose}`,
         response: { 200: Type.Array(WebhookInfo) },
       },
@@ -98,7 +98,7 @@ function listAndCreate(scope: Scope, { path, whose, reading, changing, params }:
       config: { access: changing, creates: true },
       preValidation: dropAbsentExcept(['secret']),
       schema: {
-        ...{ tags: TAGS, extension: true, params: Type.Object(params) },
+        ...{ tags: TAGS, extension: true, strictQuery: true, params: Type.Object(params) },
         summary: `Create a webhook ${whose}`,
         body: NewWebhookBody,
         etag: true,
@@ -119,7 +119,7 @@ function listAndCreate(scope: Scope, { path, whose, reading, changing, params }:
 }
 
 function oneWebhook(scope: Scope, { path, whose, reading, changing, params }: Place, { webhooks }: Parts): void {
-  const common = { tags: TAGS, extension: true, params: Type.Object({ ...params, id: PathId }) };
+  const common = { tags: TAGS, extension: true, strictQuery: true, params: Type.Object({ ...params, id: PathId }) };
 
   scope.get(
     `${path}/:id`,
@@ -170,7 +170,7 @@ function oneWebhook(scope: Scope, { path, whose, reading, changing, params }: Pl
 
 function deliveriesOfOne(scope: Scope, place: Place, { webhooks, deliveries, addresses, tests, baseUrl }: Parts): void {
   const { path, whose, reading, changing, params } = place;
-  const common = { tags: TAGS, extension: true, params: Type.Object({ ...params, id: PathId }) };
+  const common = { tags: TAGS, extension: true, strictQuery: true, params: Type.Object({ ...params, id: PathId }) };
   const webhookOf = (request: FastifyRequest) => webhooks.get(callerFor(request).ownerId, idOf(request as IdRequest));
 
   scope.post(

@@ -4,6 +4,7 @@ import type { Budget } from '../limits/budget.ts';
 import { covers, routePattern } from '../route-shape.ts';
 import type { Scope } from '../server.ts';
 import { originFormTarget } from '../target.ts';
+import { knownQuery } from '../wire/known-query.ts';
 import type { Access } from './access.ts';
 
 export interface BookedRoute {
@@ -39,6 +40,7 @@ export interface RouteSchema {
   readonly optionalBody?: boolean;
   readonly grows?: boolean;
   readonly errors?: readonly number[];
+  readonly strictQuery?: boolean;
   readonly etag?: boolean;
   readonly ifMatch?: boolean;
 }
@@ -57,6 +59,8 @@ declare module 'fastify' {
     grows?: boolean;
     /** Statuses that do not follow from the rest of the declaration. */
     errors?: readonly number[];
+    /** Rejects query parameters that it does not declare: clients of a later release may rely on them. */
+    strictQuery?: boolean;
     /** A success has an ETag. */
     etag?: boolean;
     /** Honors If-Match. */
@@ -83,7 +87,11 @@ export function createRouteBook(
     for (const method of access === rejecting ? [] : methods) book(method, route, access);
     const costly = route.config?.costly;
     const [method = ''] = methods;
-    const hasDryRun = 'dry_run' in ((route.schema?.querystring as Querystring | undefined)?.properties ?? {});
+    const query = (route.schema?.querystring as Querystring | undefined)?.properties ?? {};
+    const hasDryRun = 'dry_run' in query;
+    if (route.schema?.strictQuery) {
+      route.preValidation = [knownQuery(...Object.keys(query)), ...[route.preValidation ?? []].flat()];
+    }
     if (budget) route.handler = budget.around({ method, access, costly, hasDryRun }, route.handler);
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });

@@ -30,6 +30,8 @@ describe('Rejected access requests', () => {
       ['inner relation', { ...base, relation: 'viewer' }, 400, 'unknown_relation'],
       ['unseen', { ...base, object: { type: 'cluster', id: staging.id } }, 404, 'cluster_not_found'],
       ['absent', { ...base, object: { type: 'cluster', id: 999_999 } }, 404, 'cluster_not_found'],
+      ['neither id nor name', { ...base, object: { type: 'cluster' } }, 422, 'validation_failed'],
+      ['two names', { ...base, object: { ...cluster, name: 'staging' } }, 422, 'validation_failed'],
       ['user', { ...base, object: { type: 'user', id: 1 } }, 422, 'not_requestable'],
       ['role', { ...base, object: { type: 'role', id: 1 } }, 422, 'not_requestable'],
       ['nonsense', { ...base, object: { type: 'planet', id: 1 } }, 404, 'not_found'],
@@ -50,6 +52,17 @@ describe('Rejected access requests', () => {
       assert.deepEqual([name, answer.status, answer.body.reason], [name, status, reason], answer.text);
       if (name === 'too long') assert.equal(answer.body.longest, 'P7D');
       if (name === 'held') assert.equal(answer.body.until, null);
+      if (name === 'two names') assert.equal(answer.body.errors[0].field, 'object');
+    }
+    for (const [method, path, body] of [
+      ['POST', requests, base],
+      ['GET', requests, undefined],
+      ['GET', `/authz/reviews?org=${org.name}`, undefined],
+      ['GET', `/authz/unused?org=${org.name}`, undefined],
+      ['GET', `/authz/assignments?org=${org.name}`, undefined],
+    ] as const) {
+      const answer = await as(place.owner.name)(method, `${path}&later=1`, body);
+      assert.deepEqual([path, answer.status, answer.body.reason], [path, 400, 'invalid_request'], answer.text);
     }
   });
 

@@ -44,6 +44,8 @@ describe('Request rules', () => {
       { name: 'a', approvers: { manager: true } },
       { name: 'a', approvers: { team: 4 } },
       { name: 'a', match: { roles: [1] } },
+      { name: 'a', match: { relation: ['can_view'] } },
+      { name: 'a', approval: 3 },
       { name: 'a', match: { requesters: 'nobody' } },
       { name: 'a', match: { relations: ['can_fly'] } },
       { name: 'a', match: { objects: [{ type: 'cluster', name: 'gone' }] } },
@@ -75,6 +77,24 @@ describe('Request rules', () => {
     await rejected(as(dan.name), ['POST', requests, { ...edit, for: 'PT1H', reason: 'x' }], 422, 'not_requestable');
     await rules({ name: 'named', match: { roles: ['Editor'] }, approvals: 0 });
     assert.equal((await ask({ ...edit, for: 'PT1H' })).state, 'approved');
+  });
+
+  it('What nobody approves makes nothing last longer that the requester holds already', async () => {
+    const { rules, role, as, dan, owner, requests, prod, org } = place;
+    const both = await role('both', 'cluster_mgmt reconfigure clusters', 'cluster_mgmt connect to clusters');
+    const soon = new Date(Date.now() + 600_000).toISOString();
+    const body = {
+      role: { name: 'cluster-operator' },
+      to: { type: 'user', name: dan.name },
+      on: { type: 'cluster', id: prod.id },
+    };
+    const short = await as(owner.name)('POST', `/authz/assignments?org=${org.name}`, { ...body, expires_at: soon });
+    assert.equal(short.status, 201, short.text);
+    await rules({ name: 'all', approvals: 0 });
+    const edit = { relation: 'can_edit', object: { type: 'cluster', id: prod.id }, for: 'P1D', reason: 'x' };
+    await rejected(as(dan.name), ['POST', requests, edit], 422, 'not_requestable');
+    assert.equal((await as(owner.name)('DELETE', place.at(short.body.id))).status, 204);
+    assert.ok((await as(owner.name)('DELETE', `/authz/roles/${both.id}?org=${org.name}`)).status < 300);
   });
 
   it('The first rule that matches decides, and without one nothing can be requested', async () => {
