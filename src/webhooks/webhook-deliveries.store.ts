@@ -1,12 +1,17 @@
-import { type Db, only, sql } from '../db/db.ts';
+import { type Db, sql } from '../db/db.ts';
 import { createFilters } from '../db/filters.ts';
 import { type ChangeRow, DELIVERY_COLUMNS, type DeliveryRow, toChange, toDelivery } from './webhook.rows.ts';
+import { RESET_KIND } from './webhook.ts';
 import type { WebhookDeliveryStore } from './webhook-deliveries.ts';
 import { enqueue } from './webhook-queue.store.ts';
 
 const GET = sql(
   'webhookDeliveries.get',
   `select ${DELIVERY_COLUMNS} from webhook_delivery d where d.webhook_id = $1 and d.id = $2`,
+);
+const SOME = sql(
+  'webhookDeliveries.some',
+  `select ${DELIVERY_COLUMNS} from webhook_delivery d where d.webhook_id = $1 and d.id = any($2::bigint[]) order by d.id desc`,
 );
 const QUEUE_AGAIN = `state = 'pending', tries = 0, first_attempt_at = null, next_attempt_at = now()`;
 const AGAIN = sql(
@@ -43,33 +48,33 @@ const OPEN = sql(
   'update webhook set since_revision = least(since_revision, $2) where id = $1 returning since_revision',
 );
 
+type MarkRow = Omit<ChangeRow, 'action' | 'organization_name'> & { readonly id: bigint; readonly object_kind: string };
+
 export function createWebhookDeliveryStore(db: Db): WebhookDeliveryStore {
   return {
-    async list(webhookId, state, { limit, offset }) {
-      const filters = createFilters(limit, offset, webhookId);
-      filters.require('webhook', 'd.webhook_id = $3');
+    async marks(webhookId, state, before, limit) {
+      const filters = createFilters(limit, webhookId);
+      filters.require('webhook', 'd.webhook_id = $2');
       filters.add('state', state, (one) => `d.state = ${one}`);
-      const rows = await db.query<DeliveryRow>(
+      filters.add('before', before, (one) => `d.id < ${one}`);
+      const rows = await db.query<MarkRow>(
         filters.statement(
-          'webhookDeliveries.list',
+          'webhookDeliveries.marks',
           (where) =>
-            `select ${DELIVERY_COLUMNS} from webhook_delivery d ${where} order by d.id desc limit $1 offset $2`,
+            `select d.id, d.revision, d.place, d.at, d.kind, d.object_kind, d.object_id, d.organization_id
+               from webhook_delivery d ${where} order by d.id desc limit $1`,
         ),
         filters.values,
       );
-      const counted = createFilters(webhookId);
-      counted.require('webhook', 'd.webhook_id = $1');
-      counted.add('state', state, (one) => `d.state = ${one}`);
-      const { total } = only(
-        await db.query<{ total: number }>(
-          counted.statement(
-            'webhookDeliveries.count',
-            (where) => `select count(*)::integer as total from webhook_delivery d ${where}`,
-          ),
-          counted.values,
-        ),
-      );
-      return { total, items: rows.map(toDelivery) };
+      return rows.map((row) => ({
+        id: row.id,
+        change: toChange({ ...row, action: null, organization_name: null }),
+        isReset: row.object_kind === RESET_KIND,
+      }));
+    },
+
+    async some(webhookId, ids) {
+      return (await db.query<DeliveryRow>(SOME, [webhookId, ids])).map(toDelivery);
     },
 
     async get(webhookId, id) {

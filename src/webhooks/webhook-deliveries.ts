@@ -17,12 +17,27 @@ import {
   type WebhookCreator,
 } from './webhook.ts';
 import { testMessage } from './webhook-message.ts';
-import type { WebhookSight } from './webhook-sight.ts';
+import { createDeliverySight, type WebhookSight } from './webhook-sight.ts';
 import { isWanted } from './webhook-types.ts';
 
+/** What decides whether a delivery is seen. */
+export interface DeliveryMark {
+  readonly id: bigint;
+  readonly change: RecordedChange;
+  /** An `events.reset`, which is about no object. */
+  readonly isReset: boolean;
+}
+
 export interface WebhookDeliveryStore {
+  /** What deliveries are about, the newest first, from the one after `before` on. */
+  marks(
+    webhookId: bigint,
+    state: DeliveryState | undefined,
+    before: bigint | undefined,
+    limit: number,
+  ): Promise<DeliveryMark[]>;
   /** Newest first. */
-  list(webhookId: bigint, state: DeliveryState | undefined, request: PageRequest): Promise<Page<Delivery>>;
+  some(webhookId: bigint, ids: readonly bigint[]): Promise<Delivery[]>;
   get(webhookId: bigint, id: bigint): Promise<Delivery | undefined>;
   /** Queues it again, whatever became of it. */
   again(webhookId: bigint, id: bigint): Promise<Delivery | undefined>;
@@ -50,6 +65,9 @@ type Viewer = Pick<WebhookCreator, 'id' | 'scopes'>;
 export type WebhookDeliveries = ReturnType<typeof createWebhookDeliveries>;
 
 const DAY_MS = 86_400_000;
+/** A list is counted up to here. */
+const MAX_COUNTED = 10_000;
+const MARKS_AT_ONCE = 2000;
 
 /** What was sent to a webhook, and how to send it again. */
 export function createWebhookDeliveries(parts: DeliveryParts) {
@@ -62,8 +80,20 @@ export function createWebhookDeliveries(parts: DeliveryParts) {
     state: DeliveryState | undefined,
     request: PageRequest,
   ): Promise<Page<Delivery>> {
-    const { total, items } = await store.list(id, state, request);
-    return { total, items: await visible(ownerId, viewer, items) };
+    const { offset, limit } = request;
+    const wanted = Math.max(offset + limit, MAX_COUNTED + 1);
+    const onPage: bigint[] = [];
+    const isSeen = createDeliverySight(sight, ownerId, viewer);
+    let total = 0;
+    let marks: readonly DeliveryMark[] = [];
+    do {
+      marks = await store.marks(id, state, marks.at(-1)?.id, MARKS_AT_ONCE);
+      const seen = await isSeen(marks);
+      onPage.push(...seen.slice(Math.max(0, offset - total), Math.max(0, offset + limit - total)));
+      total += seen.length;
+    } while (marks.length === MARKS_AT_ONCE && total < wanted);
+    const items = onPage.length === 0 ? [] : await store.some(id, onPage);
+    return { total: Math.min(total, wanted), items, isBounded: total > MAX_COUNTED };
   }
 
   async function test(webhook: Webhook, organization: Organization | undefined): Promise<WebhookAnswer> {
@@ -78,8 +108,9 @@ export function createWebhookDeliveries(parts: DeliveryParts) {
   async function redeliver(webhook: Webhook, viewer: Viewer, deliveryId: bigint): Promise<Delivery> {
     requireActive(webhook);
     const delivery = await store.get(webhook.id, deliveryId);
-    const [seen] = delivery ? await visible(webhook.ownerId, viewer, [delivery]) : [];
-    const queued = seen && (await store.again(webhook.id, deliveryId));
+    const isSeen = createDeliverySight(sight, webhook.ownerId, viewer);
+    const [seen] = delivery ? await isSeen([{ ...delivery, isReset: delivery.objectKind === RESET_KIND }]) : [];
+    const queued = seen !== undefined && (await store.again(webhook.id, deliveryId));
     if (!queued) throw new AppError('notFound', 'delivery does not exist', { reason: 'delivery_not_found' });
     return queued;
   }
@@ -107,15 +138,6 @@ export function createWebhookDeliveries(parts: DeliveryParts) {
     });
     const events = deliveries.map(({ change }) => eventId(change));
     return await store.againSince(id, deliveries, events);
-  }
-
-  async function visible(ownerId: bigint, viewer: Viewer, deliveries: readonly Delivery[]): Promise<Delivery[]> {
-    const seen = await sight.of(
-      ownerId,
-      viewer,
-      deliveries.map(({ change }) => change),
-    );
-    return deliveries.filter(({ change, objectKind }) => objectKind === RESET_KIND || seen.has(change));
   }
 }
 

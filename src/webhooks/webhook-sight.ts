@@ -20,6 +20,9 @@ interface SightParts {
 /** The changes that are seen, each with its type. */
 export type Seen = ReadonlyMap<RecordedChange, SeenChange & { readonly type: string }>;
 
+/** An ID that nothing has. */
+const GONE = 0n;
+
 export type WebhookSight = ReturnType<typeof createWebhookSight>;
 
 /**
@@ -63,6 +66,49 @@ export function createWebhookSight({ visible, personWithId }: SightParts) {
     }
     return seen;
   }
+}
+
+/** What a delivery is about; an `events.reset` is about nothing, and seen by all who see the webhook. */
+interface Mark {
+  readonly id: bigint;
+  readonly change: RecordedChange;
+  readonly isReset: boolean;
+}
+
+/**
+ * Which deliveries a caller may see, for a list that is gone through in parts. A caller who would see an object that is
+ * gone sees all of its kind, so usually a question for each kind is enough.
+ */
+export function createDeliverySight(
+  sight: WebhookSight,
+  ownerId: bigint,
+  viewer: Pick<WebhookCreator, 'id' | 'scopes'>,
+) {
+  const known = new Map<string, boolean>();
+  return async function seen(marks: readonly Mark[]): Promise<bigint[]> {
+    const changes = marks.flatMap(({ change, isReset }) => (isReset ? [] : [change]));
+    await judge(changes.map((change) => ({ ...change, id: GONE })));
+    await judge(changes.filter((change) => !seesAll(change)));
+    return marks.flatMap(({ id, change, isReset }) =>
+      isReset || seesAll(change) || known.get(keyOf(change)) === true ? [id] : [],
+    );
+  };
+
+  async function judge(changes: readonly RecordedChange[]): Promise<void> {
+    const unknown = new Map(changes.map((change) => [keyOf(change), change]));
+    for (const key of unknown.keys()) if (known.has(key)) unknown.delete(key);
+    if (unknown.size === 0) return;
+    const found = await sight.of(ownerId, viewer, [...unknown.values()]);
+    for (const [key, change] of unknown) known.set(key, found.has(change));
+  }
+
+  function seesAll(change: RecordedChange): boolean {
+    return known.get(keyOf({ ...change, id: GONE })) === true;
+  }
+}
+
+function keyOf({ kind, id, organizationId }: RecordedChange): string {
+  return `${kind} ${id} ${organizationId}`;
 }
 
 function followerOf(id: bigint, scopes: readonly string[], isSite: boolean, organizationId: bigint | null): Follower {

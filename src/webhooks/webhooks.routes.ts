@@ -214,10 +214,10 @@ function deliveriesOfOne(scope: Scope, place: Place, { webhooks, deliveries, add
       const webhook = await webhookOf(request);
       const query = request.query as { page?: unknown; limit?: unknown; state?: (typeof DELIVERY_STATES)[number] };
       const page = readPage(query);
-      const { total, items } = await deliveries.list(webhook, callerFor(request).creator, query.state, page);
-      showPage(request, reply, baseUrl(), page, total);
+      const list = await deliveries.list(webhook, callerFor(request).creator, query.state, page);
+      showPage(request, reply, baseUrl(), page, list);
       const isPublic = addresses.isPublic(webhook.url);
-      return items.map((delivery) => presentDelivery(delivery, isPublic));
+      return list.items.map((delivery) => presentDelivery(delivery, isPublic));
     },
   );
 

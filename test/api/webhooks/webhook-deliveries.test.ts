@@ -10,6 +10,8 @@ import {
   type WebhookReceiver,
 } from '../../support/services/webhook-receiver.ts';
 import { type MailBox, openMailBox } from '../../support/world/mail-box.ts';
+import { callWith } from '../../support/world/robots.ts';
+import { tokenCalls } from '../../support/world/tokens.ts';
 
 let atrium: TestServer;
 let mail: MailBox;
@@ -264,6 +266,35 @@ describe('Deliveries of webhooks', () => {
       await receiver.find(({ json }) => json.data.object.id === missed);
       await atrium.as('ann')('PATCH', hook.path, { active: false });
     }
+  });
+
+  it('The list of deliveries is full and counted as the caller may see it', async () => {
+    const receiver = await receive();
+    const hook = await create(receiver.url, { types: ['role.*', 'robot.*'] });
+    for (let one = 1; one <= 3; one += 1) {
+      await createRole(`counted-${one}`);
+      const { id } = (await atrium.as('ann')('POST', '/orgs/acme/robots', { name: `counted-${one}` })).body;
+      await receiver.find(({ json }) => json.type === 'robot.create' && json.data.object.id === id);
+    }
+    await until(async () => (await deliveriesOf(hook.path, '&state=delivered')).length === 6);
+    const token = await tokenCalls(atrium).make('ann', { name: 'sees-robots', scopes: ['read:organization'] });
+    const pageOf = async (query: string) => {
+      const all = await atrium.as('ann')('GET', `${hook.path}/deliveries?${query}`);
+      const some = await callWith(atrium, token.sha1)('GET', `${hook.path}/deliveries?${query}`);
+      const typesOf = ({ body }: typeof all) => body.map(({ type }: { type: string }) => type).join();
+      const countOf = ({ headers }: typeof all) => Number(headers.get('x-total-count'));
+      return { all: typesOf(all), count: countOf(all), some: typesOf(some), someCount: countOf(some) };
+    };
+    const [robot, role] = ['robot.create', 'role.create'];
+    assert.deepEqual(await pageOf('limit=2'), {
+      ...{ all: `${robot},${role}`, count: 6 },
+      ...{ some: `${robot},${robot}`, someCount: 3 },
+    });
+    assert.deepEqual(await pageOf('limit=2&page=2&state=delivered'), {
+      ...{ all: `${robot},${role}`, count: 6 },
+      ...{ some: robot, someCount: 3 },
+    });
+    assert.deepEqual(await pageOf('page=9'), { all: '', count: 6, some: '', someCount: 3 });
   });
 
   it('If events had to be dropped, the receiver is told so', async () => {
