@@ -119,7 +119,7 @@ const LOCK = sql(
 );
 const DISABLE = sql(
   'webhookQueue.disable',
-  `update webhook set active = false, disabled_reason = $2, disabled_at = now(), is_untold = true, version = version + 1,
+  `update webhook set active = false, disabled_reason = $2, disabled_at = now(), updated_at = greatest(now(), updated_at), is_untold = true, version = version + 1,
           reset_reason = null where id = $1`,
 );
 const DROP_QUEUE = sql(

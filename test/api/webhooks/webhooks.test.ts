@@ -292,6 +292,35 @@ describe('Webhooks', () => {
     await remove(made);
   });
 
+  it('A webhook is disabled as soon as its creator leaves, is deactivated, deleted or demoted', async () => {
+    const root = atrium.as('root');
+    const owners = atrium.world.orgs.acme?.teams.Owners ?? 0n;
+    const endings: Record<string, (person: { id: bigint; name: string }) => Promise<unknown>> = {
+      leaves: ({ name }) => atrium.as('ann')('DELETE', `/teams/${owners}/members/${name}`),
+      'is deactivated': ({ name }) => root('PATCH', `/admin/users/${name}`, { active: false }),
+      'is deleted': ({ name }) => root('DELETE', `/admin/users/${name}`),
+      'is erased': ({ name }) => root('DELETE', `/admin/users/${name}?erase=true`),
+    };
+    for (const [what, end] of Object.entries(endings)) {
+      const person = await makePerson(atrium);
+      await addMember(atrium.instance, owners, person.id);
+      const made = await create({ types: ['robot.*'] }, person.name);
+      const { updated_at: before } = (await atrium.as('ann')('GET', made.path)).body;
+      await until(async () => Date.now() > Date.parse(before) + 1000);
+      await end(person);
+      await until(async () => !(await atrium.as('ann')('GET', made.path)).body.active);
+      const { body } = await atrium.as('ann')('GET', made.path);
+      assert.deepEqual([body.disabled_reason, body.updated_at === before], ['creator', false], what);
+      await remove(made);
+    }
+    const person = await makePerson(atrium);
+    assert.equal((await root('PATCH', `/admin/users/${person.name}`, { admin: true })).status, 200);
+    const made = await create({ types: ['robot.*'] }, person.name, '/admin/webhooks');
+    assert.equal((await root('PATCH', `/admin/users/${person.name}`, { admin: false })).status, 200);
+    await until(async () => !(await root('GET', made.path)).body.active);
+    await remove(made, 'root');
+  });
+
   it('A webhook of the deployment hears of every organization and of every account', async () => {
     const made = await create({}, 'root', '/admin/webhooks');
     const role = await createRole('of-globex', 'globex', 'eve');
