@@ -165,16 +165,21 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "name": "rotate-keys",
     "summary": "renew the keys of all secrets, while servers run",
     "usage": [
-      "rotate-keys [--retire-old-root]"
+      "rotate-keys [--retire-old-root] [--webhook-key]"
     ],
     "options": [
       {
         "name": "--retire-old-root",
         "help": "finish a change of the root key that ATRIUM_NEXT_KEY started"
+      },
+      {
+        "name": "--webhook-key",
+        "help": "also replace the key of signatures v1a; the former one signs for 7 days more"
       }
     ],
     "examples": [
-      "atrium rotate-keys"
+      "atrium rotate-keys",
+      "atrium rotate-keys --webhook-key"
     ]
   },
   {

@@ -10,8 +10,8 @@ export interface SignedMessage {
 export interface SignatureKeys {
   /** Shared with the receiver. While one replaces another, both sign. */
   readonly secrets: readonly Buffer[];
-  /** An Ed25519 key whose public part is published. */
-  readonly privateKey?: KeyObject;
+  /** Ed25519 keys whose public parts are published. While one replaces another, both sign. */
+  readonly privateKeys?: readonly KeyObject[];
 }
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
@@ -19,11 +19,11 @@ export const MIN_SECRET_BYTES = 24;
 export const MAX_SECRET_BYTES = 64;
 
 /** The headers of Standard Webhooks, so that receivers can use any of its libraries. */
-export function signatureHeaders({ id, body, at }: SignedMessage, { secrets, privateKey }: SignatureKeys) {
+export function signatureHeaders({ id, body, at }: SignedMessage, { secrets, privateKeys = [] }: SignatureKeys) {
   const seconds = Math.floor(at.getTime() / 1000);
   const text = `${id}.${seconds}.${body}`;
   const shared = secrets.map((secret) => `v1,${createHmac('sha256', secret).update(text).digest('base64')}`);
-  const asymmetric = privateKey ? [`v1a,${sign(null, Buffer.from(text), privateKey).toString('base64')}`] : [];
+  const asymmetric = privateKeys.map((key) => `v1a,${sign(null, Buffer.from(text), key).toString('base64')}`);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),

@@ -111,9 +111,12 @@ export const SERVER_COMMANDS = {
   'rotate-keys': {
     help: {
       summary: 'renew the keys of all secrets, while servers run',
-      usage: ['rotate-keys [--retire-old-root]'],
-      options: [{ name: '--retire-old-root', help: 'finish a change of the root key that ATRIUM_NEXT_KEY started' }],
-      examples: ['atrium rotate-keys'],
+      usage: ['rotate-keys [--retire-old-root] [--webhook-key]'],
+      options: [
+        { name: '--retire-old-root', help: 'finish a change of the root key that ATRIUM_NEXT_KEY started' },
+        { name: '--webhook-key', help: 'also replace the key of signatures v1a; the former one signs for 7 days more' },
+      ],
+      examples: ['atrium rotate-keys', 'atrium rotate-keys --webhook-key'],
     },
     inServer: async (args, request) => (await import('./commands/rotate-keys-command.ts')).rotateKeysIn(args, request),
   },

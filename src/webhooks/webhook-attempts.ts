@@ -16,7 +16,7 @@ interface AttemptParts {
   readonly sight: WebhookSight;
   readonly revisions: Pick<Revisions, 'current'>;
   readonly vault: Pick<Vault, 'open'>;
-  readonly signingKey: () => Promise<KeyObject>;
+  readonly signingKeys: () => Promise<KeyObject[]>;
   readonly send: SendWebhook;
   readonly baseUrl: () => string;
   readonly observe: (result: 'delivered' | 'failed' | 'withheld') => void;
@@ -35,7 +35,7 @@ const STORES_AT_ONCE = 2;
 
 /** One attempt to deliver one event. */
 export function createWebhookAttempts(parts: AttemptParts) {
-  const { store, sight, revisions, vault, signingKey, send, baseUrl, observe } = parts;
+  const { store, sight, revisions, vault, signingKeys, send, baseUrl, observe } = parts;
   const opened = new Map<string, Buffer>();
   const settle = inBatches<Settled, void>(
     async (settled) => {
@@ -86,7 +86,7 @@ export function createWebhookAttempts(parts: AttemptParts) {
   async function sendSigned(webhook: SendingWebhook, message: WebhookMessage, at: Date, signal: AbortSignal) {
     const { id, body, contentType } = message;
     const secrets = await secretsOf(webhook, at);
-    const signed = signatureHeaders({ id, body, at }, { secrets, privateKey: await signingKey() });
+    const signed = signatureHeaders({ id, body, at }, { secrets, privateKeys: await signingKeys() });
     return await send({ url: webhook.url, headers: { 'Content-Type': contentType, ...signed }, body }, signal);
   }
 

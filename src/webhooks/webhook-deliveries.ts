@@ -52,7 +52,7 @@ interface DeliveryParts {
   readonly sight: WebhookSight;
   readonly send: SendWebhook;
   readonly secretsOf: (webhook: Webhook, now: Date) => Promise<Buffer[]>;
-  readonly signingKey: () => Promise<KeyObject>;
+  readonly signingKeys: () => Promise<KeyObject[]>;
   readonly current: () => Promise<void>;
   readonly baseUrl: () => string;
   /** For how many days events are kept. */
@@ -71,7 +71,7 @@ const MARKS_AT_ONCE = 2000;
 
 /** What was sent to a webhook, and how to send it again. */
 export function createWebhookDeliveries(parts: DeliveryParts) {
-  const { store, sight, send, secretsOf, signingKey, current, baseUrl, eventDays } = parts;
+  const { store, sight, send, secretsOf, signingKeys, current, baseUrl, eventDays } = parts;
   return { list, test, redeliver, redeliverSince };
 
   async function list(
@@ -101,7 +101,7 @@ export function createWebhookDeliveries(parts: DeliveryParts) {
     const about = { id: `test_${randomUUID()}`, format: webhook.format };
     const { id, body, contentType } = testMessage(about, organization ?? null, baseUrl(), at);
     const secrets = await secretsOf(webhook, at);
-    const signed = signatureHeaders({ id, body, at }, { secrets, privateKey: await signingKey() });
+    const signed = signatureHeaders({ id, body, at }, { secrets, privateKeys: await signingKeys() });
     return await send({ url: webhook.url, headers: { 'Content-Type': contentType, ...signed }, body });
   }
 

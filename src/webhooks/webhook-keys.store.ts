@@ -12,6 +12,12 @@ const ADD = sql(
   'webhookKeys.add',
   `insert into webhook_key (kid, public_key, sealed) select $1, $2, $3 where not exists (select 1 from webhook_key)`,
 );
+const RETIRE = sql(
+  'webhookKeys.retire',
+  'update webhook_key set retires_at = $1 where retires_at is null or retires_at > $1',
+);
+const REPLACE = sql('webhookKeys.replace', 'insert into webhook_key (kid, public_key, sealed) values ($1, $2, $3)');
+const SWEEP = sql('webhookKeys.sweep', 'delete from webhook_key where retires_at < now()');
 
 /** Where the sealed keys are stored, for key rotation. The identity is that of `webhookKeyIdentity`. */
 export const WEBHOOK_KEYS: SealedColumn = {
@@ -48,6 +54,15 @@ export function createWebhookKeyStore(db: Db): WebhookKeyStore {
       await db.transaction(async (query) => {
         await query(LOCK);
         await query(ADD, [kid, publicKey, sealed]);
+      });
+    },
+
+    async replace({ kid, publicKey, sealed }, until) {
+      await db.transaction(async (query) => {
+        await query(LOCK);
+        await query(SWEEP);
+        await query(RETIRE, [until]);
+        await query(REPLACE, [kid, publicKey, sealed]);
       });
     },
   };

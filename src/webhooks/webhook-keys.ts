@@ -13,11 +13,15 @@ export interface StoredWebhookKey {
   readonly retiresAt: Date | null;
 }
 
+export type NewWebhookKey = Pick<StoredWebhookKey, 'kid' | 'publicKey' | 'sealed'>;
+
 export interface WebhookKeyStore {
   /** The newest first. */
   load(): Promise<StoredWebhookKey[]>;
   /** Unless another process has added one. */
-  addFirst(key: Pick<StoredWebhookKey, 'kid' | 'publicKey' | 'sealed'>): Promise<void>;
+  addFirst(key: NewWebhookKey): Promise<void>;
+  /** The keys that sign now do so until then. */
+  replace(key: NewWebhookKey, until: Date): Promise<void>;
 }
 
 export type WebhookKeys = ReturnType<typeof createWebhookKeys>;
@@ -25,33 +29,52 @@ export type WebhookKeys = ReturnType<typeof createWebhookKeys>;
 /** An Ed25519 public key in DER is 12 bytes of names, and then the key. */
 const DER_NAMES = 12;
 const LIVES_MS = 60_000;
+/** So long both keys sign after a rotation, for receivers that look at the published keys now and then. */
+const BOTH_SIGN_MS = 7 * 86_400_000;
 
 /** The keys of the deployment that every message is signed with, so that receivers need not share a secret with us. */
 export function createWebhookKeys(store: WebhookKeyStore, vault: Pick<Vault, 'seal' | 'open'>) {
   const opened = new Map<string, KeyObject>();
   let known: readonly StoredWebhookKey[] = [];
   let loadedAt = Number.NEGATIVE_INFINITY;
-  return { current, published };
+  return { signing, published, rotate };
 
   async function published(): Promise<readonly StoredWebhookKey[]> {
-    const now = performance.now();
-    if (known.length === 0 || now - loadedAt > LIVES_MS) {
-      known = await store.load();
-      loadedAt = now;
-    }
-    if (known.length > 0) return known;
+    if (performance.now() - loadedAt > LIVES_MS) await load();
+    if (present().length > 0) return present();
     await store.addFirst(await create());
-    known = await store.load();
-    return known;
+    await load();
+    return present();
   }
 
-  async function current(): Promise<KeyObject> {
-    const [newest] = await published();
-    if (!newest) throw new AppError('internal', 'the key that signs webhooks could not be stored');
-    const { kid, sealed } = newest;
-    const key = opened.get(kid) ?? (await open(kid, sealed));
-    opened.set(kid, key);
-    return key;
+  /** A new key signs from now on, and for a week the former one, too. Other processes notice it within a minute. */
+  async function rotate(): Promise<{ readonly kid: string; readonly formerUntil: Date }> {
+    const formerUntil = new Date(Date.now() + BOTH_SIGN_MS);
+    const key = await create();
+    await store.replace(key, formerUntil);
+    await load();
+    return { kid: key.kid, formerUntil };
+  }
+
+  function present(): readonly StoredWebhookKey[] {
+    return known.filter(({ retiresAt }) => retiresAt === null || retiresAt.getTime() > Date.now());
+  }
+
+  async function load(): Promise<void> {
+    known = await store.load();
+    loadedAt = performance.now();
+  }
+
+  async function signing(): Promise<KeyObject[]> {
+    const keys = await published();
+    if (keys.length === 0) throw new AppError('internal', 'the key that signs webhooks could not be stored');
+    return await Promise.all(
+      keys.map(async ({ kid, sealed }) => {
+        const key = opened.get(kid) ?? (await open(kid, sealed));
+        opened.set(kid, key);
+        return key;
+      }),
+    );
   }
 
   async function open(kid: string, sealed: Buffer): Promise<KeyObject> {
@@ -59,7 +82,7 @@ export function createWebhookKeys(store: WebhookKeyStore, vault: Pick<Vault, 'se
     return createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' });
   }
 
-  async function create() {
+  async function create(): Promise<NewWebhookKey> {
     const { privateKey, publicKey } = await promisify(generateKeyPair)('ed25519');
     const der = publicKey.export({ format: 'der', type: 'spki' });
     const kid = hash('sha256', der, 'base64url').slice(0, 16);

@@ -52,7 +52,7 @@ export function wireWebhooks(infrastructure: Infrastructure, judge: Judge, visib
     store: createWebhookDeliveryStore(db),
     ...{ sight, send, baseUrl, eventDays },
     secretsOf: webhooks.secretsOf,
-    signingKey: keys.current,
+    signingKeys: keys.signing,
     current: revisions.current,
   });
   const registers = [metrics.registry];
@@ -67,7 +67,7 @@ export function wireWebhooks(infrastructure: Infrastructure, judge: Judge, visib
   const attempts = createWebhookAttempts({
     store: queue,
     ...{ sight, revisions, vault, send, baseUrl },
-    signingKey: keys.current,
+    signingKeys: keys.signing,
     observe: (result) => attempted.inc({ result }),
   });
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -95,6 +95,7 @@ export function wireWebhooks(infrastructure: Infrastructure, judge: Judge, visib
     webhooks,
     deliveries,
     sender,
+    rotateKey: keys.rotate,
     mount: (scope: Scope) => webhookRoutes(scope, { webhooks, deliveries, addresses, tests, baseUrl }),
     mountRoot: (scope: Scope) => webhookKeyRoutes(scope, keys),
   };

@@ -103,6 +103,14 @@ for (const driver of SERVED) {
         assert.equal(code, 0, err);
         assert.match(out, /^created 1 data keys and resealed \d+ secrets in [\d.]+ s$/m);
       }
+      const keysOf = async () =>
+        ((await (await get(`${server.url}/.well-known/webhook-keys`)).json()) as { keys: { id: string }[] }).keys;
+      const [former] = await keysOf();
+      const renewed = await atrium(env, 'rotate-keys', '--webhook-key');
+      assert.match(renewed.out, /^webhooks are signed with the key \S{16}, and until \S+Z with the former one, too$/m);
+      const isKnown = (await keysOf()).some(({ id }) => renewed.out.includes(id) && id !== former?.id);
+      // Each process looks at the keys once a minute; the built-in database has one process.
+      assert.equal(isKnown, driver === 'pglite');
       assert.ok((await reader.stop()) > 2);
       assert.ok((await writer.stop()) > 2);
       assert.doesNotMatch(server.logged(), /"level":"error"/);
