@@ -15,16 +15,23 @@ const HEAD_END = Buffer.from('\r\n\r\n');
  * answered with 200. A general load generator takes more time per answer than the server does, and even more for
  * answers with many headers: on two cores it measures itself. To see that, set BENCH_LOAD=autocannon.
  */
-export async function load(shot: Shot, connections: number, seconds: number): Promise<number> {
+export async function load(
+  shot: Shot,
+  connections: number,
+  seconds: number,
+  /** What each connection asks for, in turn, instead of the address of the shot. */
+  urls: readonly string[] = [shot.url],
+): Promise<number> {
   if (process.env.BENCH_LOAD === 'autocannon') return await byAutocannon(shot, connections, seconds);
   const url = new URL(shot.url);
-  const request = requestOf(shot, url);
+  const requests = urls.map((one) => requestOf(shot, new URL(one)));
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(url)));
   let answered = 0;
   let isOver = false;
   const faults: Error[] = [];
   const began = performance.now();
-  for (const socket of sockets) {
+  for (const [place, socket] of sockets.entries()) {
+    const request = requests[place % requests.length] ?? '';
     const read = createReader();
     socket.on('error', (error) => faults.push(error));
     socket.on('close', () => isOver || faults.push(new Error('a connection was closed')));

@@ -80,7 +80,12 @@ describe('Explanations in words', () => {
     assert.deepEqual(
       missingTexts(
         {
-          add: [tuple('member', 'team:4'), tuple('viewer', 'organization:1')],
+          add: [
+            tuple('member', 'team:4'),
+            tuple('viewer', 'organization:1'),
+            tuple('assignee', 'role:7'),
+            tuple('assignee', 'role:99'),
+          ],
           excludedBy: [
             exclusion('kept', 'team:4'),
             exclusion('banned', 'organization:1'),
@@ -94,6 +99,8 @@ describe('Explanations in words', () => {
       [
         'ann would have to be a member of the team operators',
         'ann would have to be a viewer of acme',
+        'ann would have to have the role Operator',
+        'ann would have to have a role that allows it',
         'the team operators would need another member',
         'ann must no longer be banned of acme',
         'team:5 is built in and stays',

@@ -28,6 +28,7 @@ export interface Tense {
   readonly owns: string;
   readonly hold: string;
   readonly wouldHaveToBe: string;
+  readonly wouldHaveToHave: string;
   readonly mustNoLongerBe: string;
   /** What has to change if a relation excludes the user. */
   readonly obstacles: Readonly<Record<string, string>>;
@@ -42,6 +43,7 @@ export const PRESENT: Tense = {
   owns: 'owns',
   hold: 'hold',
   wouldHaveToBe: 'would have to be',
+  wouldHaveToHave: 'would have to have',
   mustNoLongerBe: 'must no longer be',
   obstacles: {
     last_owner: '% would need another owner',
@@ -59,6 +61,7 @@ export const PAST: Tense = {
   owns: 'owned',
   hold: 'held',
   wouldHaveToBe: 'would have had to be',
+  wouldHaveToHave: 'would have had to have',
   mustNoLongerBe: 'would have had to be no longer',
   obstacles: {
     last_owner: '% would have needed another owner',
@@ -156,8 +159,10 @@ export function missingTexts(
   tense = PRESENT,
 ): string[] {
   return [
-    ...(missing?.add ?? []).map(
-      ({ relation, object }) => `${user} ${tense.wouldHaveToBe} ${oneOf(relation, object, nameOf)}`,
+    ...(missing?.add ?? []).map(({ relation, object }) =>
+      isRoleOf(relation, object)
+        ? `${user} ${tense.wouldHaveToHave} ${roleThatHelps(object, nameOf)}`
+        : `${user} ${tense.wouldHaveToBe} ${oneOf(relation, object, nameOf)}`,
     ),
     ...(missing?.excludedBy ?? []).map(({ relation, object }) => {
       const obstacle = tense.obstacles[relation];
@@ -256,6 +261,11 @@ function isRoleOf(relation: string, object: string): boolean {
 function hasRole(who: string, object: string, nameOf: NameOf, { has }: Tense): string {
   const name = nameOf(object);
   return name === object || name === HIDDEN ? `${who} ${has} a role there` : `${who} ${has} the role ${name}`;
+}
+
+function roleThatHelps(object: string, nameOf: NameOf): string {
+  const name = nameOf(object);
+  return name === object || name === HIDDEN ? 'a role that allows it' : `the role ${name}`;
 }
 
 function fact(user: string, relation: string, object: string, nameOf: NameOf, tense: Tense): string {
