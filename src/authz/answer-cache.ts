@@ -1,11 +1,14 @@
-import { allowed, type Graph } from '../../packages/rebac/src/rebac.ts';
+import { allowed, check, type Graph } from '../../packages/rebac/src/rebac.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
-import { nameOf, type ObjectRef } from './object-ref.ts';
+import { type AskedObject, nameOf, type ObjectRef } from './object-ref.ts';
+import { holdsIn } from './places/namespaces.ts';
 
 /** What each user may do on the objects they asked about, in one graph that has not changed since. */
 interface Remembered {
   revision: number;
   readonly people: Map<bigint, Map<string, Map<bigint, readonly string[]>>>;
+  /** Of questions about a single relation. */
+  readonly verdicts: Map<string, boolean>;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -15,7 +18,7 @@ const MAX_ANSWERS = 100_000;
 export function createAnswerCache() {
   let graphs = new WeakMap<Graph, Remembered>();
   let count = 0;
-  return { ask };
+  return { ask, holds };
 
   function ask(graph: Graph, personId: bigint, object: ObjectRef): readonly string[] {
     const answers = answersOf(graph, personId, object.type);
@@ -29,27 +32,51 @@ export function createAnswerCache() {
     // change.
     recall(graph).revision = graph.revision;
     // The count includes answers that were forgotten meanwhile, so too few are kept then, never too many.
-    if (++count > MAX_ANSWERS) {
-      graphs = new WeakMap();
-      count = 0;
-    } else answers.set(object.id, found);
+    if (++count > MAX_ANSWERS) forget();
+    else answers.set(object.id, found);
     return found;
   }
 
+  /** Whether one relation is held. An API server asks the same few questions all the time. */
+  function holds(graph: Graph, personId: bigint, relation: string, asked: AskedObject): boolean {
+    const { namespace } = asked;
+    const question = { user: subjectOfPrincipal(personId), relation, object: nameOf(asked) };
+    const { verdicts } = current(graph);
+    const key = `${question.user} ${relation} ${question.object} ${namespace ?? ''}`;
+    const known = verdicts.get(key);
+    if (known !== undefined) return known;
+    const isHeld = namespace === undefined ? check(graph, question) : holdsIn(graph, question, namespace);
+    if (++count > MAX_ANSWERS) forget();
+    else verdicts.set(key, isHeld);
+    return isHeld;
+  }
+
+  function forget(): void {
+    graphs = new WeakMap();
+    count = 0;
+  }
+
   function answersOf(graph: Graph, personId: bigint, type: string): Map<bigint, readonly string[]> {
+    const remembered = current(graph);
+    const types = at(remembered.people, personId, () => new Map());
+    return at(types, type, () => new Map());
+  }
+
+  /** Without what was found before the graph changed. */
+  function current(graph: Graph): Remembered {
     const remembered = recall(graph);
     if (remembered.revision !== graph.revision) {
       remembered.people.clear();
+      remembered.verdicts.clear();
       remembered.revision = graph.revision;
     }
-    const types = at(remembered.people, personId, () => new Map());
-    return at(types, type, () => new Map());
+    return remembered;
   }
 
   function recall(graph: Graph): Remembered {
     let remembered = graphs.get(graph);
     if (remembered === undefined) {
-      remembered = { revision: graph.revision, people: new Map() };
+      remembered = { revision: graph.revision, people: new Map(), verdicts: new Map() };
       graphs.set(graph, remembered);
     }
     return remembered;

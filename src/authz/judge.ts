@@ -7,7 +7,7 @@ import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';
 import { type AskedObject, nameOf, type ObjectRef } from './object-ref.ts';
 import { inOneMoment } from './one-moment.ts';
-import { allowedIn, holdsIn } from './places/namespaces.ts';
+import { allowedIn } from './places/namespaces.ts';
 
 /** A value that is known already, or a promise of it. */
 export type Soon<T> = T | Promise<T>;
@@ -96,10 +96,8 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   }
 
   async function holds(personId: bigint, accountId: bigint, relation: string, asked: AskedObject): Promise<boolean> {
-    const graph = await graphs.of(accountId);
-    const { namespace } = asked;
-    const question = { user: subjectOfPrincipal(personId), relation, object: nameOf(asked) };
-    return namespace === undefined ? check(graph, question) : holdsIn(graph, question, namespace);
+    const graph = graphs.now(accountId) ?? (await graphs.of(accountId));
+    return memory.holds(graph, personId, relation, asked);
   }
 
   async function objects(

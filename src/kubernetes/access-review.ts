@@ -71,7 +71,8 @@ export function createAccessReviews(parts: Parts) {
     if (subject === undefined) return NO_OPINION;
     const name = subjectOfPrincipal(subject.id);
     if (uid !== '' && uid !== name) return NO_OPINION;
-    const rejection = await rejectionOf(cluster, subject, credential, user, now);
+    const rejection =
+      credential === undefined ? unusable(subject, user) : await rejectionOf(cluster, subject, credential, user, now);
     const need = asked.path ? neededForPath(asked.path) : asked.resource && neededForResource(asked.resource);
     if (need === undefined) return NO_OPINION;
     const isAllowed = rejection === undefined && (await holds(cluster, subject, need));
@@ -80,18 +81,14 @@ export function createAccessReviews(parts: Parts) {
     return rejection ?? { allowed: false, reason: await reasonFor(cluster, subject, user, need) };
   }
 
-  /** Why the account or the credential itself does not let anything be done in the cluster. */
+  /** Why the credential itself does not let anything be done in the cluster. */
   async function rejectionOf(
     cluster: ReviewedCluster,
     subject: ReviewSubject,
-    reference: string | undefined,
+    reference: string,
     user: string,
     now: Date,
   ): Promise<AccessAnswer | undefined> {
-    if (reference === undefined) {
-      const reason = `${user} cannot use anything: the account is not active`;
-      return subject.isUsable ? undefined : { allowed: false, reason };
-    }
     const credential = await subjects.credentialOf(reference, subjectOfPrincipal(subject.id), now);
     if (credential === undefined) {
       return { allowed: false, denied: true, reason: `the credential of ${user} has ended: get a new token` };
@@ -148,6 +145,11 @@ export function createAccessReviews(parts: Parts) {
     if (parts.revision() === sentencesOf) sentences.set(key, text);
     return text;
   }
+}
+
+/** What is said of a name without a credential. */
+function unusable({ isUsable }: ReviewSubject, user: string): AccessAnswer | undefined {
+  return isUsable ? undefined : { allowed: false, reason: `${user} cannot use anything: the account is not active` };
 }
 
 /** What explain allows, and a review does not. */

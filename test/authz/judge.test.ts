@@ -143,8 +143,26 @@ describe('Decisions', () => {
     assert.equal(cache.ask(graph, DAN, cluster(100n)), first);
     assert.equal(cache.ask(graph, DAN, { type: 'team', id: 100n }), team);
     assert.notEqual(cache.ask(graph, BOB, cluster(100n)), first);
+    const holds = (relation: string, namespace?: string) =>
+      cache.holds(graph, DAN, relation, { ...cluster(100n), ...(namespace !== undefined && { namespace }) });
+    const all = () => [
+      holds('can_connect'),
+      holds('can_edit'),
+      holds('can_connect', 'shop'),
+      holds('can_edit', 'shop'),
+    ];
+    assert.deepEqual(
+      [all(), all()],
+      [
+        [true, false, true, false],
+        [true, false, true, false],
+      ],
+    );
+    assert.equal(cache.holds(graph, BOB, 'can_edit', cluster(100n)), true);
     graph.replaceSource('role:7', []);
     assert.deepEqual(cache.ask(graph, DAN, cluster(100n)), []);
+    assert.deepEqual(all(), [false, false, false, false]);
+    assert.equal(cache.holds(graph, BOB, 'can_edit', cluster(100n)), true);
   });
 
   it('The engine is asked for the relation that a route names, and absence looks like a lack of rights', async () => {
