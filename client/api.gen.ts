@@ -388,8 +388,8 @@ export type AuditEntry = {
   readonly organization_id: bigint;
   readonly actor: AuditEntryActor;
   readonly on_behalf_of?: AuditEntryOnBehalfOf;
-  /** What the change came through: a token of another issuer, or the endpoint for agents. Absent for all else. */
-  readonly via?: AuditedOutsideToken | 'mcp';
+  /** What the change came through: a token of another issuer, an agent, or the endpoint for agents. Absent for all else. */
+  readonly via?: AuditedOutsideToken | AuditedDelegate | 'mcp';
   /** What was done, such as role.create. */
   readonly action: string;
   readonly object: AuditEntryObject;
@@ -495,6 +495,16 @@ export type AuditVerdictCheckpoint = {
   readonly hash: string;
   /** When these entries were verified. */
   readonly at: string;
+};
+
+/** The agent that acted for the actor. */
+export type AuditedDelegate = {
+  /** What the user calls the agent. */
+  readonly delegate: string;
+  /** ID of its delegated token. */
+  readonly token: bigint;
+  /** Set if it called the endpoint for agents. */
+  readonly endpoint?: 'mcp';
 };
 
 /** The token of another issuer that the robot was given its own for. */
@@ -3087,6 +3097,8 @@ export type NewTokenInput = {
   /** Whether the token may rotate itself; false by default. */
   readonly can_rotate?: boolean | undefined;
   readonly limits?: NewTokenLimitsInput | undefined;
+  /** For an agent that acts for the user under this name. It reads, and asks for access; its limits are required. It ends within an hour, and with the session or the token that creates it. */
+  readonly delegated?: boolean | undefined;
 };
 
 /** What a new token is limited to, besides its scopes: at least one organization or object. */
@@ -5062,6 +5074,8 @@ export type Token = {
   readonly expires_soon: boolean;
   /** Whether the token may rotate itself. */
   readonly can_rotate: boolean;
+  /** Whether its user gave it to an agent. What is done with it has both names in the audit log. */
+  readonly delegated: boolean;
   readonly limits?: TokenLimits;
   /** ID of the token that this one replaced, which may be gone. */
   readonly replaces?: bigint;

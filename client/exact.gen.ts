@@ -17,7 +17,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'POST /user/reauthenticate/options',
     'POST /user/signin/passkey/options',
   ],
-  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.via.rule items.*.object.id items.*.texts.*.user ?': [
+  'items.*.id items.*.organization_id items.*.actor.id items.*.on_behalf_of.id items.*.via.rule items.*.via.token items.*.object.id items.*.texts.*.user ?': [
     'GET /admin/audit',
     'GET /orgs/{org}/audit',
     'GET /user/audit',

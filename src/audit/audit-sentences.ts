@@ -1,6 +1,7 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
 import { isRobotPrincipal } from '../changes/principal.ts';
 import type { AuditRow } from './audit.ts';
+import { delegateIn } from './delegate.ts';
 import type { NameOf } from './object-names.ts';
 import { robotIn } from './robot-actor.ts';
 
@@ -105,7 +106,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'token.create': '%actor created the token %name%until',
   'token.delete': '%actor revoked the token %name',
   'token.rotate': '%actor replaced the token %name, which works%until',
-  'token.expire': 'the token %name, which had been replaced, reached its end',
+  'token.expire': 'the token %name, which had been replaced or given to an agent, reached its end',
   'device.approve': '%actor approved the program %name, which then gets a token',
   'device.deny': '%actor denied the program %name',
   'token_policy.update': '%actor changed the rules for new tokens%changed',
@@ -188,11 +189,13 @@ function suppressed({ action }: AuditRow, { suppressed: count }: Fields): string
  * Robots that provision, and all robots in entries of earlier releases, act as their organization. The name in such an
  * entry is hashed and says only the number.
  */
-function actorOf({ actor, onBehalfOf, organizationId }: AuditRow, nameOf: NameOf): string {
+function actorOf({ actor, onBehalfOf, organizationId, via }: AuditRow, nameOf: NameOf): string {
   if (isRobotPrincipal(actor.id)) return `robot ${actor.name}`;
   const robot = robotIn(actor.name);
   const name = robot && nameOf({ organizationId, object: { type: 'robot_ac', id: robot.id } });
   const shown = robot && name !== undefined ? `robot ${name} of ${robot.owner}` : actor.name;
+  const delegate = delegateIn(via);
+  if (delegate !== undefined) return `${shown} (through ${delegate.name})`;
   return onBehalfOf ? `${shown} (as ${onBehalfOf.name})` : shown;
 }
 

@@ -83,11 +83,24 @@ const Entry = named(
               { description: 'The token of another issuer that the robot was given its own for.' },
             ),
           ),
+          named(
+            'AuditedDelegate',
+            Type.Object(
+              {
+                delegate: Type.String({ description: 'What the user calls the agent.' }),
+                token: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of its delegated token.' }),
+                endpoint: Type.Optional(
+                  Type.String({ enum: ['mcp'], description: 'Set if it called the endpoint for agents.' }),
+                ),
+              },
+              { description: 'The agent that acted for the actor.' },
+            ),
+          ),
           Type.String({ enum: ['mcp'], description: 'The endpoint for agents of users.' }),
         ],
         {
           description:
-            'What the change came through: a token of another issuer, or the endpoint for agents. Absent for all else.',
+            'What the change came through: a token of another issuer, an agent, or the endpoint for agents. Absent for all else.',
         },
       ),
     ),

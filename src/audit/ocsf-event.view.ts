@@ -2,6 +2,7 @@ import { principalOf } from '../changes/principal.ts';
 import type { AuditRow } from './audit.ts';
 import { auditLine } from './audit-line.view.ts';
 import { auditSentence, readState } from './audit-sentences.ts';
+import { delegateIn } from './delegate.ts';
 import type { NameOf } from './object-names.ts';
 import { OCSF_NAMES, OCSF_VERSION, ocsfClassOf } from './ocsf-classes.ts';
 
@@ -42,7 +43,7 @@ export function ocsfEvent(row: AuditRow, nameOf: NameOf): string {
     severity_id: 1,
     status_id: isFailure ? 2 : 1,
     message: auditSentence(row, nameOf),
-    actor: { user: userOf(row.actor) },
+    actor: { user: userOf(row.actor), ...agentOf(row.via) },
     ...subjectOf(row, classUid, { ...before, ...after }, nameOf),
     unmapped: {
       number: String(row.id),
@@ -90,6 +91,12 @@ function subjectOf(row: AuditRow, classUid: number, state: State, nameOf: NameOf
 function userOf({ id: number, name }: AuditRow['actor']) {
   const { type, id } = principalOf(number);
   return { uid: String(id), name, type_id: type === 'user' && id !== 0n ? REGULAR : SYSTEM };
+}
+
+/** The program that acted for the user. */
+function agentOf(via: AuditRow['via']): object {
+  const agent = delegateIn(via);
+  return agent === undefined ? {} : { app_name: agent.name, app_uid: `token:${agent.tokenId}` };
 }
 
 /** The account that the entry is about: its object, or whose log it is in, such as the owner of a passkey. */

@@ -38,6 +38,7 @@ export const REASONS = {
   invalid_denial_binding: 'The access request refers to a denial of something else, or to none of this server.',
   not_for_others: 'Access is requested by the user or robot who shall have it.',
   insufficient_scope: 'The token has not the scope that a tool needs.',
+  not_for_delegates: 'A delegated token only reads and asks for access, so its user has to call the route.',
   confirmation_required: 'No other person would approve it, so the user has to ask in the web console.',
   not_an_approver: 'The caller could not make the change of the access request, or its rule does not let them decide.',
   own_request: 'Nobody decides an access request of their own.',
@@ -58,7 +59,8 @@ export const REASONS = {
   token_not_found: 'There is no such token.',
   token_superseded: 'The token has been rotated already; the message names its successor.',
   token_expired: 'The token has expired, so it cannot be rotated.',
-  token_not_renewable: 'The token was issued for a token of another issuer, so it cannot rotate tokens.',
+  token_not_renewable:
+    'The token was issued for a token of another issuer, or was given to an agent, so it is not rotated.',
   webhook_not_found: 'There is no such webhook.',
   webhook_inactive: 'The webhook is not active, so nothing can be sent to it again.',
   before_events: 'Events from before that time are not kept any more; the message names the first time.',

@@ -91,7 +91,7 @@ export const AUDIT_ACTIONS = {
   'token.create': 'A token was created.',
   'token.delete': 'A token was revoked.',
   'token.rotate': 'A token was replaced by a new one, and works for a while longer.',
-  'token.expire': 'A token that had been replaced reached its end.',
+  'token.expire': 'A token that had been replaced, or given to an agent, reached its end.',
   'token_policy.update': 'The rules for new tokens were changed.',
   'device.approve': 'A user approved a program, which then gets a token.',
   'device.deny': 'A user denied a program that asked for a token.',

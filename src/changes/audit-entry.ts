@@ -8,8 +8,11 @@ export interface Actor {
   readonly requestId: string;
   /** The administrator who acts for that user, if one does. The audit log finds the change under the administrator. */
   readonly sudoBy?: { readonly id: bigint; readonly name: string };
-  /** The outside token that a robot acts with, if it does not have a stored one; or the endpoint for agents. */
-  readonly via?: OutsideToken | 'mcp';
+  /**
+   * The outside token that a robot acts with, if it does not have a stored one; or the agent that acts for the user; or
+   * the endpoint for agents.
+   */
+  readonly via?: OutsideToken | DelegatedToken | 'mcp';
 }
 
 /** A token of another issuer that a robot was given its own for. */
@@ -21,13 +24,32 @@ export interface OutsideToken {
   readonly jti: string | null;
 }
 
+/** A token that a user gave to an agent. */
+export interface DelegatedToken {
+  /** What the user calls the agent. */
+  readonly delegate: string;
+  readonly tokenId: bigint;
+  /** Whether the agent called the endpoint for agents. */
+  readonly isMcp?: boolean;
+}
+
 /** As it is stored, hashed and shown. */
 export function outsideTokenText({ issuer, subject, rule, jti }: OutsideToken): string {
   return JSON.stringify({ issuer, subject, rule: Number(rule), jti });
 }
 
 export function viaText(via: NonNullable<Actor['via']>): string {
-  return typeof via === 'string' ? JSON.stringify(via) : outsideTokenText(via);
+  if (typeof via === 'string') return JSON.stringify(via);
+  if (!('delegate' in via)) return outsideTokenText(via);
+  const { delegate, tokenId, isMcp = false } = via;
+  return JSON.stringify({ delegate, token: Number(tokenId), ...(isMcp && { endpoint: 'mcp' }) });
+}
+
+/** The same actor, who calls the endpoint for agents. */
+export function throughMcp(actor: Actor): Actor {
+  const { via } = actor;
+  const isDelegated = typeof via === 'object' && 'delegate' in via;
+  return { ...actor, via: isDelegated ? { ...via, isMcp: true } : 'mcp' };
 }
 
 /** Whoever acts if nobody does. */

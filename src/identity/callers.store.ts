@@ -5,7 +5,7 @@ import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, personOfRobot, toPerson } from './person.rows.ts';
 import type { SessionMethod } from './sessions/proof-kinds.ts';
-import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './tokens/token.rows.ts';
+import { HAS_ORIGIN, SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './tokens/token.rows.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;
@@ -17,6 +17,8 @@ interface TokenRow extends PersonRow {
   expires_at: Date | null;
   trust_rule_id: bigint | null;
   via: Omit<OutsideToken, 'rule'> | null;
+  delegated: boolean;
+  token_name: string;
 }
 
 interface SessionRow extends PersonRow {
@@ -37,8 +39,9 @@ interface SessionRow extends PersonRow {
 const BY_TOKEN = sql(
   'callers.byToken',
   `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
-          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via
-     from revision r left join token k on k.hash = $1 left join robot b on b.id = k.robot_id
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via,
+          k.delegated, k.name as token_name
+     from revision r left join token k on k.hash = $1 and ${HAS_ORIGIN('k')} left join robot b on b.id = k.robot_id
           left join account a on a.id = k.account_id ${DETAILS}`,
 );
 // Earlier releases let a session of a provider last for a month. None of them lasts for more than a day now.
@@ -56,8 +59,9 @@ const BY_SESSION = sql('callers.bySession', SESSION_WHERE('s.hash = $1'));
 const BY_TOKEN_ID = sql(
   'callers.byTokenId',
   `select ${PERSON}, k.id as token_id, k.robot_id, b.name as robot_name, b.created_at as robot_created_at,
-          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via
-     from revision r left join token k on k.id = $1 left join robot b on b.id = k.robot_id
+          ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at, k.trust_rule_id, k.via,
+          k.delegated, k.name as token_name
+     from revision r left join token k on k.id = $1 and ${HAS_ORIGIN('k')} left join robot b on b.id = k.robot_id
           left join account a on a.id = k.account_id ${DETAILS}`,
 );
 const BY_SESSION_ID = sql('callers.bySessionId', SESSION_WHERE('s.id = $1'));
@@ -119,6 +123,7 @@ function toTokenGrant(found: TokenRow & { id: bigint }): TokenGrant {
     limits: toLimits(found.limits),
     expiresAt: found.expires_at,
     ...outsideOf(found),
+    ...(found.delegated && { delegate: found.token_name }),
   };
 }
 
@@ -142,6 +147,8 @@ function toSessionGrant(found: SessionRow & { id: bigint }): SessionGrant {
 /** The user that a token belongs to. A token of a robot belongs to the organization that the robot works for. */
 function bearerOf(row: TokenRow & { id: bigint }): Pick<TokenGrant, 'person' | 'robot'> {
   const account = toPerson(row);
+  // An agent never administers the site.
+  if (row.delegated) return { person: { ...account, isAdmin: false }, robot: null };
   if (row.robot_id === null) return { person: account, robot: null };
   const organization = { id: account.id, name: account.login };
   const robot = { id: row.robot_id, name: row.robot_name ?? '', organization };

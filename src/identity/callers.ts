@@ -47,6 +47,8 @@ export interface TokenGrant {
   readonly expiresAt: Date | null;
   /** The outside token that it was issued for, if it was. */
   readonly outside?: OutsideToken;
+  /** What the user calls the agent that they gave the token to, if they did. */
+  readonly delegate?: string;
 }
 
 /** A robot, and the organization that it works for. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { readJsonInSteps, writeJson } from '../base/json.ts';
+import { throughMcp } from '../changes/audit-entry.ts';
 import { actorOf, anyone, callerOf, signedIn } from '../http/admission/access.ts';
 import { STATUS } from '../http/error-format.ts';
 import { validatorOf } from '../http/schema-compiler.ts';
@@ -44,7 +45,14 @@ export function mcpRoutes(scope: Scope, { calls, access, organizationNamed, vers
   scope.post(
     MCP_PATH,
     {
-      config: { access: signedIn('authz', 'as users', { scope: 'any', limited: 'filtered', isTokenOnly: true }) },
+      config: {
+        access: signedIn('authz', 'as users', {
+          scope: 'any',
+          limited: 'filtered',
+          isTokenOnly: true,
+          delegates: true,
+        }),
+      },
       onRequest: [rejectForeignOrigin],
       schema: { hide: true },
     },
@@ -139,7 +147,7 @@ export function mcpRoutes(scope: Scope, { calls, access, organizationNamed, vers
       const outside = new AppError('forbidden', 'Must be an organization member');
       return { result: complete(resultOf(rejectionOf(outside, STATUS.forbidden))) };
     }
-    const asker = { ...caller, organization, actor: { ...actorOf(request), via: 'mcp' as const }, tokenId };
+    const asker = { ...caller, organization, actor: throughMcp(actorOf(request)), tokenId };
     const outcome = await access.ask(asker, caller, given).catch(rejected);
     if ('isError' in outcome) return { result: complete(resultOf(outcome)) };
     if ('request' in outcome) {

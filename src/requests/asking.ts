@@ -98,7 +98,7 @@ export function createAsking(parts: Parts) {
     const wish: Wish = { organizationId, callerId: actor.id, relation, object, namespaces, isBreakGlass };
     await requireNotAllowed(wish);
     const { change, rule } = await requestable.choose(wish, input.remedy);
-    if (input.needsApproval && rule.approvals === 0) throw confirmationRequired();
+    if (input.needsApproval && (isBreakGlass || rule.approvals === 0)) throw confirmationRequired();
     if (change.action !== 'assignment.create' && !reachesOrganization(asker.limits, organizationId)) {
       throw notRequestable('joining a team gives more than the limits of the token');
     }

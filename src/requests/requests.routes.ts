@@ -49,6 +49,7 @@ const OwnQuery = Type.Object({
 export function requestRoutes(scope: Scope, { asking, approving, requests, people, baseUrl }: Parts): void {
   const common = { tags: ['requests'], extension: true, strictQuery: true };
   const config = { access: member('authz', 'as users', { limited: 'filtered' }) };
+  const asks = { access: member('authz', 'as users', { limited: 'filtered', delegates: true }) };
   const response = { 200: RequestResponse };
 
   scope.get(
@@ -87,7 +88,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     '/authz/requests',
     {
       preValidation: dropAbsent(),
-      config: { ...config, creates: true },
+      config: { ...asks, creates: true },
       schema: {
         ...common,
         summary: 'Ask for a relation on an object, for a while',
@@ -97,9 +98,9 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
       },
     },
     async (request, reply) => {
-      const { organization, tokenId } = callerIn(request);
+      const { organization, tokenId, delegate } = callerIn(request);
       const asker = { ...settingOf(request), organizationName: organization.name, tokenId };
-      const input = readInput(request.body);
+      const input = { ...readInput(request.body), needsApproval: delegate !== undefined };
       await createOnce(
         request,
         reply,
@@ -179,7 +180,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     scope.post(
       `/authz/requests/:id/${verb}`,
       {
-        config,
+        config: verb === 'cancel' ? asks : config,
         schema: { ...common, summary, params: RequestId, querystring: OrgQuery, response },
       },
       async (request) => presentRequest(await requests[verb](settingOf(request), idOf(request.params))),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { invalidField } from '../base/errors.ts';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { dropAbsent } from '../http/wire/absent-fields.ts';
@@ -59,6 +60,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => 
     },
     async (request, reply) => {
       rejectTokenCreation(callerOf(request));
+      if (request.body.delegated) throw invalidField('delegated', 'only users can give an agent a token');
       const wanted = readNewToken(request.body);
       return await createOnce(
         request,

@@ -12,10 +12,11 @@ import {
 } from '../http/wire/schemas.ts';
 import { SCOPES } from '../identity/scopes.ts';
 import type { TokenLimits } from '../identity/tokens/token-limits.ts';
-import type { TokenDetails, TokenRequest } from '../identity/tokens/token-request.ts';
+import type { TokenDetails } from '../identity/tokens/token-request.ts';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, type RotationRequest } from '../identity/tokens/token-rotation.ts';
 import { MAX_LIMITS, type WantedLimits } from './limit-request.ts';
 import { brokenRules, TOKEN_RULES, type TokenRules } from './token-policy.ts';
+import type { WantedToken } from './tokens.ts';
 
 /** The rules reject a scope that does not exist, in their own words. */
 export const Scope = shownAs(Type.String(), { type: 'string', enum: SCOPES });
@@ -47,6 +48,9 @@ export const AccessToken = named(
     expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
     expires_soon: Type.Boolean({ description: 'Whether requests with the token get the X-Token-Expires-At header.' }),
     can_rotate: Type.Boolean({ description: 'Whether the token may rotate itself.' }),
+    delegated: Type.Boolean({
+      description: 'Whether its user gave it to an agent. What is done with it has both names in the audit log.',
+    }),
     limits: Type.Optional(TokenLimitsResponse),
     replaces: Type.Optional(
       Type.Unsafe<number | bigint>({
@@ -89,6 +93,14 @@ export const NewAccessToken = named(
     expires_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
     can_rotate: Type.Optional(Type.Boolean({ description: 'Whether the token may rotate itself; false by default.' })),
     limits: Type.Optional(NewLimits),
+    delegated: Type.Optional(
+      Type.Boolean({
+        description: [
+          'For an agent that acts for the user under this name. It reads, and asks for access; its limits are required.',
+          'It ends within an hour, and with the session or the token that creates it.',
+        ].join(' '),
+      }),
+    ),
   }),
 );
 
@@ -111,9 +123,6 @@ export const RotateToken = named(
     ),
   }),
 );
-
-/** A request for a token, with limits that are yet to be looked up. */
-export type WantedToken = Omit<TokenRequest, 'limits'> & { readonly limits: WantedLimits | undefined };
 
 export function readNewToken(body: Static<typeof NewAccessToken>): WantedToken {
   const { name, scopes, expires_at, can_rotate, limits } = body;
@@ -164,6 +173,7 @@ export function presentToken(token: TokenDetails, { text = '', soon, rules }: Sh
     expires_at: token.expiresAt && timestamp(token.expiresAt),
     expires_soon: token.expiresAt !== null && token.expiresAt <= soon,
     can_rotate: token.canRotate,
+    delegated: token.isDelegated,
     ...(token.limits && { limits: presentLimits(token.limits) }),
     ...(token.supersedes !== null && { replaces: token.supersedes }),
     ...(token.supersededBy !== null && { replaced_by: token.supersededBy }),

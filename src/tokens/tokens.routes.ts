@@ -54,10 +54,11 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
     },
     async (request, reply) => {
       const wanted = readNewToken(request.body);
+      const create = request.body.delegated ? tokens.delegate : tokens.create;
       return await createOnce(
         request,
         reply.code(201),
-        (once) => tokens.create(whoAsks(request), request.params.username, wanted, new Date(), once),
+        (once) => create(whoAsks(request), request.params.username, wanted, new Date(), once),
         (token: IssuedToken) => presentToken(token, { text: token.text, soon: soon() }),
       );
     },
@@ -112,6 +113,11 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, base
 }
 
 function whoAsks(request: FastifyRequest): TokenCaller {
-  const { person, scopes, limits, until } = callerOf(request);
-  return { person, scopes, limits, until, actor: actorOf(request) };
+  const { person, scopes, limits, until, session, tokenId } = callerOf(request);
+  const origin = {
+    sessionId: session?.id ?? null,
+    tokenId: session === undefined ? (tokenId ?? null) : null,
+    until: session?.expiresAt ?? null,
+  };
+  return { person, scopes, limits, until, actor: actorOf(request), origin };
 }

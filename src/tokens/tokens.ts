@@ -2,7 +2,8 @@ import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Person, RobotIdentity } from '../identity/callers.ts';
-import type { IssuedToken, TokenIssuer } from '../identity/tokens/token-issuer.ts';
+import { readDelegation } from '../identity/tokens/delegated-token.ts';
+import type { IssuedToken, TokenIssuer, TokenOrigin } from '../identity/tokens/token-issuer.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/tokens/token-request.ts';
 import { type RotationRequest, type Rotator, successorEnd } from '../identity/tokens/token-rotation.ts';
@@ -25,6 +26,8 @@ export interface TokenCaller {
   /** When its own token expires, if it does. */
   readonly until: Date | null;
   readonly actor: Actor;
+  /** What a token for an agent ends with, and when that ends in any case. */
+  readonly origin: TokenOrigin & { readonly until: Date | null };
 }
 
 /** A token that asks about itself. */
@@ -42,6 +45,9 @@ export interface ListedTokens {
   readonly rules: TokenRules;
 }
 
+/** A request for a token, with limits that are yet to be looked up. */
+export type WantedToken = Omit<TokenRequest, 'limits'> & { readonly limits: WantedLimits | undefined };
+
 interface TokensParts {
   readonly store: TokenStore;
   readonly issuer: TokenIssuer;
@@ -54,7 +60,7 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 /** Personal access tokens. Users manage their own; site administrators manage those of any user. */
 export function createTokens({ store, issuer, policies, limits, flushUsage }: TokensParts) {
-  return { list, create, remove, rotate, own, rotateOwn };
+  return { list, create, delegate, remove, rotate, own, rotateOwn };
 
   async function list(caller: TokenCaller, username: string): Promise<ListedTokens> {
     const accountId = await ownerOf(caller, username);
@@ -65,7 +71,7 @@ export function createTokens({ store, issuer, policies, limits, flushUsage }: To
   async function create(
     caller: TokenCaller,
     username: string,
-    wanted: Omit<TokenRequest, 'limits'> & { readonly limits: WantedLimits | undefined },
+    wanted: WantedToken,
     now: Date,
     once?: Once<IssuedToken>,
   ): Promise<IssuedToken> {
@@ -76,6 +82,32 @@ export function createTokens({ store, issuer, policies, limits, flushUsage }: To
     const request = readTokenRequest(asked, { ...held, unsaid: ['all'], now });
     requireExpiry(await policies.rulesForUsers(), request.expiresAt, now);
     return await issuer.issue({ accountId, actor: caller.actor, ...request }, once);
+  }
+
+  /**
+   * A token that users give to an agent, with less than they have, and never for another user: the audit log says that
+   * the agent acts for the user who wanted it.
+   */
+  async function delegate(
+    caller: TokenCaller,
+    username: string,
+    wanted: WantedToken,
+    now: Date,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
+    const { person, actor, origin } = caller;
+    if (actor.sudoBy || (await ownerOf(caller, username)) !== person.id) {
+      const message = 'only the user can give a token of theirs to an agent';
+      throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
+    }
+    await policies.requireCreator(person);
+    // An agent never administers the site, so it reaches only the organizations that its user is in.
+    const reached = await limits.read({ ...person, isAdmin: false }, wanted.limits);
+    const asked = readDelegation({ ...wanted, limits: reached }, earliest(caller.until, origin.until), now);
+    const held = { held: caller.scopes, heldUntil: caller.until, heldLimits: caller.limits };
+    const request = readTokenRequest(asked, { ...held, unsaid: [], now });
+    requireExpiry(await policies.rulesForUsers(), request.expiresAt, now);
+    return await issuer.issue({ accountId: person.id, actor, origin, ...request }, once);
   }
 
   /** By ID, otherwise by name. */
@@ -138,6 +170,10 @@ export function createTokens({ store, issuer, policies, limits, flushUsage }: To
       throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`, { reason: 'user_not_found' });
     return id;
   }
+}
+
+function earliest(one: Date | null, other: Date | null): Date | null {
+  return one && other ? (one < other ? one : other) : (one ?? other);
 }
 
 /** The end of a successor. What was asked for must be within the rules; the usual end is cut off there. */

@@ -334,7 +334,7 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
     ].join(' '),
     ORGANIZATION: '.full_name .description .website .location .visibility',
     TOKEN: [
-      '.name .scopes[] .expires_at .can_rotate .limits.organizations[]:organization .limits.objects[].type:objectType',
+      '.name .scopes[] .expires_at .can_rotate .delegated .limits.organizations[]:organization .limits.objects[].type:objectType',
       '.limits.objects[].id:cluster',
     ].join(' '),
     TRUST: [

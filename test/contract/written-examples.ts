@@ -133,6 +133,7 @@ export const WRITTEN_EXAMPLES: Readonly<
       expires_at: null,
       expires_soon: false,
       can_rotate: false,
+      delegated: false,
       beyond_policy: [],
     },
   },

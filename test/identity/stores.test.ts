@@ -75,6 +75,7 @@ describe('Stores of tokens and sessions', () => {
     canRotate: false,
     isBeyondLimit: false,
     limits: undefined,
+    origin: undefined,
     actor: undefined,
     ...changed,
   });

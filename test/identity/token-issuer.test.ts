@@ -5,7 +5,7 @@ import { hashSecret, isTokenText } from '../../src/identity/tokens/token-text.ts
 
 const KEY = Buffer.alloc(32, 1);
 const WANTED = { accountId: 1n, name: 'laptop', scopes: ['read:user'] };
-const REST = { canRotate: false, limits: undefined, supersedes: null, supersededBy: null };
+const REST = { canRotate: false, isDelegated: false, limits: undefined, supersedes: null, supersededBy: null };
 const DETAILS = { id: 7n, name: 'laptop', lastEight: '', scopes: [], createdAt: new Date(0), ...REST };
 
 function create(answer: Awaited<ReturnType<TokenIssuerStore['create']>>, isThere = true) {
@@ -37,6 +37,7 @@ describe('Issuing tokens', () => {
         lastEight: text.slice(-8),
         expiresAt: null,
         canRotate: false,
+        origin: undefined,
         isBeyondLimit: false,
         limits: undefined,
         actor: undefined,

@@ -72,6 +72,7 @@ describe('Requests for new tokens', () => {
       lastUsedAt: null,
       expiresAt: null,
       canRotate: false,
+      isDelegated: false,
       limits: undefined,
       supersedes: null,
       supersededBy: null,

@@ -274,6 +274,7 @@ export const LANES: readonly Lane[] = [
       'test/api/tokens/tokens.test.ts',
       'test/api/tokens/rotation.test.ts',
       'test/api/tokens/token-limits.test.ts',
+      'test/api/tokens/delegated-tokens.test.ts',
       'test/api/tokens/token-policy.test.ts',
       'test/api/tokens/token-notice.test.ts',
       'test/api/users/own-account.test.ts',

@@ -104,6 +104,8 @@ interface AccessOptions {
    * changes other members of the organization, too.
    */
   readonly limited?: 'filtered' | 'whole';
+  /** Whether agents may call the route with a delegated token. By default, they may if the call only reads. */
+  readonly delegates?: boolean;
 }
 
 export const anyone: Access = { who: 'anyone' };
@@ -250,6 +252,8 @@ export interface Caller {
   readonly tokenId?: bigint;
   /** The outside token that the robot's token was issued for, if it was. */
   readonly outside?: OutsideToken;
+  /** What the user calls the agent that acts for them with a delegated token, if one does. */
+  readonly delegate?: string;
   /** When that token expires; null if it does not, or if there is none. Nothing that it creates outlives it. */
   readonly until: Date | null;
 }
@@ -313,9 +317,11 @@ export function actorOf(request: FastifyRequest): Actor {
   return actorFor(callerOf(request), request.id);
 }
 
-export function actorFor({ person, sudoBy, robot, outside }: Caller, requestId: string): Actor {
+export function actorFor(caller: Caller, requestId: string): Actor {
+  const { person, sudoBy, robot, outside, delegate, tokenId } = caller;
   if (robot !== undefined) return { id: person.id, name: robot.name, requestId, ...(outside && { via: outside }) };
   const actor = { id: person.id, name: person.login, requestId };
+  if (delegate !== undefined && tokenId !== undefined) return { ...actor, via: { delegate, tokenId } };
   return sudoBy === undefined ? actor : { ...actor, sudoBy: { id: sudoBy.id, name: sudoBy.login } };
 }
 

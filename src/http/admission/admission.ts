@@ -8,7 +8,8 @@
  * 4. If a route rejects callers who are not in an organization, they cannot tell it from one that does not exist.
  * 5. A robot passes where membership of its own organization is required. It is no member, so where membership is
  *    enough for users, the route names the relation that robots need. Elsewhere it is a stranger.
- * 6. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
+ * 6. An agent that a user gave a token to reads, and asks for access. Every other route rejects it.
+ * 7. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
  *    its owner without rights elsewhere. Only a route that declares `limited: 'filtered'` has to look at the limits.
  */
 import type { Socket } from 'node:net';
@@ -44,7 +45,7 @@ import {
   type SignedAccess,
 } from './access.ts';
 import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
-import { rejectLimitedToken, rejectNarrowToken } from './reject-narrow-token.ts';
+import { isOpenToDelegates, rejectDelegate, rejectLimitedToken, rejectNarrowToken } from './reject-narrow-token.ts';
 
 interface AdmissionOptions {
   readonly callers: Callers;
@@ -125,6 +126,7 @@ export function createAdmission(options: AdmissionOptions) {
     const { checkedByHandler = false } = access;
     if (grant === undefined || (grant.limits !== undefined && !checkedByHandler)) return false;
     const { person, scopes, robot } = grant;
+    if (grant.delegate !== undefined && !isOpenToDelegates(access, request)) return false;
     if (robot !== null && access.robots !== 'as users' && !checkedByHandler) return false;
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
@@ -148,9 +150,10 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
+    const { robot, scopes, limits, tokenId, expiresAt: until, outside, delegate } = grant;
     const person = ownerWithin(grant);
     const more = {
+      ...(delegate !== undefined && { delegate }),
       ...(robot !== null && { robot, ...(outside && { outside }) }),
       ...(limits && { limits, owner: grant.person }),
     };
@@ -179,6 +182,7 @@ export function createAdmission(options: AdmissionOptions) {
     const shown = await identify(credential, request, access);
     request.identified = shown;
     rejectUnusable(shown.person);
+    rejectDelegate(shown, access, request);
     rejectNarrowToken(shown, access, request);
     rejectLimitedToken(shown, access);
     if (access.robots === 'only' && shown.robot === undefined && !access.checkedByHandler) {
@@ -276,9 +280,10 @@ export function createAdmission(options: AdmissionOptions) {
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robot, scopes, limits, tokenId, expiresAt: until, outside } = grant;
+        const { robot, scopes, limits, tokenId, expiresAt: until, outside, delegate } = grant;
         const person = limits ? ownerWithin(grant) : grant.person;
         const more = {
+          ...(delegate !== undefined && { delegate }),
           ...(robot !== null && { robot }),
           ...(outside && { outside }),
           ...(limits && { limits, owner: grant.person }),

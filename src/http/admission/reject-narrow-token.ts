@@ -1,7 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { includesScope, scopesAllow } from '../../identity/scopes.ts';
-import { type Caller, neededScope, type SignedAccess } from './access.ts';
+import { type Caller, levelOf, neededScope, type SignedAccess } from './access.ts';
+
+/** Applications behind a proxy would take an agent for its user. */
+export function isOpenToDelegates(access: SignedAccess, request: FastifyRequest): boolean {
+  return access.delegates ?? (levelOf(access, request) === 'read' && !access.isForProxies);
+}
+
+/** Whether an agent calls what only its user may. */
+export function rejectDelegate({ delegate }: Caller, access: SignedAccess, request: FastifyRequest): void {
+  if (delegate === undefined || isOpenToDelegates(access, request)) return;
+  const message = 'a delegated token only reads and asks for access; its user has to do this';
+  throw new AppError('forbidden', message, { reason: 'not_for_delegates' });
+}
 
 /** Whether a token is limited to less than a route is about. */
 export function rejectLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {

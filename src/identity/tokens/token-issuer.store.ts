@@ -4,7 +4,7 @@ import type { Expirer } from '../../changes/revision.ts';
 import type { Work, Write } from '../../changes/write.ts';
 import { isUniqueViolation, only, sql, type TransactionQuery } from '../../db/db.ts';
 import { endApprovals } from '../sessions/ended-sessions.store.ts';
-import { fromLimits, SCOPES_OF_TOKEN, TOKEN_COLUMNS, type TokenRow, toTokenDetails } from './token.rows.ts';
+import { fromLimits, HAS_ORIGIN, SCOPES_OF_TOKEN, TOKEN_COLUMNS, type TokenRow, toTokenDetails } from './token.rows.ts';
 import type { TokenDraft, TokenIssuerStore } from './token-issuer.ts';
 import type { TokenDetails } from './token-request.ts';
 
@@ -12,8 +12,9 @@ import type { TokenDetails } from './token-request.ts';
 const ROBOT = sql('tokens.robot', 'select id from robot where id = $1 and owner_id = $2 for key share');
 const INSERT = sql(
   'tokens.insert',
-  `insert into token (account_id, robot_id, name, hash, last_eight, scopes, expires_at, can_rotate, limits, limited_scopes)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${TOKEN_COLUMNS}`,
+  `insert into token (account_id, robot_id, name, hash, last_eight, scopes, expires_at, can_rotate, limits, limited_scopes,
+                      delegated, session_id, parent_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${TOKEN_COLUMNS}`,
 );
 const LOCK = sql(
   'tokens.lock',
@@ -53,6 +54,14 @@ const DELETE = sql(
   `delete from token where id = $1 returning account_id, robot_id, name, ${SCOPES_OF_TOKEN()}`,
 );
 
+// An agent gets a token for an hour, time and again under the same name.
+const DELETE_ENDED = sql(
+  'tokens.deleteEnded',
+  `delete from token where account_id = $1 and robot_id is null and delegated
+      and (expires_at <= now() or not (${HAS_ORIGIN('token')}))
+   returning id, account_id, robot_id, name, ${SCOPES_OF_TOKEN()}, least(expires_at, now()) as expires_at`,
+);
+
 interface Deleted {
   account_id: bigint;
   robot_id: bigint | null;
@@ -78,10 +87,12 @@ export function createTokenIssuerStore(write: Write, quotas: Quotas): TokenIssue
       try {
         return await write(async (query, touch, record, keep) => {
           if (robotId !== null && (await query(ROBOT, [robotId, accountId])).length === 0) return 'robot gone';
+          if (draft.origin) await removeEnded(accountId, query, touch, record);
           if (!draft.isBeyondLimit) await makeRoom(draft, query, touch, record);
           const common = [expiresAt, canRotate];
           const held = limits ? [[], ...common, fromLimits(limits), scopes] : [scopes, ...common, null, null];
-          const values = [accountId, robotId, name, hash, lastEight, ...held];
+          const origin = [draft.origin !== undefined, draft.origin?.sessionId ?? null, draft.origin?.tokenId ?? null];
+          const values = [accountId, robotId, name, hash, lastEight, ...held, ...origin];
           const created = toTokenDetails(only(await query<TokenRow>(INSERT, values)));
           const { id } = created;
           touch({ kind: 'token', id, organizationId: accountId });
@@ -161,8 +172,25 @@ function forget(row: Deleted & { id: bigint }, actor: Actor | undefined, touch: 
 }
 
 /** What is unusual about a token, for the audit log. */
-function traits({ canRotate, limits }: Pick<TokenDetails, 'canRotate' | 'limits'>) {
-  return { ...(canRotate && { canRotate }), ...(limits && { limits }) };
+function traits({ canRotate, isDelegated, limits }: Pick<TokenDetails, 'canRotate' | 'isDelegated' | 'limits'>) {
+  return { ...(canRotate && { canRotate }), ...(isDelegated && { delegated: true }), ...(limits && { limits }) };
+}
+
+async function removeEnded(accountId: bigint, query: TransactionQuery, touch: Touch, record: Log): Promise<void> {
+  const ended = await query<Deleted & Pick<Superseded, 'id' | 'expires_at'>>(DELETE_ENDED, [accountId]);
+  for (const { id, name, scopes, expires_at: expiresAt } of ended) {
+    touch({ kind: 'account', id: accountId });
+    touch({ kind: 'token', id, organizationId: accountId });
+    const before = { name, robotId: null, scopes, delegated: true, expiresAt };
+    record({
+      actor: SERVER,
+      organizationId: accountId,
+      objectType: 'token',
+      objectId: id,
+      action: 'token.expire',
+      before,
+    });
+  }
 }
 
 /** Ends tokens that were rotated, once their overlap is over, with the same effects as revoking them. */

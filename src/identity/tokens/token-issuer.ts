@@ -6,6 +6,12 @@ import type { MaybeLimits } from './token-limits.ts';
 import type { TokenDetails } from './token-request.ts';
 import { hashSecret, mintToken } from './token-text.ts';
 
+/** What a delegated token was created with, if it was no password. It ends with that. */
+export interface TokenOrigin {
+  readonly sessionId: bigint | null;
+  readonly tokenId: bigint | null;
+}
+
 export interface NewToken {
   readonly accountId: bigint;
   readonly name: string;
@@ -14,6 +20,8 @@ export interface NewToken {
   readonly robotId?: bigint | null;
   readonly canRotate?: boolean;
   readonly limits?: MaybeLimits;
+  /** Set for a token that a user gives to an agent. */
+  readonly origin?: TokenOrigin | undefined;
   /** It is issued even if there are as many tokens as allowed. */
   readonly isBeyondLimit?: boolean;
   /** For the audit log, if the action is recorded. */
@@ -30,6 +38,7 @@ export interface TokenDraft {
   readonly expiresAt: Date | null;
   readonly canRotate: boolean;
   readonly limits: MaybeLimits;
+  readonly origin: TokenOrigin | undefined;
   readonly isBeyondLimit: boolean;
   readonly actor: Actor | undefined;
 }
@@ -86,6 +95,7 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
       expiresAt: token.expiresAt ?? null,
       canRotate: token.canRotate ?? false,
       limits: token.limits,
+      origin: token.origin,
       isBeyondLimit: token.isBeyondLimit ?? false,
       actor: token.actor,
     };

@@ -13,6 +13,8 @@ export interface TokenDetails {
   readonly expiresAt: Date | null;
   /** Whether it may be used to rotate itself. */
   readonly canRotate: boolean;
+  /** Whether its user gave it to an agent. */
+  readonly isDelegated: boolean;
   readonly limits: MaybeLimits;
   /** The token that it replaced, which may be gone. */
   readonly supersedes: bigint | null;

@@ -31,11 +31,16 @@ function renewedEnd({ createdAt, expiresAt }: TokenDetails, now: Date): Date | n
  * When the successor of a token expires.
  *
  * 1. A token is replaced once. A client that holds the old one cannot get a second successor.
- * 2. An expired token is not revived.
- * 3. A token rotates itself only if it was created for that, and then it gets its own lifetime again.
- * 4. Anybody else must have a credential that could have created the token, and that the successor does not outlive.
+ * 2. A token that was given to an agent is not replaced: it was given for an hour.
+ * 3. An expired token is not revived.
+ * 4. A token rotates itself only if it was created for that, and then it gets its own lifetime again.
+ * 5. Anybody else must have a credential that could have created the token, and that the successor does not outlive.
  */
 export function successorEnd(current: TokenDetails, asked: RotationRequest['expiresAt'], by: Rotator, now: Date) {
+  if (current.isDelegated) {
+    const message = 'a delegated token is not replaced; create another one';
+    throw new AppError('conflict', message, { reason: 'token_not_renewable' });
+  }
   if (current.supersededBy !== null) {
     const message = `access token has been rotated already; rotate its successor, token ${current.supersededBy}`;
     throw new AppError('conflict', message, { reason: 'token_superseded' });

@@ -12,6 +12,7 @@ export interface TokenRow {
   last_used_at: Date | null;
   expires_at: Date | null;
   can_rotate: boolean;
+  delegated: boolean;
   limits: StoredLimits | null;
   supersedes: bigint | null;
   superseded_by: bigint | null;
@@ -32,7 +33,13 @@ export interface StoredLimits {
 export const SCOPES_OF_TOKEN = (token = 'token') => `coalesce(${token}.limited_scopes, ${token}.scopes) as scopes`;
 
 export const TOKEN_COLUMNS = `id, name, last_eight, ${SCOPES_OF_TOKEN()}, created_at, last_used_at, expires_at, can_rotate,
-  limits, supersedes, superseded_by`;
+  delegated, limits, supersedes, superseded_by`;
+
+/** A delegated token ends with the session or the token that it was created with. */
+export const HAS_ORIGIN = (token: string) =>
+  `(${token}.session_id is null or exists (
+     select from session o where o.account_id = ${token}.account_id and o.id = ${token}.session_id))
+   and (${token}.parent_id is null or exists (select from token o where o.id = ${token}.parent_id))`;
 
 export function toTokenDetails(row: TokenRow): TokenDetails {
   return {
@@ -44,6 +51,7 @@ export function toTokenDetails(row: TokenRow): TokenDetails {
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,
     canRotate: row.can_rotate,
+    isDelegated: row.delegated,
     limits: toLimits(row.limits),
     supersedes: row.supersedes,
     supersededBy: row.superseded_by,

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
 import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
+import { basic } from '../../support/world/tokens.ts';
 
 const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/protocolVersion';
@@ -152,11 +153,10 @@ describe('POST /mcp', () => {
         .map((one) => one.split(';')[0])
         .join('; ');
       const csrf = session.headers.get('x-csrf-token') ?? '';
-      const basic = `Basic ${Buffer.from(`${place.dan.name}:${dan()}`).toString('base64')}`;
       for (const headers of [
         {},
         { Cookie: cookie, 'X-Csrf-Token': csrf },
-        { Authorization: basic },
+        basic(`${place.dan.name}:${dan()}`),
         { Authorization: 'Bearer x' },
       ]) {
         const answer = await post(undefined, list, headers as Record<string, string>);
@@ -237,12 +237,22 @@ describe('POST /mcp', () => {
         'cluster:999999',
       ];
       const verbs = ['can_view', 'can_connect', 'can_edit', 'can_delete', 'can_fly'];
+      // In the name of each of them, an agent with a token of its own gets the same answers.
+      const agents = new Map<string, string>();
+      for (const { name, token } of people) {
+        const limits = { organizations: [org()] };
+        const body = { name: 'agent', delegated: true, limits };
+        const made = await atrium.as()('POST', `/users/${name}/tokens`, body, basic(`${name}:${token}`));
+        assert.equal(made.status, 201, made.text);
+        agents.set(name, made.body.sha1);
+      }
       const pick = <Item>(list: readonly Item[]): Item => list[Math.floor(Math.random() * list.length)] as Item;
       for (let round = 0; round < COUNTS.agentQuestions; round++) {
         const [caller, user, object, relation] = [pick(people), pick(people), pick(objects), pick(verbs)];
         const [type, id] = object.split(':');
         const what = `${caller.name} about ${user.name}, ${relation}, ${object}`;
-        const said = await tool(caller.token, 'can', { org: org(), relation, object, user: user.name });
+        const token = pick([caller.token, agents.get(caller.name) ?? '']);
+        const said = await tool(token, 'can', { org: org(), relation, object, user: user.name });
         const query = `org=${org()}&relation=${relation}&user=${user.name}&remedies=true`;
         const api = await atrium.as(caller.name)('GET', `/authz/objects/${type}/${id}/explain?${query}`);
         const found = await atrium.as(caller.name)(
@@ -257,7 +267,7 @@ describe('POST /mcp', () => {
             what,
           );
 
-        const who = await tool(caller.token, 'who_can', { org: org(), relation, object });
+        const who = await tool(token, 'who_can', { org: org(), relation, object });
         const principals = await atrium.as(caller.name)(
           'GET',
           `/authz/objects/${type}/${id}/principals?org=${org()}&relation=${relation}&reason=true`,
@@ -265,8 +275,9 @@ describe('POST /mcp', () => {
         if (principals.status !== 200 || found.body.found === false) assert.equal(who.isError, true, what);
         else assert.deepEqual(who.structuredContent.principals, principals.body, what);
 
-        const access = await tool(caller.token, 'access_of', { org: org(), user: user.name });
-        const all = await atrium.as(caller.name)('GET', `/authz/users/${user.name}/access?org=${org()}&limit=50`);
+        const access = await tool(token, 'access_of', { org: org(), user: user.name });
+        const path = `/authz/users/${user.name}/access?org=${org()}&limit=50`;
+        const all = await atrium.as()('GET', path, undefined, bearer(token));
         assert.equal(access.isError, all.status !== 200, what);
         if (all.status === 200) assert.deepEqual(access.structuredContent.types, all.body.types, what);
       }
@@ -327,6 +338,22 @@ describe('POST /mcp', () => {
       const [entry] = log.body.items;
       assert.equal(entry?.via, 'mcp', JSON.stringify(entry));
       await place.as(place.dan.name)('POST', place.request(id, 'cancel'));
+    });
+
+    it('With a delegated token, the audit log says which agent made it', async () => {
+      const limits = { organizations: [org()] };
+      const body = { name: 'helper', delegated: true, scopes: ['read:authz', 'write:authz'], limits };
+      const path = `/users/${place.dan.name}/tokens`;
+      const agent = await atrium.as()('POST', path, body, basic(`${place.dan.name}:${dan()}`));
+      const made = await tool(agent.body.sha1, 'request_access', wish());
+      assert.equal(made.isError, false, JSON.stringify(made));
+      const log = await place.call('GET', `/orgs/${org()}/audit?action=request.create`);
+      const { actor, via } = log.body.items[0];
+      assert.deepEqual(
+        [actor.name, via],
+        [place.dan.name, { delegate: 'helper', token: agent.body.id, endpoint: 'mcp' }],
+      );
+      await place.as(place.dan.name)('POST', place.request(made.structuredContent.id, 'cancel'));
     });
 
     it('What no other person would approve needs the user in the browser', async () => {

@@ -36,7 +36,7 @@ for (const driver of API_DRIVERS) {
       assert.match(sha1, /^atr_[0-9A-Za-z]{33}$/);
       assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000);
       const plain = { name: 'laptop', token_last_eight: sha1.slice(-8), scopes: ['read:user'], expires_at: null };
-      const unusual = { expires_soon: false, can_rotate: false, beyond_policy: [] };
+      const unusual = { expires_soon: false, can_rotate: false, delegated: false, beyond_policy: [] };
       assert.deepEqual(rest, { ...plain, ...unusual, last_used_at: NEVER });
       const listed = (await list('ann')).find((token: { id: number }) => token.id === id);
       assert.deepEqual(listed, { ...made.body, sha1: '' });
