@@ -232,7 +232,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
         const isSelf = user === undefined || namesThemselves(callerIn(request), user);
         if (!isSelf || at) throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
         const isAllowed = reach === 'object' && (await explainAt(undefined).explain(question, undefined)).allowed;
-        return presentLimited(question, isAllowed);
+        return { ...presentLimited(question, isAllowed), ...(reach === 'nothing' && { found: false }) };
       }
       const found = await explainAt(at).explain(question, user, which === 'all');
       const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;

@@ -259,6 +259,7 @@ describe('POST /mcp', () => {
           'GET',
           `/authz/objects/${type}/${id}/explain?org=${org()}&relation=${relation}`,
         );
+        // What an agent cannot reach does not exist for it, whatever was asked about it.
         if (api.status !== 200 || found.body.found === false) assert.equal(said.isError, true, what);
         else
           assert.deepEqual(

@@ -227,8 +227,8 @@ for (const driver of API_DRIVERS) {
         [inAcme, ids.cluster],
         [inAcme, 99_999_999],
       ] as const) {
-        const { allowed, token_limit, sentence } = (await explain(call, id)).body;
-        assert.deepEqual([allowed, token_limit], [false, true]);
+        const { allowed, token_limit, found, sentence } = (await explain(call, id)).body;
+        assert.deepEqual([allowed, token_limit, found], [false, true, false]);
         assert.equal(sentence, `cluster ${id} is outside the limits of this token, or does not exist`);
       }
       assert.equal((await explain(inAcme, prod, '&user=bob')).body.allowed, true, 'others do not depend on the token');
