@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
+import { progress } from '../../support/checks/progress.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server/server.ts';
 import { openRequestPlace, type RequestPlace } from '../../support/world/requests.ts';
 import { basic } from '../../support/world/tokens.ts';
@@ -247,7 +248,9 @@ describe('POST /mcp', () => {
         agents.set(name, made.body.sha1);
       }
       const pick = <Item>(list: readonly Item[]): Item => list[Math.floor(Math.random() * list.length)] as Item;
-      for (let round = 0; round < COUNTS.agentQuestions; round++) {
+      // Three questions a round.
+      for (let round = 0; round < COUNTS.agentQuestions / 3; round++) {
+        if (round % 200 === 199) progress(`${3 * (round + 1)} of ${COUNTS.agentQuestions} questions`);
         const [caller, user, object, relation] = [pick(people), pick(people), pick(objects), pick(verbs)];
         const [type, id] = object.split(':');
         const what = `${caller.name} about ${user.name}, ${relation}, ${object}`;
