@@ -5,6 +5,8 @@ import { createSigningKeyStore } from '../../src/kubernetes/signing-keys.store.t
 import { createSigningKeys } from '../../src/kubernetes/signing-keys.ts';
 import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
 import type { SealedColumn } from '../../src/vault/rotation.ts';
+import { createWebhookKeyStore } from '../../src/webhooks/webhook-keys.store.ts';
+import { createWebhookKeys } from '../../src/webhooks/webhook-keys.ts';
 import { COUNTS } from '../counts.ts';
 import { progress } from '../support/checks/progress.ts';
 import { createRandom, SEED } from '../support/checks/random.ts';
@@ -139,6 +141,7 @@ async function fill(atrium: TestMarketplace): Promise<void> {
     assert.equal(answer.status, 200, answer.text);
   }
   await fillSigningKeys(atrium);
+  await fillWebhooks(atrium);
   await fillSignIns(atrium);
 }
 
@@ -148,6 +151,19 @@ async function fillSigningKeys({ instance, rows }: TestMarketplace): Promise<voi
     await rows("update cluster_token_key set created_at = now() - interval '30 days 12 hours'");
     await createSigningKeys(createSigningKeyStore(instance.db), instance.vault).current(new Date());
   }
+}
+
+/** Webhooks that send nothing, each with a present secret and a former one, and two keys of the deployment. */
+async function fillWebhooks({ as, instance }: TestMarketplace): Promise<void> {
+  for (const url of ['https://one.example.com/in', 'https://two.example.com/in']) {
+    const made = await as('ann')('POST', '/orgs/acme/webhooks', { url, active: false });
+    assert.equal(made.status, 201, made.text);
+    const rotated = await as('ann')('PATCH', `/orgs/acme/webhooks/${made.body.id}`, { secret: null });
+    assert.equal(rotated.status, 200, rotated.text);
+  }
+  const keys = createWebhookKeys(createWebhookKeyStore(instance.db), instance.vault);
+  await keys.published();
+  await keys.rotate();
 }
 
 /** Secrets and ID tokens of providers, and keys of authenticator apps. */
