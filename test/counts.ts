@@ -16,6 +16,8 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [1, 4, 30],
+  /** Deliveries to each receiver with an official library of Standard Webhooks, before and during a rotation. */
+  libraryDeliveries: [3, 10, 60],
   /** Random lists of changes that are previewed, then made. */
   previewedPlans: [15, 80, 1000],
   /** Random files of an organization, each planned, applied and exported. */

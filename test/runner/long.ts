@@ -339,6 +339,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'webhook-libraries',
+    what: `the receivers of docs/webhooks.md, with the official libraries for npm, Python and Go: ${COUNTS.libraryDeliveries * 4} deliveries each, and tampered ones`,
+    files: ['test/long/webhook-libraries.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'linters',
     what: 'the OpenAPI document without a warning of Redocly and Spectral, installed for this',
     files: ['test/long/linters.test.ts'],
