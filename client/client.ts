@@ -51,6 +51,8 @@ export interface Client {
   each<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Item<Name>>;
   /** An answer that is a stream of lines, one by one, however long it is. */
   lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
+  /** An answer that is a file, part by part, however long it is. */
+  bytes<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Uint8Array>;
   /** What changes, as it changes. Connects again by itself, and continues where it was. */
   events(options?: EventOptions): AsyncGenerator<ServerEvent>;
 }
@@ -97,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
   const send = options.session ? withSession(plain, options.session) : plain;
   const call = async (name: string, input?: AnyInput) => (await ask(name, input ?? {})).data;
   const request = (name: string, input?: AnyInput) => ask(name, input ?? {});
-  return { baseUrl: base, call, request, each, lines, events } as Client;
+  return { baseUrl: base, call, request, each, lines, bytes, events } as Client;
 
   async function* each(name: string, input: AnyInput = {}): AsyncGenerator<unknown> {
     let query: Readonly<Record<string, unknown>> = { limit: MAX_LIMIT, ...input.query };
@@ -114,21 +116,25 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function* lines(name: string, input: AnyInput = {}): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of bytes(name, input)) {
+      const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = parts.pop() ?? '';
+      yield* parts;
+    }
+    if (rest !== '') yield rest;
+  }
+
+  async function* bytes(name: string, input: AnyInput = {}): AsyncGenerator<Uint8Array> {
     const unhurried = { timeoutMs: 0, ...input };
     const { answer, failed } = await fetchOnce(name, unhurried, clockOf(unhurried));
     if (answer.status >= 400) throw refusal(answer, await answer.text());
-    const decoder = new TextDecoder();
-    let rest = '';
     try {
-      for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-        const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-        rest = parts.pop() ?? '';
-        yield* parts;
-      }
+      yield* answer.body as AsyncIterable<Uint8Array>;
     } catch (error) {
       throw failed(error);
     }
-    if (rest !== '') yield rest;
   }
 
   function events(given: EventOptions = {}): AsyncGenerator<ServerEvent> {

@@ -1,7 +1,8 @@
+import { open, rm } from 'node:fs/promises';
 import type { Answer } from '../../client/client.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
-import { misuse } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { type Columns, one, said } from '../output.ts';
 import { askSecret, readInput } from '../terminal.ts';
 
@@ -37,6 +38,30 @@ export const profile: Group = {
         const { 'full-name': full_name, language, location, website, description } = options;
         const body = changesIn({ full_name, language, location, website, description }, 'profile edit');
         return one(await session.client().call('PATCH /user', { body }), fields);
+      },
+    }),
+    export: command({
+      summary: 'write everything that the server knows about you to a file, a .tar.gz',
+      details: 'Once a minute. Needs a token with the scope all. An existing file is not overwritten.',
+      args: { file: { about: 'the file to write' } },
+      examples: ['atrium profile export my-data.tar.gz'],
+      async run(session, { args }) {
+        const file = await open(args.file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+          throw rejected(error.code === 'EEXIST' ? `${args.file} exists already` : error.message);
+        });
+        let size = 0;
+        try {
+          for await (const part of session.client().bytes('GET /user/export')) {
+            await file.writeFile(part);
+            size += part.length;
+          }
+        } catch (error) {
+          await rm(args.file, { force: true });
+          throw error;
+        } finally {
+          await file.close();
+        }
+        return said(`wrote ${size} bytes to ${args.file}`);
       },
     }),
     password: command({

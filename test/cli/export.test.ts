@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { cliAs, openCliProcess } from '../support/server/cli.ts';
 import { openTestServer } from '../support/server/server.ts';
 
@@ -85,4 +86,29 @@ it('atrium audit --export keeps the received lines and exits with 3 when the con
   assert.match(stderr, /^atrium: cannot reach http:\/\/127.0.0.1:\d+: ECONNRESET/);
   assert.doesNotMatch(stderr, /secret-token/);
   assert.equal(code, 3);
+});
+
+it('atrium profile export writes a file of its own, once a minute, and overwrites none', async (t) => {
+  const atrium = await openTestServer();
+  const folder = mkdtempSync(join(tmpdir(), 'atrium-profile-'));
+  t.after(async () => {
+    await atrium.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const [file, other] = [join(folder, 'mine.tar.gz'), join(folder, 'other.tar.gz')];
+  const { code, stdout, stderr } = await cliAs(atrium, 'cat')(`profile export ${file}`);
+  assert.equal(code, 0, stderr);
+  const archive = readFileSync(file);
+  assert.equal(stdout, `wrote ${archive.length} bytes to ${file}\n`);
+  assert.match(gunzipSync(archive).toString('latin1'), /"login":"cat"/);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const again = await cliAs(atrium, 'cat')(`profile export ${file}`);
+  assert.deepEqual([again.code, again.stderr], [1, `atrium: ${file} exists already\n`]);
+  assert.deepEqual(readFileSync(file), archive);
+  const soon = await cliAs(atrium, 'cat')(`profile export ${other}`);
+  assert.equal(soon.code, 1);
+  assert.match(soon.stderr, /your data is exported once a minute/);
+  assert.equal(existsSync(other), false, 'no empty file stays');
+  const nowhere = await cliAs(atrium, 'cat')(`profile export ${join(folder, 'no', 'folder')}`);
+  assert.deepEqual([nowhere.code, /ENOENT/.test(nowhere.stderr)], [1, true], nowhere.stderr);
 });

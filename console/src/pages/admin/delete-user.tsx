@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CheckField } from '../../parts/field.tsx';
@@ -14,7 +14,6 @@ interface DeleteUserProps {
 /** Deletes somebody with everything they own. Organizations keep an owner, or are left to the site administrators. */
 export function DeleteUser({ login, teams, onClose, onDone }: DeleteUserProps) {
   const isLeaving = useSignal(false);
-  const owned = teams.filter(({ permission }) => permission === 'owner').map(({ organization }) => organization.name);
   const orgs = new Set(teams.map(({ organization }) => organization.name));
   return (
     <Confirm
@@ -37,20 +36,27 @@ export function DeleteUser({ login, teams, onClose, onDone }: DeleteUserProps) {
           `, and they leave ${orgs.size === 1 ? 'the organization' : 'the organizations'} ${list(orgs)}`}
         . The audit log stays. This cannot be undone; to keep everything, deactivate the account instead.
       </p>
-      {owned.length > 0 && (
-        <>
-          <p>
-            They own {list(owned)}. An organization whose last owner they are must get another owner first, or be left
-            to the site administrators.
-          </p>
-          <CheckField
-            label="Leave organizations without an owner to the site administrators"
-            isChecked={isLeaving.value}
-            onChange={(isChecked) => (isLeaving.value = isChecked)}
-          />
-        </>
-      )}
+      <LeaveOrganizations teams={teams} isLeaving={isLeaving} />
     </Confirm>
+  );
+}
+
+/** Whether an organization whose last owner goes may be without one. */
+export function LeaveOrganizations({ teams, isLeaving }: { teams: Teams; isLeaving: Signal<boolean> }) {
+  const owned = teams.filter(({ permission }) => permission === 'owner').map(({ organization }) => organization.name);
+  if (owned.length === 0) return null;
+  return (
+    <>
+      <p>
+        They own {list(owned)}. An organization whose last owner they are must get another owner first, or be left to
+        the site administrators.
+      </p>
+      <CheckField
+        label="Leave organizations without an owner to the site administrators"
+        isChecked={isLeaving.value}
+        onChange={(isChecked) => (isLeaving.value = isChecked)}
+      />
+    </>
   );
 }
 

@@ -19,6 +19,7 @@ import { UserFactors } from './user-factors.tsx';
 import { UserFlags } from './user-flags.tsx';
 import { UserLinks } from './user-links.tsx';
 import { UserOrgs } from './user-orgs.tsx';
+import { UserPrivacy } from './user-privacy.tsx';
 import { UserSignIns } from './user-sign-ins.tsx';
 import { type User, UserChips } from './user-state.tsx';
 import './admin.css';
@@ -118,6 +119,7 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
           <UserFactors login={login} />
           <UserLinks login={login} />
           <UserSignIns login={login} />
+          <UserPrivacy user={user} teams={teams.data ?? []} />
         </>
       )}
       {dialog.value === 'edit' && <EditUser user={user} etag={etag} onClose={close} />}

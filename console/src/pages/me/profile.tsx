@@ -8,6 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
 import { MePage } from './me-page.tsx';
+import { MyData } from './my-data.tsx';
 
 const FIELDS = ['full_name', 'language', 'location', 'website', 'description'] as const;
 
@@ -86,6 +87,7 @@ function ProfileDetails({ user }: { user: Me }) {
           error={save.fieldError('description')}
         />
       </Form>
+      <MyData />
     </div>
   );
 }
