@@ -10,6 +10,9 @@ export interface NamedPrincipal {
   readonly name: string;
 }
 
+/** So many approvers are named and get an email. The others see the request in their lists. */
+export const MAX_NAMED = 100;
+
 /** The types that can be asked about: those that roles are assigned on, except for sets. */
 export type AskedType = Exclude<PlaceType, 'cluster_set'>;
 

@@ -1,7 +1,7 @@
 import type { EmailMessage } from '../base/mail/email-message.ts';
 import type { Mailer } from '../base/mail/mailer.ts';
 import type { BackgroundWork } from '../base/scheduling/background-work.ts';
-import { type AccessRequest, requestName } from './access-request.ts';
+import { type AccessRequest, MAX_NAMED, requestName } from './access-request.ts';
 
 export interface RequestMailStore {
   /** Those with a confirmed address who have had no email about this requester and object for ten minutes. */
@@ -18,8 +18,6 @@ export interface RequestMails {
   brokeGlass(request: AccessRequest): void;
 }
 
-const MAX_RECIPIENTS = 200;
-
 /**
  * Emails about access requests, after what they are about has been committed. Nobody waits for them. They have one
  * line for each field, and no link in them decides anything.
@@ -35,7 +33,7 @@ export function createRequestMails(
   function asked(request: AccessRequest, approvers: readonly bigint[]): void {
     const subject = `${request.by.name} asks for access to ${oneLine(request.object.name)}`;
     later(async () => {
-      const to = await store.claim(request, approvers.slice(0, MAX_RECIPIENTS));
+      const to = await store.claim(request, approvers.slice(0, MAX_NAMED));
       await send(
         to,
         subject,
@@ -65,7 +63,7 @@ export function createRequestMails(
   function brokeGlass(request: AccessRequest): void {
     const subject = `${request.by.name} broke the glass for ${oneLine(request.object.name)}`;
     later(async () => {
-      const owners = (await store.owners(request.organizationId)).slice(0, MAX_RECIPIENTS);
+      const owners = await store.owners(request.organizationId);
       const first = 'A user took access immediately, without an approval. An owner must acknowledge it:';
       await send(
         await store.addresses(owners),

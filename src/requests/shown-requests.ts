@@ -3,7 +3,13 @@ import type { Judge } from '../authz/judge.ts';
 import { idOf, type ObjectRef } from '../authz/object-ref.ts';
 import { isPrincipal, principalOf } from '../changes/principal.ts';
 import { typeOf } from '../simulation/object-classes.ts';
-import type { AccessRequest, NamedPrincipal, RequestEffect, RequestEffects } from './access-request.ts';
+import {
+  type AccessRequest,
+  MAX_NAMED,
+  type NamedPrincipal,
+  type RequestEffect,
+  type RequestEffects,
+} from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
 import type { CountingRules } from './counting-rules.ts';
 import type { WholeChange } from './request-effects.ts';
@@ -50,7 +56,6 @@ interface Deciding {
 
 const NOBODY: Deciding = { rule: undefined, able: [] };
 const MAX_EFFECTS = 100;
-const MAX_APPROVERS = 100;
 const MAX_REMEMBERED = 1000;
 
 export type ShownRequests = ReturnType<typeof createShownRequests>;
@@ -117,7 +122,7 @@ export function createShownRequests(parts: Parts) {
     const shown: ShownRequest[] = [];
     const named = await namesFor(requests);
     const deciding = await decidingAbout(requests);
-    const able = [...deciding.values()].flatMap((one) => one.able.slice(0, MAX_APPROVERS));
+    const able = [...deciding.values()].flatMap((one) => one.able.slice(0, MAX_NAMED));
     const who = able.length === 0 ? new Map<string, string>() : await names(distinct(able).map((id) => `user:${id}`));
     for (const request of requests) {
       shown.push(await shownTo(request, readerId, named, deciding.get(request) ?? NOBODY, who));
@@ -167,7 +172,7 @@ export function createShownRequests(parts: Parts) {
       request,
       approvals: rule ? Math.max(1, rule.approvals) : request.approvals,
       approvers: seesMembers
-        ? able.slice(0, MAX_APPROVERS).map((id) => ({ ...principalOf(id), name: who.get(`user:${id}`) ?? '' }))
+        ? able.slice(0, MAX_NAMED).map((id) => ({ ...principalOf(id), name: who.get(`user:${id}`) ?? '' }))
         : [],
       ...{ approversCount: able.length, seesMembers, gains, loses },
       seesChange: await holds('can_view', changed),
