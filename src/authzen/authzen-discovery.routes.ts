@@ -8,7 +8,7 @@ import { AUTHZEN_PREFIX } from './authzen-error.view.ts';
 export function authzenDiscoveryRoutes(scope: Scope, baseUrl: () => string): void {
   scope.get(
     `/.well-known/authzen-configuration${AUTHZEN_PREFIX}/:org`,
-    { config: { access: anyone }, schema: { hide: true } },
+    { config: { access: anyone, takesNul: true }, schema: { hide: true } },
     async (request, reply) => {
       const { org } = request.params as { readonly org: string };
       if (judgeName(org) === 'INVALID') {

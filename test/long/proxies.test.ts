@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https, { type Agent } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../support/checks/until.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { debianTool } from '../support/services/deploy-tools.ts';
 import { freePort } from '../support/services/ports.ts';
+import { endProxies, runNginx, runProxy } from '../support/services/proxy-process.ts';
 
 const MIB = 1024 * 1024;
 /** Per minute. More than all other requests of a client in this file, and little enough to be exceeded. */
 const RATE_LIMIT = 150;
-const children = new Set<ChildProcess>();
-after(() => {
-  // Not SIGKILL: the workers of nginx would outlive it.
-  for (const child of children) child.kill('SIGTERM');
-});
+after(endProxies);
 
 interface Proxy {
   readonly name: string;
@@ -53,19 +49,7 @@ const nginx: Proxy = {
       .replace('listen 80;', `listen 127.0.0.1:${plain};`)
       .replace('listen 443 ', `listen 127.0.0.1:${secure} `)
       .replaceAll('/etc/ssl/atrium', folder);
-    const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-    for (const place of places) mkdirSync(join(folder, place));
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `daemon off; pid ${folder}/pid; error_log stderr; ${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes 1;
-events {}
-http {
-${places.map((place) => `${place}_temp_path ${folder}/${place};`).join('\n')}
-access_log off;
-${site}
-}`,
-    );
-    await run(program.path, ['-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')], {}, secure);
+    await runNginx(program.path, site, secure, folder);
     return `https://127.0.0.1:${secure}`;
   },
 };
@@ -90,28 +74,10 @@ const caddy: Proxy = {
       ADMIN_PORT: String(admin),
       HOME: temporaryFolder(),
     };
-    await run(program.path, ['run', '--adapter', 'caddyfile', '--config', file], env, port);
+    await runProxy(program.path, ['run', '--adapter', 'caddyfile', '--config', file], env, port);
     return `http://127.0.0.1:${port}`;
   },
 };
-
-async function run(program: string, args: readonly string[], env: Record<string, string>, port: number): Promise<void> {
-  const child = spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
-  children.add(child);
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-4000);
-  });
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended:\n${said}`);
-    return await new Promise<boolean>((done) => {
-      const knock = http.get({ host: '127.0.0.1', port, path: '/' });
-      knock
-        .once('response', (response) => done(response.resume() !== undefined))
-        .once('error', ({ message }) => done(!message.includes('ECONNREFUSED')));
-    });
-  });
-}
 
 interface Reply {
   readonly status: number;

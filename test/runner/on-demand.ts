@@ -49,8 +49,8 @@ export const ON_DEMAND: readonly Lane[] = [
   },
   {
     name: 'deploy',
-    what: 'deploy/ with helm, kubeconform, hadolint, systemd-analyze, promtool, nginx and Caddy, fetched on first use',
-    files: ['test/long/deploy.test.ts', 'test/long/proxies.test.ts', 'test/long/image.test.ts'],
+    what: 'deploy/ with helm, kubeconform, hadolint, systemd-analyze and promtool, fetched on first use',
+    files: ['test/long/deploy.test.ts', 'test/long/image.test.ts'],
     minutes: 8,
     onDemand: 'building helm alone takes some minutes',
   },
@@ -60,6 +60,13 @@ export const ON_DEMAND: readonly Lane[] = [
     files: ['test/long/mcp-conformance.test.ts'],
     minutes: 1,
     onDemand: 'it installs the suite on first use',
+  },
+  {
+    name: 'proxies',
+    what: 'real nginx, Caddy, Traefik and Envoy with the configurations of deploy/: in front of Atrium, and asking it',
+    files: ['test/long/proxies.test.ts', 'test/long/forward-auth.test.ts'],
+    minutes: 2,
+    onDemand: 'building Traefik on first use takes some twenty minutes',
   },
   {
     name: 'mutation',

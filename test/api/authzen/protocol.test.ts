@@ -49,6 +49,7 @@ describe('The Authorization API of AuthZEN 1.0', () => {
         ['acme', 200],
         ['a..b', 404],
         ['-a', 404],
+        ['a%00', 404],
       ] as const) {
         const answer = await atrium.call('GET', `/.well-known/authzen-configuration/access/v1/${name}`);
         assert.equal(answer.status, status, name);
