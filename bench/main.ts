@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   marketplace: 'the listener, next to the least that a listener could do',
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
+  'audit-growth': 'what an entry costs in a log of ten million, next to one million; about twenty minutes',
   history: 'questions about a moment a thousand changes ago; about a minute',
   events: '1,000 idle listeners of GET /events, next to none; about five minutes',
   'sign-ins': 'token requests, while 20 people a second sign in with a provider; about three minutes',
