@@ -1231,6 +1231,12 @@ export type DeploymentOverview = {
   readonly organizations: number;
   /** Those without an owner, which site administrators manage. */
   readonly ownerless_organizations: number;
+  /** Site administrators who can sign in. */
+  readonly administrators: number;
+  /** Those of them who have no second factor. */
+  readonly administrators_without_factor: number;
+  /** Null if no backup was made. */
+  readonly last_backup_at: string | null;
 };
 
 /** What a program shows, and what it polls with. */
@@ -3377,6 +3383,8 @@ export type OutsideTokenInput = {
 export type Overview = {
   /** Number of members. Absent if the caller may not see them. */
   readonly members?: number;
+  /** Members of the teams of owners. */
+  readonly owners?: number;
   /** Number of teams. Absent if the caller may not see them. */
   readonly teams?: number;
   /** Number of custom roles. Absent if the caller may not see them. */
@@ -3386,6 +3394,10 @@ export type Overview = {
   readonly tokens?: OverviewTokens;
   readonly clusters?: OverviewClusters;
   readonly contracts?: OverviewContracts;
+  /** Guardrails, whether they hold or not. */
+  readonly guardrails?: number;
+  /** Assignments of roles, to teams, users and robots. */
+  readonly assignments?: number;
   readonly expiring?: OverviewExpiring;
   readonly unused_access?: OverviewUnusedAccess;
   readonly last_change?: OverviewLastChange;
@@ -5887,7 +5899,7 @@ export interface Operations {
     };
     answer: readonly Organization[];
   };
-  /** Count the users and organizations of the deployment */
+  /** Count the users and organizations of the deployment, and tell how safe it is */
   'GET /admin/overview': {
     input: {
     };

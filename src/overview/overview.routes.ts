@@ -22,6 +22,7 @@ const Overview = named(
   'Overview',
   Type.Object({
     members: Type.Optional(Type.Integer()),
+    owners: Type.Optional(count('Members of the teams of owners.')),
     ...(Object.fromEntries(PLAIN_LISTS.map(({ list }) => [list, Type.Optional(Type.Integer())])) as Record<
       PlainList,
       Type.TOptional<Type.TInteger>
@@ -46,6 +47,8 @@ const Overview = named(
         ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
       }),
     ),
+    guardrails: Type.Optional(count('Guardrails, whether they hold or not.')),
+    assignments: Type.Optional(count('Assignments of roles, to teams, users and robots.')),
     expiring: Type.Optional(
       Type.Object({
         memberships: count(`Memberships of teams that expire within ${SOON_DAYS} days.`),

@@ -19,6 +19,8 @@ const [CLUSTERS, CONTRACTS, ROBOTS] = [6, 7, 8] as const;
 const COUNTS: Readonly<Record<Exclude<Part, 'lastChange' | 'unusedAccess'>, string>> = {
   members: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
              where t.organization_id = $1`,
+  owners: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
+            where t.organization_id = $1 and t.permission = 'owner'`,
   ...(Object.fromEntries(
     PLAIN_LISTS.map(({ list, table, ownerColumn }) => [
       list,
@@ -36,6 +38,8 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange' | 'unusedAccess'>, stri
   contracts: `select json_build_object('all', count(*), 'ending', count(*) filter (where revoked_at is null
                 and ends_at > $3::timestamptz and ends_at <= $4::timestamptz))
                 from contract c where owner_id = $1${amongIds('c', CONTRACTS)}`,
+  guardrails: 'select count(*)::integer from guardrail where organization_id = $1',
+  assignments: 'select count(*)::integer from assignment where organization_id = $1',
   expiring: `select json_build_object(
                'memberships', (select count(*) from team_member m join team t on t.id = m.team_id
                                 where t.organization_id = $1 and m.expires_at <= $4::timestamptz),

@@ -14,6 +14,10 @@ export type Overview = Partial<Counts>;
 
 export interface Counts extends Readonly<Record<PlainList, number>>, DetailedCounts {
   readonly members: number;
+  /** Who owns the organization. */
+  readonly owners: number;
+  readonly guardrails: number;
+  readonly assignments: number;
   readonly expiring: ExpiringCounts;
   readonly unusedAccess: UnusedCounts;
   /** Absent if nothing was changed yet. */
@@ -79,8 +83,11 @@ export const PLAIN_LISTS = BELONGING_TYPES.flatMap(({ type, ...where }) => {
 /** The parts of an overview, and the relations on the organization that their lists require. */
 export const PARTS = {
   members: [OBJECT_KINDS.user.viewAll],
+  owners: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll],
   ...(Object.fromEntries(PLAIN_LISTS.map(({ list, viewAll }) => [list, [viewAll]])) as Record<PlainList, string[]>),
   ...DETAILED,
+  guardrails: [OBJECT_KINDS.role.viewAll],
+  assignments: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
   expiring: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
   unusedAccess: [OBJECT_KINDS.user.viewAll, OBJECT_KINDS.team.viewAll, OBJECT_KINDS.role.viewAll],
   lastChange: ['can_view_audit_log'],

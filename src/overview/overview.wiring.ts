@@ -5,7 +5,8 @@ import type { Infrastructure } from '../infrastructure.ts';
 import type { Organizations } from '../organizations/organizations.ts';
 import type { Unused } from '../unused/unused.ts';
 import type { Users } from '../users/users.ts';
-import { deploymentRoutes } from './deployment.routes.ts';
+import { deploymentRoutes } from './deployment/deployment.routes.ts';
+import { createDeploymentStore } from './deployment/deployment.store.ts';
 import { overviewRoutes } from './overview.routes.ts';
 import { createOverviewStore } from './overview.store.ts';
 import { createOverview } from './overview.ts';
@@ -31,7 +32,7 @@ export function wireOverview(
     mount(scope: Scope): void {
       overviewRoutes(scope, getOverview);
       pageContextRoutes(scope, getPageContext, baseUrl, revisions);
-      deploymentRoutes(scope, { organizations, users });
+      deploymentRoutes(scope, { organizations, users, deployment: createDeploymentStore(db) });
     },
   };
 }

@@ -9,12 +9,15 @@ import { createRobot, makeOrganization, makePerson } from '../../support/world/p
 const DAY_MS = 86_400_000;
 const ALL_PARTS = [
   'members',
+  'owners',
   'teams',
   'roles',
   'robots',
   'tokens',
   'clusters',
   'contracts',
+  'guardrails',
+  'assignments',
   'expiring',
   'unused_access',
   'last_change',
@@ -39,12 +42,15 @@ for (const driver of API_DRIVERS) {
       const by_phase = { Active: 0, Inactive: 0, NotReady: 0, NotConnected: 0, Registered: 2, NotImported: 0, Lost: 0 };
       assert.deepEqual(counts, {
         members: 4,
+        owners: 1,
         teams: 4,
         roles: 1,
         robots: 1,
         tokens: { all: 1, expiring: 0, unused: 0 },
         clusters: { all: 2, attention: 0, by_phase },
         contracts: { all: 1, ending: 0 },
+        guardrails: 0,
+        assignments: 1,
         expiring: { memberships: 0, assignments: 0 },
       });
       const newest = (await atrium.as('ann')('GET', '/orgs/acme/audit?limit=1')).body.items[0];
@@ -153,7 +159,7 @@ describe('The overview of an organization', () => {
     const table: readonly [permissions: readonly Pair[], parts: readonly string[], list: string][] = [
       [[orgPermission('view members')], ['members'], '/orgs/acme/members'],
       [[orgPermission('view teams')], ['teams'], '/orgs/acme/teams'],
-      [[orgPermission('view roles')], ['roles'], '/authz/roles?org=acme'],
+      [[orgPermission('view roles')], ['roles', 'guardrails'], '/authz/roles?org=acme'],
       [[orgPermission('view audit log')], ['last_change'], '/orgs/acme/audit'],
       [[{ namespace: 'robot_mgmt', action: 'view robot accounts' }], ['robots'], '/orgs/acme/robots'],
       [[{ namespace: 'token_mgmt', action: 'view tokens' }], [], ''],
@@ -168,7 +174,7 @@ describe('The overview of an organization', () => {
       [[{ namespace: 'contract_mgmt', action: 'edit contracts' }], ['contracts'], '/orgs/acme/contracts'],
       [
         [orgPermission('view members'), orgPermission('view teams'), orgPermission('view roles')],
-        ['members', 'teams', 'roles', 'expiring', 'unused_access'],
+        ['members', 'owners', 'teams', 'roles', 'guardrails', 'assignments', 'expiring', 'unused_access'],
         '/orgs/acme/members',
       ],
       [[orgPermission('edit')], [], ''],

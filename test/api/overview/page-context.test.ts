@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { keepLastBackup } from '../../../src/db/last-backup.store.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
@@ -140,9 +141,29 @@ for (const driver of API_DRIVERS) {
         }),
       );
       const { body } = await root('GET', '/admin/overview');
-      assert.deepEqual(Object.values(body), totals);
-      assert.deepEqual(Object.keys(body), ['users', 'organizations', 'ownerless_organizations']);
+      const { administrators, administrators_without_factor, last_backup_at, ...counts } = body;
+      assert.deepEqual(Object.values(counts), totals);
+      assert.deepEqual(Object.keys(counts), ['users', 'organizations', 'ownerless_organizations']);
+      assert.deepEqual([administrators, administrators_without_factor, last_backup_at], [1, 1, null]);
       assert.equal((await atrium.as('ann')('GET', '/admin/overview')).status, 403);
+    });
+
+    it(`The facts about how safe a deployment is follow what is done about it on ${driver}`, async () => {
+      const root = atrium.as('root');
+      const safety = async () => {
+        const { body } = await root('GET', '/admin/overview');
+        return [body.administrators, body.administrators_without_factor];
+      };
+      const second = await makePerson(atrium);
+      assert.equal((await root('PATCH', `/admin/users/${second.name}`, { admin: true })).status, 200);
+      assert.deepEqual(await safety(), [2, 2]);
+      await atrium.instance.db.query(statement('update account set has_factor = true where id = $1'), [second.id]);
+      assert.deepEqual(await safety(), [2, 1]);
+      assert.equal((await root('PATCH', `/admin/users/${second.name}`, { active: false })).status, 200);
+      assert.deepEqual(await safety(), [1, 1]);
+      await keepLastBackup(atrium.instance.db.query);
+      const { last_backup_at } = (await root('GET', '/admin/overview')).body;
+      assert.ok(Math.abs(Date.now() - Date.parse(last_backup_at)) < 60_000, last_backup_at);
     });
   });
 }

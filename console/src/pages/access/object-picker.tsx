@@ -1,5 +1,5 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
 import { ADDRESSED_TYPES, titleOf } from '../../../../client/object-kinds.ts';
 import { useResource } from '../../data/resource.ts';
@@ -43,6 +43,12 @@ export function ObjectPicker({ org, type, id }: ObjectPickerProps) {
     if (chosen) text.value = labelOf(chosen);
     else if (id.value === '' && text.value === '' && all[0]) id.value = String(all[0].id);
   }, [chosen, all[0]?.id]);
+  const isUntouched = useRef(true);
+  const isNothing = isUntouched.current && id.value === '' && found.data?.length === 0;
+  // Where nothing was imported yet, there is still the organization to ask about.
+  useEffect(() => {
+    if (isNothing) type.value = 'organization';
+  }, [isNothing]);
   const wanted = chosen && text.value === labelOf(chosen) ? '' : text.value.trim().toLowerCase();
   const choices = all
     .filter((one) => labelOf(one).toLowerCase().includes(wanted))
@@ -55,6 +61,7 @@ export function ObjectPicker({ org, type, id }: ObjectPickerProps) {
         value={type}
         choices={TYPES}
         onChange={() => {
+          isUntouched.current = false;
           id.value = '';
           text.value = '';
         }}

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { useQueryFields } from '../../data/address.ts';
 import { useOrgName } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
@@ -6,6 +7,7 @@ import { Card } from '../../parts/bits.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
+import { noteAskedWhy } from '../arrival/asked-why.ts';
 import { AskForIt } from '../requests/ask-form.tsx';
 import { AccessTabs } from './access-tabs.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
@@ -45,6 +47,9 @@ export function WhyPage() {
         }
       : undefined,
   );
+  useEffect(() => {
+    if (why.data !== undefined) noteAskedWhy();
+  }, [why.data]);
   return (
     <Page
       title="Why?"

@@ -5,6 +5,7 @@ import { serverNow } from '../../data/server-time.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
+import { SiteSteps } from '../arrival/site-steps.tsx';
 import { type Summary, silentMarketplaces } from '../marketplace/marketplace-words.ts';
 import { AdminOnly } from './admin-only.tsx';
 import { providerPath } from './provider-path.ts';
@@ -50,6 +51,7 @@ function Health() {
       <Show of={whole}>
         {(counts) => (
           <>
+            <SiteSteps facts={counts} />
             <Card title="Needs attention">
               {concerns.length === 0 ? (
                 marketplace.error === undefined && <p class="quiet">Nothing needs attention.</p>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { PLACE_TYPES, PRINCIPAL_TYPES } from '../../../../client/object-kinds.gen.ts';
 import { type Action, useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { orgPath } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { notifyUndoable } from '../../data/undo.ts';
 import { chosenExpiry, ExpiryField, previewedExpiry, useExpiry } from '../../parts/expiry.tsx';
@@ -74,7 +75,9 @@ export function Assign({ org, given, onClose }: AssignProps) {
         <Show of={roles} rows={1}>
           {(all) =>
             all.length === 0 ? (
-              <p class="quiet">The organization has no role yet.</p>
+              <p class="quiet">
+                The organization has no role yet. <a href={orgPath(org, '/roles/new')}>Create one first.</a>
+              </p>
             ) : (
               <SelectField
                 label="Role"

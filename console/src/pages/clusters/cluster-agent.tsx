@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg } from '../../data/org.ts';
+import { useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { Card } from '../../parts/bits.tsx';
-import { Button, LinkButton } from '../../parts/button.tsx';
+import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { heartbeatCommand } from '../../parts/heartbeat-command.ts';
-import { Empty, Show } from '../../parts/page.tsx';
+import { Show } from '../../parts/page.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
 import type { Cluster } from './cluster-fields.tsx';
@@ -69,37 +69,50 @@ interface AgentTokenProps {
 function AgentToken({ org, cluster, onClose, onCreated }: AgentTokenProps) {
   const robots = useResource('GET /orgs/{org}/robots', { path: { org }, query: { limit: 50 } });
   const robot = useFirst(robots.data ?? []);
+  const isFirst = robots.data?.length === 0;
+  const robotName = useSignal('agent');
+  /** Once it is there, a second try is not about its name. */
+  const made = useSignal<bigint | undefined>(undefined);
   const name = useSignal(`agent of ${cluster.name}`.slice(0, 100));
   const days = useSignal('90');
   const create = useAction(async () => {
+    if (isFirst) {
+      const first = { name: robotName.value, description: 'Reports for the clusters.' };
+      made.value ??= (await api.call('POST /orgs/{org}/robots', { path: { org }, body: first })).id;
+    }
     const body = { name: name.value, expires_at: expiryOf(days.value) };
-    const token = await api.call('POST /robots/{id}/tokens', { path: { id: robot.value }, body });
+    const token = await api.call('POST /robots/{id}/tokens', { path: { id: made.value ?? robot.value }, body });
     onCreated(token.sha1);
   });
-  if (robots.data === undefined || robots.data.length === 0) {
+  if (robots.data === undefined) {
     return (
       <Dialog title="New robot token" onClose={onClose}>
         <Show of={robots} rows={2}>
-          {() => (
-            <Empty
-              text="There is no robot account yet. The agent needs one to sign in."
-              action={<LinkButton href={orgPath(org, '/robots')}>Robots</LinkButton>}
-              command={`atrium robot create NAME --org ${org}`}
-            />
-          )}
+          {() => null}
         </Show>
       </Dialog>
     );
   }
+  const isAboutRobot = isFirst && made.value === undefined;
   return (
     <FormDialog title="New robot token" verb="Create token" action={create} fields={['name']} onClose={onClose}>
-      <SelectField
-        label="Robot"
-        value={robot}
-        hint="Its tokens may report for every cluster of the organization."
-        choices={robots.data.map((one) => ({ value: String(one.id), label: one.name }))}
-      />
-      <TextField label="Name" value={name} isRequired error={create.fieldError('name')} />
+      {isFirst ? (
+        <TextField
+          label="Robot"
+          value={robotName}
+          isRequired
+          hint="The organization has no robot account yet, so this creates the first one. Its tokens may report for every cluster."
+          error={isAboutRobot ? create.fieldError('name') : undefined}
+        />
+      ) : (
+        <SelectField
+          label="Robot"
+          value={robot}
+          hint="Its tokens may report for every cluster of the organization."
+          choices={robots.data.map((one) => ({ value: String(one.id), label: one.name }))}
+        />
+      )}
+      <TextField label="Name" value={name} isRequired error={isAboutRobot ? undefined : create.fieldError('name')} />
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
     </FormDialog>
   );

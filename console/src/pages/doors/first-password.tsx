@@ -17,6 +17,9 @@ export function FirstPassword({ login, onDone }: { login: string; onDone: () => 
     problem.value = undefined;
     try {
       await api.call('PUT /user/password', { body: { new: password.value } });
+      // What a session that a token opened creates must end before that token. One of a password has no such limit.
+      const signIn = { username: login, password: password.value };
+      await api.call('POST /user/signin', { body: signIn }).catch(() => undefined);
       password.value = '';
       onDone();
     } catch (error) {

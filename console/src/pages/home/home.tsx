@@ -1,10 +1,12 @@
 import { orgPath, usePageContext } from '../../data/org.ts';
-import { together, useList } from '../../data/resource.ts';
-import { me } from '../../data/session.ts';
+import { together, useList, useResource } from '../../data/resource.ts';
+import { isSiteAdmin, me } from '../../data/session.ts';
 import { Card, Phase } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, Loading, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
+import { isChecklistHidden } from '../arrival/checklist.tsx';
+import { SITE, SiteSteps } from '../arrival/site-steps.tsx';
 import { Attention } from './attention.tsx';
 import { clusterPath } from './cluster-path.ts';
 
@@ -16,9 +18,11 @@ export function HomePage() {
   const clusters = useList('GET /user/clusters', { query: { all: 'true', limit: MAX_CLUSTERS, sort: 'name' } });
   const unwell = useList('GET /user/clusters', { query: { all: 'true', attention: 'true', limit: MAX_UNWELL } });
   const context = usePageContext();
+  const hasSiteSteps = isSiteAdmin.value && !isChecklistHidden(SITE);
+  const site = useResource(hasSiteSteps ? 'GET /admin/overview' : undefined);
   const title = `Hello ${me.value?.full_name || me.value?.login}`;
   // What needs attention is above everything else. Whatever is already on the screen would make room for it.
-  const all = together(orgs, clusters, unwell, context);
+  const all = together(orgs, clusters, unwell, context, ...(hasSiteSteps ? [site] : []));
   if (all.data === undefined && all.error === undefined) {
     return (
       <Page title={title}>
@@ -29,6 +33,7 @@ export function HomePage() {
   return (
     <Page title={title} isStale={orgs.isStale || clusters.isStale}>
       <Attention clusters={unwell.data ?? []} total={unwell.total ?? 0} notices={context.data?.notices} />
+      {hasSiteSteps && site.data && <SiteSteps facts={site.data} />}
       <Card title="My organizations">
         <Show of={orgs}>
           {(all) =>

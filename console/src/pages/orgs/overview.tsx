@@ -8,6 +8,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { capital } from '../../parts/capital.ts';
 import { Entries } from '../../parts/entries.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
+import { OrganizationSteps } from '../arrival/organization-steps.tsx';
 import { expiryLines, hasParts, type Overview, stateSentence, unusedSentence } from './overview-words.ts';
 import './overview.css';
 
@@ -78,7 +79,6 @@ function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
 }
 
 function Parts({ org, overview }: { org: string; overview: Overview }) {
-  const { may } = useOrg();
   const { clusters } = overview;
   const expiring = expiryLines(overview, org);
   const unused = unusedSentence(overview);
@@ -106,14 +106,7 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
           );
         })}
       </ul>
-      {overview.members === 1 && may('can_add_member') === true && (
-        <Card title="You are alone here">
-          <p>Invite the people you work with: paste their addresses, and each gets a link to join.</p>
-          <div>
-            <LinkButton href={orgPath(org, '/invitations')}>Invite people</LinkButton>
-          </div>
-        </Card>
-      )}
+      <OrganizationSteps org={org} overview={overview} />
       {clusters !== undefined && clusters.all > 0 && (
         <Card title="Clusters by phase">
           <StackedBar
