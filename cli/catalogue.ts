@@ -23,10 +23,10 @@ export type Heading = keyof typeof HEADINGS;
 const entry = (heading: Heading, about: string, load: () => Promise<Node>): Entry => ({ heading, about, load });
 
 /**
- * Commands that the server's own program runs, with the server's own settings. Its marketplace commands are in our
- * marketplace group.
+ * Commands that the server's own program runs, with the server's own settings. Its marketplace and audit commands are in
+ * our groups of these names.
  */
-const onServer = SERVER_COMMANDS.filter(({ name }) => name !== 'marketplace').map(
+const onServer = SERVER_COMMANDS.filter(({ name }) => name !== 'marketplace' && name !== 'audit').map(
   ({ name, ...text }) => [name, entry('server', text.summary, async () => ({ ...text, onServer: true }))] as const,
 );
 

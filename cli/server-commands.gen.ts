@@ -105,6 +105,39 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     ]
   },
   {
+    "name": "audit",
+    "summary": "move old entries of the audit log into an archive, and back",
+    "subcommands": [
+      "archive",
+      "restore"
+    ],
+    "usage": [
+      "audit archive --before DATE --to FILE [--org NAME]…",
+      "audit restore FILE [--org NAME]…"
+    ],
+    "options": [
+      {
+        "name": "--before",
+        "value": "DATE",
+        "help": "archive what is older, such as 2026-01-31 or 2026-01-31T12:00:00Z"
+      },
+      {
+        "name": "--to",
+        "value": "FILE",
+        "help": "the archive; an existing file is never overwritten"
+      },
+      {
+        "name": "--org",
+        "value": "NAME",
+        "help": "only the log of this organization or account; 0 is the deployment"
+      }
+    ],
+    "examples": [
+      "atrium audit archive --before 2026-01-01 --to audit-2025.ndjson",
+      "atrium audit restore audit-2025.ndjson"
+    ]
+  },
+  {
     "name": "agent",
     "summary": "run in a cluster, and keep its RoleBindings as Atrium says; atrium kube agent prints the manifest",
     "usage": [

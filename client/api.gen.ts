@@ -472,24 +472,42 @@ export type AuditPage = {
   readonly next_cursor: string | null;
 };
 
+/** Entries that were moved to an archive. */
+export type AuditSegment = {
+  /** Its first entry. */
+  readonly first: bigint;
+  /** Its last entry. */
+  readonly last: bigint;
+  /** How many entries it has. */
+  readonly count: number;
+  /** The hash of its last entry. */
+  readonly last_hash: string;
+  /** When it was archived. */
+  readonly closed_at: string;
+  /** Whether this deployment signed it. */
+  readonly signed: boolean;
+};
+
 /** Whether the entries of an audit log are complete and unchanged. */
 export type AuditVerdict = {
-  /** How many entries the log has, with those that the checkpoint covers. */
+  /** How many entries are kept, with those that the checkpoint covers. */
   readonly rows: number;
   /** Whether every entry that was read follows from the previous one, and all signatures agree. */
   readonly ok: boolean;
   /** The first entry that does not, or is not the one that was signed. Null if ok is true. */
   readonly first_broken_id: bigint | null;
   readonly checkpoint?: AuditVerdictCheckpoint;
-  /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. Absent if all checkpoints agree. */
-  readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted';
+  /** What was archived and removed, oldest first. The first entry that is kept follows from the last one. */
+  readonly segments: readonly AuditSegment[];
+  /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment. segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived. Absent if all checkpoints and segments agree. */
+  readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted' | 'segment_forged' | 'segment_missing';
 };
 
 /** The signed checkpoint at which the verification started. Absent if it read every entry. */
 export type AuditVerdictCheckpoint = {
   /** The last entry that it covers. */
   readonly id: bigint;
-  /** How many entries it covers. They count in rows, and were not read again. */
+  /** How many entries it covers, with archived ones. Those that are kept count in rows, and were not read again. */
   readonly rows: number;
   /** The hash of its last entry. */
   readonly hash: string;
@@ -5551,15 +5569,17 @@ export type WebhookKey = {
   readonly id: string;
   /** whpk_ and the base64 of an Ed25519 public key. */
   readonly public_key: string;
-  /** When it was created. */
-  readonly created_at: string;
+  /** What it signs: messages of webhooks, or archived segments of the audit log. */
+  readonly use: 'webhook' | 'audit';
+  /** Null: it follows from the keys of the deployment. */
+  readonly created_at: string | null;
   /** When it ceases to sign. Null: that is not known. */
   readonly retires_at: string | null;
 };
 
 /** The public keys that messages of webhooks are signed with. */
 export type WebhookKeys = {
-  /** The newest first. Signatures v1a are made with it. */
+  /** The newest first. Signatures v1a are made with the first one. */
   readonly keys: readonly WebhookKey[];
 };
 
@@ -5588,7 +5608,7 @@ export interface Operations {
     };
     answer: OpenIdConfiguration;
   };
-  /** Get the public keys that messages of webhooks are signed with */
+  /** Get the public keys that messages of webhooks and archives of the audit log are signed with */
   'GET /.well-known/webhook-keys': {
     input: {
     };

@@ -34,10 +34,14 @@ const START = '0'.repeat(64);
 /** Hashed at the same time, because the browser hashes elsewhere and answering takes longer than hashing. */
 const BATCH = 250;
 
-/** Hashes every line. `tell` is called now and then with the number of entries so far. */
+/**
+ * Hashes every line. `tell` is called now and then with the number of entries so far. What the first entry follows from
+ * is told by `start`, if what comes before it is elsewhere.
+ */
 export async function checkChain(
   lines: AsyncIterable<string> | Iterable<string>,
   tell: (entries: number) => void = () => undefined,
+  start: string = START,
 ): Promise<ChainResult> {
   let entries = 0;
   let previous: Entry | undefined;
@@ -51,7 +55,7 @@ export async function checkChain(
     for (const [place, entry] of read.entries()) {
       const isTrue = entry.isShownAsHashed && tellTheTruth[place];
       if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
-      if (entry.previousHash !== (previous?.hash ?? START)) unlinked.push(entry.id);
+      if (entry.previousHash !== (previous?.hash ?? start)) unlinked.push(entry.id);
       if (previous && BigInt(entry.id) <= BigInt(previous.id)) isInOrder = false;
       previous = entry;
     }

@@ -22,7 +22,7 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /orgs/{org}/audit',
     'GET /user/audit',
   ],
-  'first_broken_id checkpoint.id': [
+  'first_broken_id checkpoint.id segments.*.first segments.*.last': [
     'GET /admin/audit/verify',
     'GET /orgs/{org}/audit/verify',
   ],

@@ -290,6 +290,25 @@ create table audit_plain (
   constraint audit_plain_id_check CHECK ((id = 1))
 );
 
+create table audit_segment (
+  organization_id bigint not null,
+  first_id bigint not null,
+  last_id bigint not null,
+  entries integer not null,
+  first_previous_hash bytea not null,
+  last_hash bytea not null,
+  closed_at timestamp with time zone not null,
+  key_id text not null,
+  signature bytea not null,
+  before_at timestamp with time zone not null,
+  place text not null,
+  constraint audit_segment_pkey PRIMARY KEY (organization_id, last_id),
+  constraint audit_segment_check CHECK ((first_id <= last_id)),
+  constraint audit_segment_entries_check CHECK ((entries > 0))
+);
+
+CREATE INDEX audit_segment_before ON audit_segment USING btree (before_at);
+
 create table audit_text (
   organization_id bigint not null,
   commitment bytea not null,

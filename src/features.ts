@@ -94,7 +94,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   });
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
-  const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong);
+  const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong, audit.segmentKey);
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const authzen = wireAuthzen(infrastructure, authz, requests);
@@ -155,6 +155,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       events: events.events,
       reviews: reviews.reviews,
       webhooks,
+      auditArchive: audit.archive,
       flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */

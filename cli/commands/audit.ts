@@ -1,19 +1,18 @@
 import type { Answer, Item } from '../../client/client.ts';
-import { verifyFile } from '../audit-file.ts';
+import { verifyFiles } from '../audit-file.ts';
 import { wholeNumber } from '../changes.ts';
-import { command } from '../command.ts';
+import { command, type Group, type ServerCommand } from '../command.ts';
 import { writeCsv } from '../csv.ts';
 import { EXIT, misuse } from '../failure.ts';
 import { momentIn } from '../moments.ts';
 import { objectByType } from '../names.ts';
 import { type Columns, list, type Shown } from '../output.ts';
+import { SERVER_COMMANDS } from '../server-commands.gen.ts';
 import type { Session } from '../session.ts';
-import { didYouMean } from '../suggest.ts';
 import { progress } from '../terminal.ts';
 
 type Entry = Item<'GET /orgs/{org}/audit'>;
 type Count = Answer<'GET /orgs/{org}/audit/actions'>[number];
-const WORDS = ['actions', 'verify'];
 const USUAL = 30;
 const PAGE = 200;
 
@@ -34,13 +33,11 @@ const csvColumns = {
   request_id: (row: Entry) => row.request_id,
 };
 
-export const audit = command({
+const listing = command({
   summary: 'show who changed what',
   details:
     'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
-    'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action. With the ' +
-    'word verify and a file, checks an export of either format without a server; exits 1 if an entry was changed or removed.',
-  args: { what: { about: 'actions to count them, or verify and a file', optional: true, many: true, kind: 'file' } },
+    'as one JSON object per line. With --verify, the server checks what it keeps and what it has archived.',
   options: {
     actor: { about: 'only changes by this user, or by a robot such as robot:deploy', value: 'USER', kind: 'user' },
     action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
@@ -67,30 +64,17 @@ export const audit = command({
     'atrium audit --export --ocsf --since 7d > events.ndjson',
     'atrium audit --mine --since 30d',
     'atrium audit --watch --action role.',
-    'atrium audit actions',
     'atrium audit --verify',
-    'atrium audit verify audit.ndjson',
     'atrium audit --since 90d --all -o csv > audit.csv',
     'atrium audit --verify --full',
   ],
   watch: { newestFirst: true },
   hasCsv: true,
-  async run(session, { args, options }) {
+  async run(session, { options }) {
     requireOneLog(session, options);
-    if (session.isWatching && (options.export || options.verify || args.what.length > 0)) {
-      throw misuse('--watch is for the list of entries, without --export, --verify and actions');
+    if (session.isWatching && (options.export || options.verify)) {
+      throw misuse('--watch is for the list of entries, without --export and --verify');
     }
-    const [what, file, ...more] = args.what;
-    if (what === 'verify') {
-      if (file === undefined || more.length > 0) throw misuse('name one file: atrium audit verify audit.ndjson');
-      return await verifyFile(file);
-    }
-    if (what !== undefined && what !== 'actions') {
-      const hint = didYouMean(what, WORDS);
-      throw misuse(`invalid value ${JSON.stringify(what)} for WHAT${hint}; use one of ${WORDS.join(', ')}`);
-    }
-    if (file !== undefined) throw misuse('only verify takes a file');
-    if (what !== undefined) return await actions(session, options);
     if (options.full && !options.verify) throw misuse('--full is for --verify');
     if (options.ocsf && !options.export) throw misuse('--ocsf is for --export');
     if (options.verify) return await verify(session, options);
@@ -140,20 +124,67 @@ function requireOneLog({ orgOption }: Session, { site, mine, verify: isCheck }: 
   if (mine && isCheck) throw misuse('--verify checks the log of an organization and cannot be combined with --mine');
 }
 
-async function actions(session: Session, { site, ...others }: Choice & Readonly<Record<string, unknown>>) {
-  const extra = Object.entries(others).find(([, value]) => value !== undefined && value !== false);
-  if (extra) throw misuse(`atrium audit actions cannot be combined with --${extra[0]}`);
-  const client = session.client();
-  const found = site
-    ? await client.call('GET /admin/audit/actions', { query: { org: session.orgOption } })
-    : await client.call('GET /orgs/{org}/audit/actions', { path: { org: session.org() } });
-  const shown: Columns<Count> = {
-    action: (row) => row.action,
-    times: (row) => row.count,
-    meaning: (row) => row.description,
-  };
-  return list(found, shown, 'none');
+const actions = command({
+  summary: 'count the entries of the last 90 days by action',
+  options: { site: { about: 'for site administrators: the whole deployment' } },
+  examples: ['atrium audit actions', 'atrium audit actions --site'],
+  async run(session, { options: { site } }) {
+    const client = session.client();
+    const found = site
+      ? await client.call('GET /admin/audit/actions', { query: { org: session.orgOption } })
+      : await client.call('GET /orgs/{org}/audit/actions', { path: { org: session.org() } });
+    const shown: Columns<Count> = {
+      action: (row) => row.action,
+      times: (row) => row.count,
+      meaning: (row) => row.description,
+    };
+    return list(found, shown, 'none');
+  },
+});
+
+const verifying = command({
+  summary: 'check exports and archives of the log, without a server',
+  details:
+    'Takes exports of either format and archives, in any order. Each entry must follow from the one before it, also from ' +
+    'one file to the next. Exits 1 if an entry was changed, or is missing in between.',
+  args: { file: { about: 'exports and archives', many: true, kind: 'file' } },
+  options: {
+    key: {
+      about: 'also check who signed the archives: the key with the use audit, from /.well-known/webhook-keys',
+      value: 'whpk_…',
+    },
+  },
+  examples: [
+    'atrium audit verify audit.ndjson',
+    'atrium audit verify audit-2024.ndjson audit-2025.ndjson audit.ndjson',
+    'atrium audit verify audit-2025.ndjson --key whpk_7BR3sNbmYJbqGcMZyJ0jlbyXAfKfWhjfmVCqZyuXLcs=',
+  ],
+  async run(_session, { args, options }) {
+    return await verifyFiles(args.file, options.key);
+  },
+});
+
+/** A command that only the server's own program can run, described in that program's own words. */
+function onServer(name: string, summary: string): ServerCommand {
+  const told = SERVER_COMMANDS.find((one) => one.name === 'audit');
+  const has = (line: string) => line.includes(`audit ${name}`);
+  const usage = told?.usage.filter(has) ?? [];
+  const isUsed = (option: string) => usage.some((line) => line.includes(option));
+  const options = told?.options?.filter((option) => isUsed(option.name)) ?? [];
+  return { summary, usage, options, examples: told?.examples?.filter(has) ?? [], onServer: true };
 }
+
+export const audit: Group = {
+  summary: 'show who changed what, verify the log, and archive what is old',
+  byDefault: 'list',
+  commands: {
+    list: listing,
+    actions,
+    verify: verifying,
+    archive: onServer('archive', 'move old entries into an archive, and remove them from the database'),
+    restore: onServer('restore', 'put archived entries back into the database'),
+  },
+};
 
 type Found = Answer<'GET /orgs/{org}/audit/verify'>;
 const MAX_TRIES = 5;
@@ -166,7 +197,7 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
   for (let time = 1; found === undefined; time++) {
     const query = cursor === undefined ? (full ? { from: 'beginning' as const } : {}) : { cursor };
     try {
-      for await (const line of verifying(session, site, query)) {
+      for await (const line of verdictLines(session, site, query)) {
         const told = JSON.parse(line) as Found | { readonly rows: number; readonly cursor: string };
         if ('ok' in told) found = told;
         else {
@@ -180,10 +211,14 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
     }
   }
   bar.done();
-  const { ok, rows, first_broken_id: broken, checkpoint, problem } = found;
+  const { ok, rows, first_broken_id: broken, checkpoint, segments, problem } = found;
   const lines = ok
     ? [`intact: ${counted(rows)}, each follows from the one before`]
     : [`broken at entry ${broken}; ${counted(rows)} in total`];
+  if (segments.length > 0) {
+    const archived = segments.reduce((sum, { count }) => sum + count, 0);
+    lines.push(`${counted(archived)} before them ${archived === 1 ? 'is' : 'are'} archived`);
+  }
   if (checkpoint)
     lines.push(`${checkpoint.rows} of them were checked before ${checkpoint.at}: --full checks them again`);
   if (problem) lines.push(PROBLEMS[problem]);
@@ -193,9 +228,11 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
 const PROBLEMS: Readonly<Record<NonNullable<Found['problem']>, string>> = {
   checkpoint_forged: 'a checkpoint was not signed by this deployment',
   checkpoint_contradicted: 'the entries are not those that a checkpoint was signed for',
+  segment_forged: 'an archived segment was not signed by this deployment',
+  segment_missing: 'entries before it are neither kept nor archived',
 };
 
-function verifying(session: Session, isSite: boolean, query: { from?: 'beginning'; cursor?: string }) {
+function verdictLines(session: Session, isSite: boolean, query: { from?: 'beginning'; cursor?: string }) {
   const client = session.client();
   const headers = { Accept: 'application/x-ndjson' };
   if (!isSite) return client.lines('GET /orgs/{org}/audit/verify', { path: { org: session.org() }, query, headers });

@@ -127,6 +127,8 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'secret.add': '%actor added a secret of the marketplace %marketplace',
   'secret.retire': '%actor retired a secret of the marketplace %marketplace',
   'access.denied': '%actor was denied %method %route',
+  'audit.archive': '%actor moved entries of the audit log (%entries) to the archive %archive',
+  'audit.restore': '%actor put entries of the audit log (%entries) back from the archive %archive',
   'deployment.restore': '%actor restored the deployment from a backup',
 };
 

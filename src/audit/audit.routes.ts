@@ -324,7 +324,9 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     reader: Reader,
   ) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    const { items, nextCursor } = await audit.page(chainId, readQuestion(query), limit);
+    const { items, nextCursor, archived } = await audit.page(chainId, readQuestion(query), limit);
+    if (archived) reply.header('X-Archived-Before', archived.before.toISOString());
+    if (archived?.lastHash) reply.header('X-Archived-Hash', archived.lastHash.toString('hex'));
     const nameOf = await namesFor(reader)(items);
     const entries = items.map((row) => auditLine(row, nameOf)).join(',');
     return reply.type(JSON_TYPE).send(`{"items":[${entries}],"next_cursor":${JSON.stringify(nextCursor)}}`);

@@ -87,6 +87,6 @@ export function toLink(row: EntryRow): ChainLink {
 }
 
 /** Milliseconds, as they were hashed. Forged finer digits must stay visible here, and break the chain. */
-function momentOf({ moment }: EntryRow): string {
+export function momentOf({ moment }: EntryRow): string {
   return `${moment.replace(/000$/, '')}Z`;
 }

@@ -1,4 +1,4 @@
-import { type Db, sql } from '../db/db.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { AuditStore } from './audit.ts';
 import { createAuditSearch } from './audit-search.store.ts';
 
@@ -22,6 +22,13 @@ const COUNT_ALL = sql(
     where (at at time zone 'GMT') >= ($1::timestamptz at time zone 'GMT') and action = any($2::text[]) group by action`,
 );
 
+const ARCHIVED_IN = sql(
+  'audit.archivedIn',
+  `select max(before_at) as before, (array_agg(last_hash order by last_id desc))[1] as hash
+     from audit_segment where organization_id = $1`,
+);
+const ARCHIVED = sql('audit.archived', 'select max(before_at) as before, null::bytea as hash from audit_segment');
+
 export function createAuditStore(db: Db): AuditStore {
   return {
     async accountNamed(name) {
@@ -33,6 +40,11 @@ export function createAuditStore(db: Db): AuditStore {
         ? db.query<{ id: bigint }>(ROBOT_ANYWHERE, partsOf(name))
         : db.query<{ id: bigint }>(ROBOT_IN, [organizationId, name]));
       return rows[0]?.id;
+    },
+    async archived(organizationId) {
+      const [statement, values] = organizationId === undefined ? [ARCHIVED, []] : [ARCHIVED_IN, [organizationId]];
+      const { before, hash } = only(await db.query<{ before: Date | null; hash: Buffer | null }>(statement, values));
+      return before === null ? undefined : { before, lastHash: hash ?? undefined };
     },
     ...createAuditSearch(db),
     async countActions(organizationId, since, actions) {

@@ -78,6 +78,10 @@ export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
   /** The ID of a robot of an organization, or of `acme/deploy`, which needs no organization. */
   robotNamed(organizationId: bigint | undefined, name: string): Promise<bigint | undefined>;
+  /** Before which moment entries were archived: of one log, or of any. What the first entry of one log must follow from. */
+  archived(
+    organizationId: bigint | undefined,
+  ): Promise<{ readonly before: Date; readonly lastHash: Buffer | undefined } | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
   /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
   countActions(
@@ -128,7 +132,8 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     const items = found.slice(0, limit);
     const last = items.at(-1);
     const next = found.length > limit ? last : reached;
-    return { items, nextCursor: next ? writeCursor(placeOf(next)) : null };
+    const nextCursor = next ? writeCursor(placeOf(next)) : null;
+    return { items, nextCursor, archived: await store.archived(organizationId) };
   }
 
   /** All matching rows, oldest first, in batches: the next batch is read when the consumer takes it. */

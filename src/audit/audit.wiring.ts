@@ -3,6 +3,11 @@ import type { Judge } from '../authz/judge.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createArchiveReading } from './archive/archive-file.ts';
+import { readArchiveLine } from './archive/archive-line.rows.ts';
+import { createAuditArchiveStore } from './archive/audit-archive.store.ts';
+import { createAuditArchive } from './archive/audit-archive.ts';
+import { createSegmentSigner } from './archive/segment.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
@@ -17,7 +22,7 @@ import { verificationRoutes } from './verification.routes.ts';
 import { createVerificationStore } from './verification.store.ts';
 import { createVerification } from './verification.ts';
 
-export function wireAudit({ db, keys, log, metrics, revisions }: Infrastructure, judge: Judge) {
+export function wireAudit({ db, keys, log, metrics, revisions, baseUrl }: Infrastructure, judge: Judge) {
   metrics.stored('atrium_audit_bytes', 'Size of the audit log, with its indexes.', () => auditSize(db.query));
   const denials = createDenials({
     store: createDenialStore(revisions.write),
@@ -26,7 +31,15 @@ export function wireAudit({ db, keys, log, metrics, revisions }: Infrastructure,
   const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();
+  const segmentSigner = createSegmentSigner(keys.derive('audit segment'));
+  const archive = createAuditArchive({
+    store: createAuditArchiveStore(db, revisions.write),
+    signer: segmentSigner,
+    reading: createArchiveReading(readArchiveLine),
+    deployment: baseUrl,
+  });
   const verification = createVerification({
+    segmentSigner,
     store: createVerificationStore(db),
     signer: createCheckpointSigner(keys.derive('audit checkpoint')),
     onBroken(chainId, { firstBrokenId, problem }) {
@@ -42,6 +55,9 @@ export function wireAudit({ db, keys, log, metrics, revisions }: Infrastructure,
       verificationRoutes(scope, verification, audit, cursors);
     },
     verification,
+    archive: { ...archive, organizationNamed: audit.organizationNamed, settle: () => denials.flush(new Date()) },
+    /** What segments are verified with. */
+    segmentKey: { id: segmentSigner.keyId, publicKey: segmentSigner.publicKey },
     denials,
     /** Sees every rejected request of the platform. */
     noteRejection(request: FastifyRequest, error: unknown): void {

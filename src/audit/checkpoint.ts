@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { sign, verify } from 'node:crypto';
+import { seedKey } from './seed-key.ts';
 
 /** How far a chain has been verified. */
 export interface Checkpoint {
@@ -22,13 +23,9 @@ export interface CheckpointSigner {
   isOurs(checkpoint: SignedCheckpoint): boolean;
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8. */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /** The key is derived from one that stays the same if the root key is replaced, and that backups contain. */
 export function createCheckpointSigner(seed: Buffer): CheckpointSigner {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(key);
+  const { privateKey: key, publicKey } = seedKey(seed);
   return {
     sign: (checkpoint) => ({ ...checkpoint, signature: sign(null, textOf(checkpoint), key) }),
     isOurs: (checkpoint) => verify(null, textOf(checkpoint), publicKey, checkpoint.signature),

@@ -9,11 +9,12 @@ import { callerIn, holdsIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { alsoAs, documentedSchema, Int64, named, Timestamp } from '../http/wire/schemas.ts';
 import type { Audit } from './audit.ts';
-import type { From, Progress, Verdict, Verification, Walk } from './verification.ts';
+import type { From, Place, Progress, Verdict, Verification, Walk } from './verification.ts';
 
 const NDJSON = 'application/x-ndjson';
 /** Shorter than any proxy waits for the next byte. */
 const PROGRESS_EVERY_MS = 1000;
+const BEGINS_WITHIN_MS = 10;
 const DAY_MS = 86_400_000;
 const CURSOR_DAYS = 7;
 /** The deployment's own chain. */
@@ -35,10 +36,24 @@ const AdminQuery = Type.Object({
   ...Query.properties,
   org: text('The chain of this organization: its name, or its ID if it is deleted. By default 0, the deployment.'),
 });
+const AuditSegment = named(
+  'AuditSegment',
+  Type.Object(
+    {
+      first: Type.Unsafe<bigint>({ ...Int64, description: 'Its first entry.' }),
+      last: Type.Unsafe<bigint>({ ...Int64, description: 'Its last entry.' }),
+      count: Type.Integer({ description: 'How many entries it has.' }),
+      last_hash: Type.String({ description: 'The hash of its last entry.' }),
+      closed_at: Type.Unsafe<string>({ ...Timestamp, description: 'When it was archived.' }),
+      signed: Type.Boolean({ description: 'Whether this deployment signed it.' }),
+    },
+    { description: 'Entries that were moved to an archive.' },
+  ),
+);
 const AuditVerdict = named(
   'AuditVerdict',
   Type.Object({
-    rows: Type.Integer(),
+    rows: Type.Integer({ description: 'How many entries are kept, with those that the checkpoint covers.' }),
     ok: Type.Boolean(),
     first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
     checkpoint: Type.Optional(
@@ -46,7 +61,8 @@ const AuditVerdict = named(
         {
           id: Type.Unsafe<bigint>({ ...Int64, description: 'The last entry that it covers.' }),
           rows: Type.Integer({
-            description: 'How many entries it covers. They count in rows, and were not read again.',
+            description:
+              'How many entries it covers, with archived ones. Those that are kept count in rows, and were not read again.',
           }),
           hash: Type.String({ description: 'The hash of its last entry.' }),
           at: Type.Unsafe<string>({ ...Timestamp, description: 'When these entries were verified.' }),
@@ -54,11 +70,18 @@ const AuditVerdict = named(
         { description: 'The signed checkpoint at which the verification started. Absent if it read every entry.' },
       ),
     ),
+    segments: Type.Array(AuditSegment, {
+      description:
+        'What was archived and removed, oldest first. The first entry that is kept follows from the last one.',
+    }),
     problem: Type.Optional(
-      Type.Enum(['checkpoint_forged', 'checkpoint_contradicted'], {
+      Type.Enum(['checkpoint_forged', 'checkpoint_contradicted', 'segment_forged', 'segment_missing'], {
         description: [
           'checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment.',
-          'checkpoint_contradicted: the entries are not those that were signed. Absent if all checkpoints agree.',
+          'checkpoint_contradicted: the entries are not those that were signed.',
+          'segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment.',
+          'segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived.',
+          'Absent if all checkpoints and segments agree.',
         ].join(' '),
       }),
     ),
@@ -127,15 +150,16 @@ export function verificationRoutes(
 async function* lines({ verdict, progress }: Walk, cursors: SignedTexts): AsyncGenerator<string> {
   // Whoever disconnects in the meantime waits for no verdict.
   verdict.catch(() => undefined);
-  for (let waitMs = 0; ; waitMs = PROGRESS_EVERY_MS) {
+  for (let waitMs = 0; ; ) {
     const found = await Promise.race([verdict, pause(waitMs, undefined, { ref: false })]);
     if (found) return yield `${writeJson(present(found))}\n`;
     const now = progress();
+    waitMs = now ? PROGRESS_EVERY_MS : BEGINS_WITHIN_MS;
     if (now) yield `${writeJson({ rows: now.rows, cursor: writeProgress(cursors, now, new Date()) })}\n`;
   }
 }
 
-function present({ rows, firstBrokenId, checkpoint, problem }: Verdict) {
+function present({ rows, firstBrokenId, checkpoint, segments, problem }: Verdict) {
   return {
     rows,
     ok: firstBrokenId === null,
@@ -146,6 +170,10 @@ function present({ rows, firstBrokenId, checkpoint, problem }: Verdict) {
         at: checkpoint.createdAt.toISOString(),
       },
     }),
+    segments: segments.map(({ first, last, count, lastHash, closedAt, isSigned }) => ({
+      ...{ first, last, count, last_hash: lastHash.toString('hex') },
+      ...{ closed_at: closedAt.toISOString(), signed: isSigned },
+    })),
     ...(problem && { problem }),
   };
 }
@@ -158,26 +186,29 @@ type Saved = readonly [
   isWhole: boolean,
   firstBrokenId: string | null,
   problem: Progress['problem'] | null,
+  archivedLast: string,
 ];
 
 /** Signed: it says what was verified, and the verdict at the end relies on it. */
 function writeProgress(cursors: SignedTexts, now: Progress, at: Date): string {
-  const { chainId, after, previous, rows, isWhole, firstBrokenId, problem = null } = now;
+  const { chainId, after, previous, rows, isWhole, firstBrokenId, problem = null, archived } = now;
   const broken = firstBrokenId === null ? null : String(firstBrokenId);
-  const saved: Saved = [String(chainId), String(after), previous.toString('hex'), rows, isWhole, broken, problem];
+  const verified = [String(chainId), String(after), previous.toString('hex'), rows, isWhole, broken, problem] as const;
+  const saved: Saved = [...verified, String(archived.last)];
   return cursors.make(JSON.stringify(saved), new Date(at.getTime() + CURSOR_DAYS * DAY_MS));
 }
 
-function readProgress(cursors: SignedTexts, cursor: string, chainId: bigint, at: Date): Progress {
+function readProgress(cursors: SignedTexts, cursor: string, chainId: bigint, at: Date): Place {
   const content = cursors.read(cursor, at);
   const saved = content === undefined ? undefined : (JSON.parse(content) as Saved);
   if (saved?.[0] !== String(chainId)) {
     throw new AppError('invalid', 'cursor was not issued by this server for this log, or has expired');
   }
-  const [, after, previous, rows, isWhole, broken, problem] = saved;
+  const [, after, previous, rows, isWhole, broken, problem, archivedLast] = saved;
   return {
     ...{ chainId, after: BigInt(after), previous: Buffer.from(previous, 'hex'), rows, isWhole },
     firstBrokenId: broken === null ? null : BigInt(broken),
     problem: problem ?? undefined,
+    archived: { last: BigInt(archivedLast) },
   };
 }

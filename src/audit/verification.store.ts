@@ -1,4 +1,6 @@
 import { type Db, sql } from '../db/db.ts';
+import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from './archive/segment.rows.ts';
+import type { SignedSegment } from './archive/segment.ts';
 import { AUDIT_COLUMNS, type EntryRow, toLink } from './audit.rows.ts';
 import type { SignedCheckpoint } from './checkpoint.ts';
 import type { VerificationStore } from './verification.ts';
@@ -37,6 +39,12 @@ const GROWN = sql(
     order by c.organization_id limit $3`,
 );
 
+const SEGMENTS = sql(
+  'auditSegments.list',
+  `select ${SEGMENT_COLUMNS} from audit_segment where organization_id = $1 and last_id > $2 order by last_id limit $3`,
+);
+const SEGMENTS_IN_PAGE = 1000;
+
 interface CheckpointRow {
   organization_id: bigint;
   last_id: bigint;
@@ -50,6 +58,14 @@ export function createVerificationStore(db: Db): VerificationStore {
   return {
     async chain(chainId, after, limit) {
       return (await db.query<EntryRow>(CHAIN, [chainId, after, limit])).map(toLink);
+    },
+    async segments(chainId) {
+      const found: SignedSegment[] = [];
+      for (;;) {
+        const rows = await db.query<SegmentRow>(SEGMENTS, [chainId, found.at(-1)?.last ?? 0n, SEGMENTS_IN_PAGE]);
+        found.push(...rows.map(toSegment));
+        if (rows.length < SEGMENTS_IN_PAGE) return found;
+      }
     },
     async checkpoints(chainId, after, limit) {
       return (await db.query<CheckpointRow>(CHECKPOINTS, [chainId, after, limit])).map(toCheckpoint);

@@ -1,3 +1,10 @@
+import {
+  type Archived,
+  followSegments,
+  type SegmentProblem,
+  type SegmentSigner,
+  type SignedSegment,
+} from './archive/segment.ts';
 import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoint.ts';
 
 /**
@@ -11,10 +18,13 @@ import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoin
  *    entry cannot sign new checkpoints.
  * 4. A checkpoint that is not ours, or contradicts the chain, is reported, and the chain is verified from the beginning.
  * 5. A chain is sealed only as far as nothing in it is broken.
+ * 6. What was archived is told by signed segments. Each must follow from the one before it, and the first entry that is
+ *    kept from the last of them.
  */
 export interface VerificationStore {
   /** The entries of a chain after an ID, in its order. */
   chain(chainId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
+  segments(chainId: bigint): Promise<SignedSegment[]>;
   checkpoints(chainId: bigint, after: bigint, limit: number): Promise<SignedCheckpoint[]>;
   lastCheckpoint(chainId: bigint): Promise<SignedCheckpoint | undefined>;
   keep(checkpoint: SignedCheckpoint): Promise<void>;
@@ -30,11 +40,12 @@ export interface ChainLink {
   readonly expected: Buffer;
 }
 
-export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted';
+export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted' | SegmentProblem;
 
 export interface Verdict {
-  /** Entries of the chain, with those that the checkpoint counts. */
+  /** Entries of the chain that are kept, with those that the checkpoint counts. */
   readonly rows: number;
+  readonly segments: Archived['segments'];
   readonly firstBrokenId: bigint | null;
   /** Where the verification started, unless at the first entry. */
   readonly checkpoint?: Checkpoint | undefined;
@@ -48,9 +59,13 @@ export interface Progress extends Verdict {
   readonly previous: Buffer;
   /** From the first entry, so that every checkpoint on the way is compared. */
   readonly isWhole: boolean;
+  readonly archived: Archived;
 }
 
-export type From = 'checkpoint' | 'beginning' | Progress;
+/** What a verification goes on from. */
+export type Place = Omit<Progress, 'archived' | 'segments'> & { readonly archived: Pick<Archived, 'last'> };
+
+export type From = 'checkpoint' | 'beginning' | Place;
 
 export interface Walk {
   readonly verdict: Promise<Verdict>;
@@ -64,18 +79,20 @@ const BATCH = 250;
 /** Entries between two checkpoints: less than a verification reads in a fraction of a second. */
 export const CHECKPOINT_EVERY = 2000;
 const CHECKPOINTS = 500;
-const START = Buffer.alloc(32);
 /** What the upkeep of a minute does. */
+/** How often a log may be archived while it is verified. */
+const MAX_TURNS = 5;
 const UPKEEP = { newest: 200, chains: 5, entries: 20_000 };
 
 interface VerificationParts {
   readonly store: VerificationStore;
   readonly signer: CheckpointSigner;
+  readonly segmentSigner: Pick<SegmentSigner, 'isOurs'>;
   /** A chain is broken, which nobody has asked about. */
   readonly onBroken: (chainId: bigint, verdict: Verdict) => void;
 }
 
-export function createVerification({ store, signer, onBroken }: VerificationParts) {
+export function createVerification({ store, signer, segmentSigner, onBroken }: VerificationParts) {
   const walks = new Map<string, Walk & { readonly wanting: (() => boolean)[] }>();
   return { verify, advance };
 
@@ -107,15 +124,12 @@ export function createVerification({ store, signer, onBroken }: VerificationPart
     { key, isWanted, note }: { key: string; isWanted: () => boolean; note(now: Progress): void },
   ): Promise<Verdict> {
     try {
-      let now = typeof from === 'string' ? await begin(chainId, from) : from;
-      const sealing = createSealing(now);
-      for (;;) {
-        note(now);
-        const checkpoints = now.isWhole ? await store.checkpoints(chainId, now.after, CHECKPOINTS) : [];
-        const links = await store.chain(chainId, now.after, BATCH);
-        now = follow(now, links, checkpoints);
-        await sealing.seal(now);
-        if (links.length < BATCH || !isWanted()) return now;
+      for (let turn = 1; ; turn++) {
+        const start = await begin(chainId, turn === 1 ? from : 'beginning');
+        const found = await walkOn(start, isWanted, note);
+        // Entries that were archived or restored meanwhile are missing in between, or were met too early.
+        const isStale = found.firstBrokenId !== null && (await archivedOf(chainId)).last !== start.archived.last;
+        if (!isStale || turn === MAX_TURNS) return found;
       }
     } finally {
       // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.
@@ -123,20 +137,48 @@ export function createVerification({ store, signer, onBroken }: VerificationPart
     }
   }
 
-  async function begin(chainId: bigint, from: 'checkpoint' | 'beginning'): Promise<Progress> {
-    const beginning = { chainId, after: 0n, previous: START, rows: 0, firstBrokenId: null, isWhole: true };
+  async function walkOn(start: Progress, isWanted: () => boolean, note: (now: Progress) => void): Promise<Progress> {
+    const sealing = createSealing(start);
+    for (let now = start; ; ) {
+      note(now);
+      const checkpoints = now.isWhole ? await store.checkpoints(now.chainId, now.after, CHECKPOINTS) : [];
+      const links = await store.chain(now.chainId, now.after, BATCH);
+      now = follow(now, links, checkpoints);
+      await sealing.seal(now);
+      if (links.length < BATCH || !isWanted()) return now;
+    }
+  }
+
+  async function archivedOf(chainId: bigint): Promise<Archived> {
+    return followSegments(await store.segments(chainId), segmentSigner);
+  }
+
+  async function begin(chainId: bigint, from: From): Promise<Progress> {
+    const archived = await archivedOf(chainId);
+    const { segments, last, lastHash, broken } = archived;
+    const common = { archived, segments, chainId };
+    const problems = { firstBrokenId: broken?.id ?? null, problem: broken?.problem };
+    const beginning = { ...common, ...problems, after: 0n, previous: lastHash, rows: 0, isWhole: true };
     if (from === 'beginning') return beginning;
+    // What was verified then may be archived by now.
+    if (from !== 'checkpoint') return from.archived.last === last ? { ...from, ...common } : beginning;
     const checkpoint = await store.lastCheckpoint(chainId);
     if (checkpoint === undefined || !signer.isOurs(checkpoint)) return beginning;
     const { lastId, entries, hash } = checkpoint;
     const [link] = await store.chain(chainId, lastId - 1n, 1);
     if (link?.id !== lastId || !link.hash.equals(hash) || !link.expected.equals(hash)) return beginning;
-    return { chainId, after: lastId, previous: hash, rows: entries, firstBrokenId: null, isWhole: false, checkpoint };
+    if (segments.length > 0) {
+      const [first] = await store.chain(chainId, 0n, 1);
+      if (!first?.previousHash.equals(lastHash) || first.id <= last) return beginning;
+    }
+    const rows = entries - archived.entries;
+    return { ...common, ...problems, after: lastId, previous: hash, rows, isWhole: false, checkpoint };
   }
 
   /** The checkpoints were read before the entries, so those that are beyond the last entry contradict the chain. */
   function follow(before: Progress, links: readonly ChainLink[], given: readonly SignedCheckpoint[]): Progress {
     const checkpoints = [...given];
+    const { archived } = before;
     let { after, previous, rows, firstBrokenId, problem } = before;
     const report = ({ lastId }: Checkpoint, found: Problem) => {
       firstBrokenId ??= lastId;
@@ -144,11 +186,14 @@ export function createVerification({ store, signer, onBroken }: VerificationPart
     };
     for (const link of links) {
       rows++;
-      const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
-      if (!follows) firstBrokenId ??= link.id;
+      const isLinked = link.previousHash.equals(previous);
+      const isFirst = rows === 1 && before.isWhole;
+      if (isFirst && !isLinked && archived.segments.length > 0) problem ??= 'segment_missing';
+      if (!isLinked || !link.expected.equals(link.hash)) firstBrokenId ??= link.id;
       for (let next = checkpoints[0]; next && next.lastId <= link.id; next = checkpoints[0]) {
         checkpoints.shift();
-        const agrees = next.lastId === link.id && next.hash.equals(link.hash) && next.entries === rows;
+        const agrees =
+          next.lastId === link.id && next.hash.equals(link.hash) && next.entries === rows + archived.entries;
         if (!signer.isOurs(next)) report(next, 'checkpoint_forged');
         else if (!agrees) report(next, 'checkpoint_contradicted');
       }
@@ -165,11 +210,13 @@ export function createVerification({ store, signer, onBroken }: VerificationPart
   function createSealing(start: Progress) {
     let sealed = start.rows;
     return {
-      async seal({ chainId, after, rows, previous, firstBrokenId }: Progress): Promise<void> {
+      async seal({ chainId, after, rows, previous, firstBrokenId, archived }: Progress): Promise<void> {
         if (firstBrokenId !== null || rows - sealed < CHECKPOINT_EVERY) return;
         sealed = rows;
         const createdAt = new Date();
-        await store.keep(signer.sign({ chainId, lastId: after, entries: rows, hash: previous, createdAt }));
+        await store.keep(
+          signer.sign({ chainId, lastId: after, entries: rows + archived.entries, hash: previous, createdAt }),
+        );
       },
     };
   }

@@ -117,6 +117,8 @@ export const AUDIT_ACTIONS = {
   'webhook.disable':
     'A webhook was disabled because its receiver failed or is gone, or its creator may not see events.',
   'access.denied': 'A change or an administrative call was denied, or several more were.',
+  'audit.archive': 'Entries of the audit log were moved to an archive.',
+  'audit.restore': 'Entries of the audit log were put back from an archive.',
   'deployment.restore': 'The deployment was restored from a backup.',
 } as const;
 

@@ -24,6 +24,12 @@ export function beforeTheLog(begins: string): AppError {
   });
 }
 
+export function beforeTheArchived(kept: string): AppError {
+  return new AppError('invalid', `before ${kept} the log is archived; at must not be earlier`, {
+    reason: 'before_audit_log',
+  });
+}
+
 /** Nothing is answered that might be wrong. */
 export function unknownBefore({ at }: Pick<LoggedChange, 'at'>, why: string): AppError {
   return new AppError('invalid', `what was true before ${at} is not known, because ${why}; at must not be earlier`, {

@@ -8,6 +8,14 @@ import type { ChangeRow, LogSearch, PastStore, PresentRole } from './past.ts';
 const KIND = sql('past.kind', 'select kind from account where id = $1');
 const FIRST = sql('past.first', 'select at from audit where organization_id = $1 order by id limit 1');
 
+// Of logs that were archived in part.
+const KEPT = sql(
+  'past.kept',
+  `select f.at from unnest($1::bigint[]) as c (chain) cross join lateral (
+     select at from audit where organization_id = c.chain order by organization_id, id limit 1) f
+    where exists (select 1 from audit_segment s where s.organization_id = c.chain)`,
+);
+
 const MOMENT = `to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment`;
 const COLUMNS = `a.id, ${MOMENT}, a.organization_id, a.actor_id, a.actor_name, a.action, a.object_type, a.object_id,
   a.before::text as before, a.after::text as after`;
@@ -113,12 +121,14 @@ export function createPastStore(db: Db): PastStore {
         const [account] = await query<{ kind: string }>(KIND, [accountId]);
         if (account === undefined) return undefined;
         const [first] = await query<{ at: Date }>(FIRST, [accountId]);
+        const kept = await query<{ at: Date }>(KEPT, [[accountId, PLATFORM]]);
         const chain = await changes(query, PAGE, accountId, at, search.actions, search.max);
         const platform = await changes(query, PLATFORM_PAGE, PLATFORM, at, search.platformActions, search.max);
         const newer = await query<{ key: string; at: Date }>(NEWER, [accountId, at]);
         return {
           isOrganization: account.kind === 'organization',
           begins: first?.at,
+          kept: kept.map(({ at: began }) => began),
           chain,
           platform,
           newer,

@@ -15,7 +15,14 @@ import { apart, createYielder, yieldToEventLoop } from '../base/scheduling/slice
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { kindOf } from '../changes/object-kinds.ts';
 import { nameKey } from '../identity/account-names/account-names.ts';
-import { beforeTheLog, type Fields, type LoggedChange, type RelationOf, unknownBefore } from './logged-change.ts';
+import {
+  beforeTheArchived,
+  beforeTheLog,
+  type Fields,
+  type LoggedChange,
+  type RelationOf,
+  unknownBefore,
+} from './logged-change.ts';
 import { createPastCache } from './past-cache.ts';
 import { formerNames, type Known, namesIn } from './past-names.ts';
 import { ADMINISTRATORS, dropEnded, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';
@@ -55,6 +62,8 @@ export interface Recent {
   readonly isOrganization: boolean;
   /** When the first entry of its chain was written. */
   readonly begins: Date | undefined;
+  /** When the first entry was written that is kept, of each log that the question needs and that was archived in part. */
+  readonly kept: readonly Date[];
   readonly chain: readonly ChangeRow[];
   readonly platform: readonly ChangeRow[];
   /** Rows that are clearly newer than the moment, see `isExplained`. */
@@ -227,7 +236,9 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
   }
 }
 
-function rejectTooEarly({ isOrganization, begins, chain, platform }: Recent, at: Date): void {
+function rejectTooEarly({ isOrganization, begins, kept, chain, platform }: Recent, at: Date): void {
+  const latest = kept.toSorted((one, other) => other.getTime() - one.getTime())[0];
+  if (latest && at < latest) throw beforeTheArchived(latest.toISOString());
   if (isOrganization && begins === undefined) {
     throw new AppError('invalid', 'the audit log of the organization is empty, so nothing is known about its past', {
       reason: 'before_audit_log',

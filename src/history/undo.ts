@@ -149,6 +149,8 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'secret.add': 'nothing',
   'secret.retire': 'nothing',
   'access.denied': 'nothing',
+  'audit.archive': 'nothing',
+  'audit.restore': 'nothing',
   'deployment.restore': 'wall',
 };
 

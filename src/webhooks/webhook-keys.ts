@@ -15,6 +15,12 @@ export interface StoredWebhookKey {
 
 export type NewWebhookKey = Pick<StoredWebhookKey, 'kid' | 'publicKey' | 'sealed'>;
 
+/** Of another kind, published next to ours. */
+export interface PublicKey {
+  readonly id: string;
+  readonly publicKey: string;
+}
+
 export interface WebhookKeyStore {
   /** The newest first. */
   load(): Promise<StoredWebhookKey[]>;

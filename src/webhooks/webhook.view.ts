@@ -10,7 +10,7 @@ import {
   WEBHOOK_FORMATS,
   type WebhookFormat,
 } from './webhook.ts';
-import type { StoredWebhookKey } from './webhook-keys.ts';
+import type { PublicKey, StoredWebhookKey } from './webhook-keys.ts';
 import type { ShownWebhook } from './webhooks.ts';
 
 const says = (description: string) => ({ description });
@@ -121,11 +121,16 @@ export const KeysInfo = named(
         Type.Object({
           id: Type.String(says('ID of the key.')),
           public_key: Type.String(says('whpk_ and the base64 of an Ed25519 public key.')),
-          created_at: Timestamp,
+          use: Type.Unsafe<'webhook' | 'audit'>({
+            type: 'string',
+            enum: ['webhook', 'audit'],
+            description: 'What it signs: messages of webhooks, or archived segments of the audit log.',
+          }),
+          created_at: MaybeMoment('Null: it follows from the keys of the deployment.'),
           retires_at: MaybeMoment('When it ceases to sign. Null: that is not known.'),
         }),
       ),
-      says('The newest first. Signatures v1a are made with it.'),
+      says('The newest first. Signatures v1a are made with the first one.'),
     ),
   }),
 );
@@ -168,7 +173,12 @@ export function presentTest({ status, error, durationMs }: WebhookAnswer, isPubl
 }
 
 export function presentKey({ kid, publicKey, createdAt, retiresAt }: StoredWebhookKey) {
-  return { id: kid, public_key: publicKey, created_at: timestamp(createdAt), retires_at: moment(retiresAt) };
+  const use = 'webhook' as const;
+  return { id: kid, public_key: publicKey, use, created_at: timestamp(createdAt), retires_at: moment(retiresAt) };
+}
+
+export function presentAuditKey({ id, publicKey }: PublicKey) {
+  return { id, public_key: publicKey, use: 'audit' as const, created_at: null, retires_at: null };
 }
 
 function presentAttempt({ at, status, error, durationMs }: Attempt, isPublic: boolean) {

@@ -16,6 +16,7 @@ import {
   EditWebhookBody,
   KeysInfo,
   NewWebhookBody,
+  presentAuditKey,
   presentDelivery,
   presentKey,
   presentTest,
@@ -26,7 +27,7 @@ import {
   WebhookInfo,
 } from './webhook.view.ts';
 import type { WebhookDeliveries } from './webhook-deliveries.ts';
-import type { WebhookKeys } from './webhook-keys.ts';
+import type { PublicKey, WebhookKeys } from './webhook-keys.ts';
 import type { WebhookAddresses } from './webhook-url.ts';
 import type { ShownWebhook, WebhookCaller, WebhookInput, Webhooks } from './webhooks.ts';
 
@@ -266,19 +267,19 @@ function deliveriesOfOne(scope: Scope, place: Place, { webhooks, deliveries, add
 }
 
 /** Outside /api/v1: what receivers verify signatures with that they share no secret for. */
-export function webhookKeyRoutes(scope: Scope, keys: WebhookKeys): void {
+export function webhookKeyRoutes(scope: Scope, keys: WebhookKeys, auditKey: PublicKey): void {
   scope.get(
     '/.well-known/webhook-keys',
     {
       config: { access: anyone },
       schema: {
-        summary: 'Get the public keys that messages of webhooks are signed with',
+        summary: 'Get the public keys that messages of webhooks and archives of the audit log are signed with',
         tags: TAGS,
         extension: true,
         response: { 200: KeysInfo },
       },
     },
-    async () => ({ keys: (await keys.published()).map(presentKey) }),
+    async () => ({ keys: [...(await keys.published()).map(presentKey), presentAuditKey(auditKey)] }),
   );
 }
 

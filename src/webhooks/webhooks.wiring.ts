@@ -13,7 +13,7 @@ import { createWebhookAttempts } from './webhook-attempts.ts';
 import { createWebhookDeliveryStore } from './webhook-deliveries.store.ts';
 import { createWebhookDeliveries } from './webhook-deliveries.ts';
 import { createWebhookKeyStore } from './webhook-keys.store.ts';
-import { createWebhookKeys } from './webhook-keys.ts';
+import { createWebhookKeys, type PublicKey } from './webhook-keys.ts';
 import { createWebhookNoticeStore } from './webhook-notices.store.ts';
 import { createWebhookNotices } from './webhook-notices.ts';
 import { createWebhookQueueStore } from './webhook-queue.store.ts';
@@ -30,7 +30,12 @@ const MAX_CREATORS = 10_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
 /** Webhooks: what was changed is sent to other systems. */
-export function wireWebhooks(infrastructure: Infrastructure, judge: Judge, visibleRequests: VisibleRequests) {
+export function wireWebhooks(
+  infrastructure: Infrastructure,
+  judge: Judge,
+  visibleRequests: VisibleRequests,
+  auditKey: PublicKey,
+) {
   const { db, vault, revisions, quotas, config, share, baseUrl, log, metrics } = infrastructure;
   const { WEBHOOK_ALLOWED_NETWORKS: networks, EVENT_RETENTION: eventDays } = config;
   const callerStore = createCallerStore(db);
@@ -97,6 +102,6 @@ export function wireWebhooks(infrastructure: Infrastructure, judge: Judge, visib
     sender,
     rotateKey: keys.rotate,
     mount: (scope: Scope) => webhookRoutes(scope, { webhooks, deliveries, addresses, tests, baseUrl }),
-    mountRoot: (scope: Scope) => webhookKeyRoutes(scope, keys),
+    mountRoot: (scope: Scope) => webhookKeyRoutes(scope, keys, auditKey),
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createSegmentSigner } from '../../src/audit/archive/segment.ts';
 import { createCheckpointSigner, type SignedCheckpoint } from '../../src/audit/checkpoint.ts';
 import {
   CHECKPOINT_EVERY,
@@ -27,6 +28,7 @@ function openChain({ byHand = false, length = LENGTH } = {}) {
   const broken: bigint[] = [];
   let read = 0;
   const store: VerificationStore = {
+    segments: async () => [],
     chain: (_chain, after, limit) =>
       new Promise((resolve) => {
         const from = Number(after) + 1;
@@ -51,6 +53,7 @@ function openChain({ byHand = false, length = LENGTH } = {}) {
   const verification = createVerification({
     store,
     signer,
+    segmentSigner: createSegmentSigner(Buffer.alloc(32, 8)),
     onBroken: (_chain, { firstBrokenId }) => broken.push(firstBrokenId ?? 0n),
   });
   const rowsOf = () => {

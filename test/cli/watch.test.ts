@@ -268,7 +268,7 @@ describe('Watching', () => {
       ['team list --watch --interval 0.5', /--interval must be a number of seconds from 1 to 3600/],
       ['team list --watch --interval soon', /--interval must be a number of seconds/],
       ['audit --watch --export', /--watch is for the list of entries/],
-      ['audit actions --watch', /--watch is for the list of entries/],
+      ['audit actions --watch', /unknown option "--watch"/],
       ['team create x --watch', /unknown option "--watch"/],
     ] as const) {
       const { code, stdout, stderr } = await cli(line);

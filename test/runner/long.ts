@@ -173,6 +173,7 @@ export const LANES: readonly Lane[] = [
       'test/api/users/long-list.test.ts',
       'test/api/roles/role-file-large.test.ts',
       'test/api/roles/role-dry-run.test.ts',
+      'test/api/audit/archive.test.ts',
       'test/api/audit/audit-export.test.ts',
       'test/api/audit/verification.test.ts',
       'test/api/orders/order-limits.test.ts',

@@ -42,7 +42,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'AuditEntry.object.type': 'Type of the object, such as cluster.',
   'AuditEntry.object.id': 'ID of the object. It stays the same after the object is deleted.',
   'AuditEntry.previous_hash': 'The hash of the previous entry of the same log, or 64 zeros in the first entry.',
-  'AuditVerdict.rows': 'How many entries the log has, with those that the checkpoint covers.',
   'AuditVerdict.ok': 'Whether every entry that was read follows from the previous one, and all signatures agree.',
   'AuditVerdict.first_broken_id':
     'The first entry that does not, or is not the one that was signed. Null if ok is true.',

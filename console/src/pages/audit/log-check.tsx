@@ -1,17 +1,22 @@
 import { useSignal } from '@preact/signals';
 import { type ChainResult, checkChain } from '../../../../client/audit-chain.ts';
+import type { Reply } from '../../../../client/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 
 interface Verdict extends ChainResult {
   readonly by: 'browser' | 'server';
+  /** Since when entries are kept, if earlier ones are archived. */
+  readonly archivedBefore?: string | undefined;
 }
 
 /** Where a log comes from. */
 interface Log {
   /** Every entry, as a line of the export. */
   readonly read: () => AsyncIterable<string>;
+  /** The headers of a page of it. */
+  readonly look: () => Promise<Pick<Reply<unknown>, 'headers'>>;
   /** Asks the server, for browsers that cannot hash. */
   readonly ask?: (() => Promise<Omit<ChainResult, 'lastHash'>>) | undefined;
 }
@@ -28,7 +33,7 @@ export interface LogCheck {
 /** Browsers hash only on pages that came by https, or from the machine itself. */
 const canHash = () => globalThis.crypto?.subtle !== undefined;
 
-export function useLogCheck({ read, ask }: Log): LogCheck {
+export function useLogCheck({ read, look, ask }: Log): LogCheck {
   const checked = useSignal(0);
   const isRunning = useSignal(false);
   const verdict = useSignal<Verdict | undefined>(undefined);
@@ -36,7 +41,11 @@ export function useLogCheck({ read, ask }: Log): LogCheck {
 
   async function check(): Promise<Verdict> {
     if (canHash() || !ask) {
-      return { by: 'browser', ...(await checkChain(read(), (entries) => (checked.value = entries))) };
+      const { headers } = await look();
+      const archivedBefore = headers.get('X-Archived-Before') ?? undefined;
+      const start = headers.get('X-Archived-Hash') ?? undefined;
+      const found = await checkChain(read(), (entries) => (checked.value = entries), start);
+      return { by: 'browser', archivedBefore, ...found };
     }
     return { by: 'server', lastHash: undefined, ...(await ask()) };
   }
@@ -91,7 +100,7 @@ export function CheckOutcome({ check }: { check: LogCheck }) {
   );
 }
 
-function Finding({ verdict: { by, entries, firstBroken, lastHash } }: { verdict: Verdict }) {
+function Finding({ verdict: { by, entries, firstBroken, lastHash, archivedBefore } }: { verdict: Verdict }) {
   const checker = by === 'browser' ? 'checked by your browser' : 'says the server';
   if (firstBroken !== undefined) {
     return (
@@ -109,6 +118,11 @@ function Finding({ verdict: { by, entries, firstBroken, lastHash } }: { verdict:
       <p class="strong">
         All {inWords(entries)} entries are intact, {checker}.
       </p>
+      {archivedBefore && (
+        <p>
+          Earlier entries, before {archivedBefore.slice(0, 10)}, are archived: the first entry here follows from them.
+        </p>
+      )}
       {by === 'server' && <p>Your browser can check it for itself only if the page came by https.</p>}
       {lastHash !== undefined && (
         <>

@@ -14,6 +14,7 @@ export function OrgAuditPage() {
   const actions = useResource(log.data === undefined ? undefined : 'GET /orgs/{org}/audit/actions', { path: { org } });
   const check = useLogCheck({
     read: () => api.lines('GET /orgs/{org}/audit/export', { path: { org } }),
+    look: () => api.request('GET /orgs/{org}/audit', { path: { org }, query: { limit: 1 } }),
     ask: async () => {
       const { rows, first_broken_id: broken } = await api.call('GET /orgs/{org}/audit/verify', { path: { org } });
       return { entries: rows, firstBroken: broken === null ? undefined : String(broken) };

@@ -9,7 +9,10 @@ import { MePage } from './me-page.tsx';
 export function ActivityPage() {
   const filters = useAuditFilters();
   const log = useKept(useList('GET /user/audit', { query: filters.query }), '');
-  const check = useLogCheck({ read: () => api.lines('GET /user/audit/export') });
+  const check = useLogCheck({
+    read: () => api.lines('GET /user/audit/export'),
+    look: () => api.request('GET /user/audit', { query: { limit: 1 } }),
+  });
   return (
     <MePage
       title="My activity"
