@@ -19,6 +19,7 @@ export interface TokenRow {
     readonly organizations: readonly { readonly name: string }[];
     readonly objects: readonly { readonly type: string; readonly name: string }[];
   };
+  readonly delegated: boolean;
   readonly replaces?: bigint;
   readonly replaced_by?: bigint;
   readonly beyond_policy: readonly string[];
@@ -34,10 +35,11 @@ export const tokenColumns: Columns<TokenRow> = {
 };
 
 /** What is unusual about a token. */
-function notesOf({ limits, replaces, replaced_by, beyond_policy }: TokenRow): string {
+function notesOf({ limits, delegated, replaces, replaced_by, beyond_policy }: TokenRow): string {
   const objects = limits?.objects.map(({ type, name }) => `${wordOf(type)}:${name}`) ?? [];
   const within = [...(limits?.organizations.map(({ name }) => name) ?? []), ...objects];
   return [
+    ...(delegated ? ['for an agent'] : []),
     ...(limits ? [`only ${within.join(', ')}`] : []),
     ...(replaces === undefined ? [] : [`replaces ${replaces}`]),
     ...(replaced_by === undefined ? [] : [`replaced by ${replaced_by}`]),
@@ -96,11 +98,8 @@ export async function createToken<T>(
   create: (body: NewTokenBody) => Promise<T>,
 ): Promise<T> {
   if (never && expires !== undefined) throw misuse('--never cannot be combined with --expires');
-  const found = await Promise.all(limit.map((text) => findObject(session, text)));
-  const names = found.filter(({ type }) => type === 'organization').map((one) => one.name);
-  const objects = found.filter(({ type }) => type !== 'organization').map(({ type, id }) => ({ type, id }));
-  const isLimited = organizations.length + found.length > 0;
-  const limits = { organizations: [...organizations, ...names], objects } as NonNullable<NewTokenInput['limits']>;
+  const isLimited = organizations.length + limit.length > 0;
+  const limits = await limitsOf(session, organizations, limit);
   const body = {
     name,
     ...(scope.length > 0 && { scopes: asScopes(scope) }),
@@ -114,6 +113,13 @@ export async function createToken<T>(
     if (expires !== undefined || (error as { status?: unknown }).status !== 403) throw error;
     return await create(body);
   }
+}
+
+async function limitsOf(session: Session, organizations: readonly string[], limit: readonly string[]) {
+  const found = await Promise.all(limit.map((text) => findObject(session, text)));
+  const names = found.filter(({ type }) => type === 'organization').map((one) => one.name);
+  const objects = found.filter(({ type }) => type !== 'organization').map(({ type, id }) => ({ type, id }));
+  return { organizations: [...organizations, ...names], objects } as NonNullable<NewTokenInput['limits']>;
 }
 
 /** Writes only the token to standard output, so that it can be piped. */
@@ -230,6 +236,41 @@ export const token: Group = {
             body,
           }),
         );
+        return showNewToken(session, made);
+      },
+    }),
+    delegate: command({
+      summary: 'create a token for an agent that acts for you for an hour, and show it once',
+      details:
+        'The agent reads what you may read in the organization, or of the objects that you name. With --ask, it also ' +
+        'asks for access in your name. It changes and approves nothing, and the audit log shows both of you. ' +
+        'The token ends within the hour, with the token that you are signed in with, or by: atrium token delete NAME',
+      args: { name: { about: 'name of the agent' } },
+      options: {
+        ask: { about: 'it may ask for access' },
+        expires: { about: 'when it ends, such as 20m; in an hour by default', value: 'WHEN' },
+        'limit-org': newTokenOptions['limit-org'],
+        limit: newTokenOptions.limit,
+      },
+      examples: [
+        'atrium token delegate assistant',
+        'atrium token delegate assistant --ask --expires 20m',
+        'atrium token delegate watcher --limit cluster:prod',
+      ],
+      async run(session, { args, options }) {
+        const { login } = await session.client().call('GET /user');
+        const isNamed = options['limit-org'].length + options.limit.length > 0;
+        const limits = await limitsOf(session, isNamed ? options['limit-org'] : [session.org()], options.limit);
+        const basic = Buffer.from(`${login}:${session.token()}`).toString('base64');
+        const scopes = ['read:authz', 'read:organization', ...(options.ask ? ['write:authz'] : [])];
+        const made = await session.client().call('POST /users/{username}/tokens', {
+          path: { username: login },
+          headers: { Authorization: `Basic ${basic}` },
+          body: {
+            ...{ name: args.name, delegated: true, scopes: asScopes(scopes), limits },
+            ...(options.expires !== undefined && { expires_at: momentIn(options.expires, 1) }),
+          },
+        });
         return showNewToken(session, made);
       },
     }),

@@ -7,7 +7,7 @@ const MAX_MEMBERSHIPS = 20;
 
 const TOKENS = sql(
   'pageContext.tokens',
-  `select id, name, expires_at from token where account_id = $1 and robot_id is null and expires_at < $2
+  `select id, name, expires_at from token where account_id = $1 and robot_id is null and not delegated and expires_at < $2
     order by expires_at, id limit ${MAX_TOKENS}`,
 );
 const MEMBERSHIPS = sql(

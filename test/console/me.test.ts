@@ -121,6 +121,25 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
+  it('An agent gets a token for an hour, which one click ends', async () => {
+    await ann.go('/me/agents');
+    await ann.page.getByRole('button', { name: 'New agent' }).first().click();
+    const form = dialog('New agent');
+    await form.getByLabel('Name of the agent').fill('assistant');
+    await form.getByLabel('Organization').selectOption('acme');
+    await button('Create token').click();
+    const text = await dialog('The token of the agent').locator('pre').first().textContent();
+    const read = () => atrium.as()('GET', '/orgs/acme/teams', undefined, { Authorization: `token ${text}` });
+    assert.equal((await read()).status, 200);
+    await button('Done').click();
+    await row('assistant').getByText('acme').waitFor();
+    await button('End assistant').click();
+    await shown('The token of assistant has ended.');
+    assert.equal((await read()).status, 401);
+    await ann.page.getByText('No agent acts for you at the moment.').waitFor();
+    assert.deepEqual(ann.faults, []);
+  });
+
   itLong('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
     const secrets: string[] = [];
     ann.page.on('response', async (response) => {

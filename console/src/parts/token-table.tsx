@@ -43,6 +43,7 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke, onRotate 
                   {scopeInWords(scope)}
                 </Chip>
               ))}
+              {token.delegated && <Chip>agent</Chip>}
               {token.limits && <Chip tone="quiet">only {limitsInWords(token.limits)}</Chip>}
             </span>
           ),
@@ -84,7 +85,7 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke, onRotate 
           isNumber: true,
           cell: (token) => (
             <span class="line end">
-              {onRotate && token.replaced_by === undefined && (
+              {onRotate && token.replaced_by === undefined && !token.delegated && (
                 <Button label={`Rotate ${token.name}`} onClick={() => onRotate(token)}>
                   Rotate
                 </Button>

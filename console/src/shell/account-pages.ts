@@ -11,6 +11,7 @@ export const ACCOUNT_PAGES: PageTable<(typeof ACCOUNT_PATHS)[number]> = {
   '/me/device': async () => (await import('../pages/me/device.tsx')).DevicePage,
   '/me/linked-accounts': async () => (await import('../pages/me/linked-accounts.tsx')).LinkedAccountsPage,
   '/me/tokens': async () => (await import('../pages/me/tokens.tsx')).TokensPage,
+  '/me/agents': async () => (await import('../pages/me/agents.tsx')).AgentsPage,
   '/me/following': async () => (await import('../pages/me/following.tsx')).FollowingPage,
   '/me/clusters': async () => (await import('../pages/me/clusters.tsx')).MyClustersPage,
   '/me/credentials': async () => (await import('../pages/me/credentials.tsx')).CredentialsPage,

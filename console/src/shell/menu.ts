@@ -84,6 +84,7 @@ export function accountGroups(): readonly Group[] {
         at('/security', 'Second factors', 'guardrails'),
         at('/sessions', 'Sessions', 'out'),
         at('/tokens', 'Tokens', 'code'),
+        at('/agents', 'Agents', 'robots'),
         at('/audit', 'Activity', 'audit'),
       ],
     },

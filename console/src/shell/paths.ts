@@ -46,6 +46,7 @@ export const ACCOUNT_PATHS = [
   '/me/device',
   '/me/linked-accounts',
   '/me/tokens',
+  '/me/agents',
   '/me/following',
   '/me/clusters',
   '/me/credentials',
