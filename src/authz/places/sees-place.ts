@@ -12,7 +12,8 @@ export function createSeesPlace(judge: Pick<Judge, 'holds'>) {
     if (isSet && (await judge.holds(readerId, organizationId, 'can_view_clusters', organization))) return true;
     if (id === undefined) return false;
     const holds = (relation: string) => judge.holds(readerId, organizationId, relation, { type, id });
-    if (!isSet) return await holds('can_view');
+    // A robot that reviews requests of a cluster knows what it is called, and nothing else of it.
+    if (!isSet) return (await holds('can_view')) || (type === 'cluster' && (await holds('can_review')));
     return (await holds('view_clusters')) || (await holds('view_in_namespaces'));
   };
 }

@@ -328,6 +328,19 @@ describe('POST /clusters/{id}/access-review', () => {
     await expect(deploy.call, laptop.body.id, 404, 'cluster_not_found');
   });
 
+  it('A robot that may review a cluster knows its name, and cannot see it (K51)', async () => {
+    const { org, owner, reviewer, prod } = place;
+    const robot = await makeRobot(atrium, 'named', { org: org.name, owner: owner.name, scopes: ['all'] });
+    const made = await assign(place, reviewer.id, { type: 'robot_ac', id: robot.id }, { type: 'cluster', id: prod.id });
+    const own = await robot.call('GET', `/authz/assignments?org=${org.name}`);
+    assert.deepEqual(
+      own.body.map(({ on }: { on: object }) => on),
+      [{ type: 'cluster', id: prod.id, name: 'prod' }],
+    );
+    assert.equal((await robot.call('GET', `/clusters/${prod.id}`)).status, 404);
+    assert.equal((await place.call('DELETE', place.at(made.id))).status, 204);
+  });
+
   it('A deactivated user cannot do anything, and neither can a robot without an assignment', async () => {
     const person = await makePerson(atrium);
     await addMember(atrium.instance, BigInt(place.org.team('Editors')), person.id);
