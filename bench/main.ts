@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'audit-growth': 'what an entry costs in a log of ten million, next to one million; about twenty minutes',
   history: 'questions about a moment a thousand changes ago; about a minute',
   events: '1,000 idle listeners of GET /events, next to none; about five minutes',
+  webhooks: '500 events a second for 50 webhooks, one dead and one slow; about two minutes',
   'sign-ins': 'token requests, while 20 people a second sign in with a provider; about three minutes',
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
