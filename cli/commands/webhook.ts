@@ -1,6 +1,7 @@
 import type { Answer } from '../../client/client.ts';
+import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
-import { rejected } from '../failure.ts';
+import { misuse, rejected } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
 import { type Columns, list, one, said, verbatim } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -128,6 +129,7 @@ export const webhook: Group = {
         ...site,
         ...sending,
         url: { about: 'https address of the receiver', value: 'URL' },
+        standard: { about: 'send messages as Standard Webhooks, as is the default' },
         activate: { about: 'send what happens from now on' },
         deactivate: { about: 'send nothing any more' },
       },
@@ -135,9 +137,13 @@ export const webhook: Group = {
       async run(session, { args, options }) {
         const calls = webhookCalls(session, options.site);
         const { id } = await find(calls, args.webhook);
+        if (options.activate && options.deactivate) throw misuse('use --activate or --deactivate, not both');
+        if (options.standard && options.cloudevents) throw misuse('use --standard or --cloudevents, not both');
         const active = options.activate ? { active: true } : options.deactivate ? { active: false } : {};
         const url = options.url === undefined ? {} : { url: options.url };
-        return one(await calls.update(id, { ...changed(options), ...url, ...active }), fields);
+        const format = options.standard ? { format: 'standard' } : {};
+        const changes = changesIn({ ...changed(options), ...format, ...url, ...active }, 'webhook update');
+        return one(await calls.update(id, changes), fields);
       },
     }),
     rotate: command({
@@ -204,7 +210,7 @@ export const webhook: Group = {
           return said(`${event} will be sent again`);
         }
         if (args.delivery !== undefined || options.since === undefined) {
-          throw rejected('name a delivery, or use --since WHEN');
+          throw misuse('name a delivery, or use --since WHEN');
         }
         const { queued } = await calls.redeliverSince(id, momentIn(options.since, -1));
         return said(`${queued} events will be sent again`);

@@ -14,6 +14,7 @@ import { REQUEST_LINES } from './request-lines.ts';
 import { REVIEW_LINES } from './review-lines.ts';
 import { SIGN_IN_LINES } from './sign-in-lines.ts';
 import { GUARDRAILS, type Line, STORIES as OTHER_STORIES, POLICY, ROLES } from './story-lines.ts';
+import { WEBHOOK_LINES } from './webhook-lines.ts';
 
 const STORIES = {
   ...OTHER_STORIES,
@@ -24,6 +25,7 @@ const STORIES = {
   'access requests': REQUEST_LINES,
   'second factors and providers': SIGN_IN_LINES,
   'access reviews': REVIEW_LINES,
+  webhooks: WEBHOOK_LINES,
 };
 
 describe('CLI sessions', () => {
@@ -92,6 +94,8 @@ function neutral(text: string, url: string): string {
     text
       .replaceAll(url, 'http://127.0.0.1:3000')
       .replace(/atr_\w+/g, 'atr_TOKEN')
+      .replace(/whsec_[\w+/=]+/g, 'whsec_SECRET')
+      .replace(/after \d+ ms/g, 'after 5 ms')
       .replace(/http:\/\/[\w.:]+\/invitations\/[\w-]{32}/g, 'http://HOST/invitations/CODE')
       // Their IDs are random, and so is the width of the column.
       .replace(/\breq_\d+( {2,})?/g, (_, gap = '') => `req_12${gap && '  '}`)
