@@ -12,13 +12,14 @@ const TURN = sql('erasure.turn', `select pg_advisory_xact_lock(hashtextextended(
 const IS_HELD = sql('erasure.isHeld', 'select 1 from legal_hold where account_id = $1');
 const NAMED = sql('erasure.named', `select id from account where name_key = lower($1) and kind = 'user'`);
 const NAME = sql('erasure.name', `select name from account where id = $1 and kind = 'user'`);
-// A user who was deleted is known by the entry about it.
+// A user who was deleted is known by the entry about it, or, if that is archived, by texts that entries have about them.
 const KNOWN = sql(
   'erasure.known',
   `select coalesce((select name from account where id = $1 and kind = 'user'), '') as name
     where not exists (select 1 from erasure where account_id = $1)
       and (exists (select 1 from account where id = $1 and kind = 'user')
-        or exists (select 1 from audit where object_type = 'user' and object_id = $1))`,
+        or exists (select 1 from audit where object_type = 'user' and object_id = $1)
+        or exists (select 1 from audit_text where account_id = $1))`,
 );
 const ERASE = sql('erasure.erase', 'insert into erasure (account_id) values ($1) on conflict do nothing');
 // What names a person without their ID: addresses and names that they have or had, and long texts that they wrote.
