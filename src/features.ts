@@ -156,6 +156,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       reviews: reviews.reviews,
       webhooks,
       auditArchive: audit.archive,
+      retainAudit: audit.retain,
       flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */

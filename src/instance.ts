@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { endAssignmentsOfLeavers } from './authz/places/end-assignments.store.ts';
@@ -196,6 +197,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     features.sweepIssuedTokens().catch((error) => log.warn({ err: error }, 'issued tokens were not swept'));
     features.finishErasures().catch((error) => log.warn({ err: error }, 'an erasure was not finished'));
     features.sweepRequests().catch((error) => log.warn({ err: error }, 'old access requests were not swept'));
+    features.retainAudit(new Date()).catch((error) => log.error({ err: error }, 'the audit log was not archived'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
     features.reviews.settleDue().catch((error) => log.warn({ err: error }, 'reviews that are due were not closed'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
@@ -230,6 +232,13 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
       const advice = 'set OIDC_PROVIDERS, or add or enable a provider while PASSWORDS is on';
       const why = 'because there is no provider that is enabled';
       throw new AppError('invalid', `PASSWORDS=off would lock everybody out, ${why}: ${advice}`);
+    }
+    const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: archive } = config;
+    if (keep && archive && !statSync(archive, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new AppError(
+        'invalid',
+        `AUDIT_ARCHIVE must be a folder that exists, for what AUDIT_RETENTION archives: ${archive}`,
+      );
     }
     if (isMarketplace) await marketplace.prepare();
     await app.listen({ host: config.HOST, port: config.PORT });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import type { Judge } from '../authz/judge.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
@@ -7,6 +8,9 @@ import { createArchiveReading } from './archive/archive-file.ts';
 import { readArchiveLine } from './archive/archive-line.rows.ts';
 import { createAuditArchiveStore } from './archive/audit-archive.store.ts';
 import { createAuditArchive } from './archive/audit-archive.ts';
+import { filePlace } from './archive/file-place.ts';
+import { createRetentionStore } from './archive/retention.store.ts';
+import { createRetention } from './archive/retention.ts';
 import { createSegmentSigner } from './archive/segment.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { createAuditStore } from './audit.store.ts';
@@ -22,7 +26,7 @@ import { verificationRoutes } from './verification.routes.ts';
 import { createVerificationStore } from './verification.store.ts';
 import { createVerification } from './verification.ts';
 
-export function wireAudit({ db, keys, log, metrics, revisions, baseUrl }: Infrastructure, judge: Judge) {
+export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }: Infrastructure, judge: Judge) {
   metrics.stored('atrium_audit_bytes', 'Size of the audit log, with its indexes.', () => auditSize(db.query));
   const denials = createDenials({
     store: createDenialStore(revisions.write),
@@ -38,6 +42,16 @@ export function wireAudit({ db, keys, log, metrics, revisions, baseUrl }: Infras
     reading: createArchiveReading(readArchiveLine),
     deployment: baseUrl,
   });
+  const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: folder } = config;
+  const retention =
+    keep &&
+    folder &&
+    createRetention({
+      store: createRetentionStore(db),
+      ...{ archive, keep },
+      placeFor: (name) => filePlace(join(folder, name)),
+      onArchived: (name, { entries, logs }) => log.info({ archive: name, entries, logs }, 'the audit log was archived'),
+    });
   const verification = createVerification({
     segmentSigner,
     store: createVerificationStore(db),
@@ -56,6 +70,8 @@ export function wireAudit({ db, keys, log, metrics, revisions, baseUrl }: Infras
     },
     verification,
     archive: { ...archive, organizationNamed: audit.organizationNamed, settle: () => denials.flush(new Date()) },
+    /** Archives what is older than it is to be kept, if that is due. */
+    retain: async (now: Date) => await (retention || undefined)?.run(now),
     /** What segments are verified with. */
     segmentKey: { id: segmentSigner.keyId, publicKey: segmentSigner.publicKey },
     denials,

@@ -71,7 +71,7 @@ export interface ArchiveOutcome {
   readonly sha256: string;
 }
 
-export type Archive = ReturnType<typeof createAuditArchive>;
+export type AuditArchive = ReturnType<typeof createAuditArchive>;
 
 /** In one transaction: it is over before others have waited for long. */
 export const SEGMENT_ENTRIES = 20_000;

@@ -75,6 +75,9 @@ function contradictions(config: Config, env: Environment): string[] {
   if (config.OPENFGA_URL && config.DATABASE_URL && config.DATABASE_POOL < 2) {
     faults.push('OPENFGA_URL needs a DATABASE_POOL of at least 2, because publishing takes one for itself');
   }
+  if (config.AUDIT_RETENTION && !config.AUDIT_ARCHIVE) {
+    faults.push('AUDIT_RETENTION needs AUDIT_ARCHIVE: entries are removed only after they were archived');
+  }
   if (config.MARKETPLACE_EVENTS_URL && !config.MARKETPLACE_EVENTS_SECRET) {
     faults.push('MARKETPLACE_EVENTS_URL needs MARKETPLACE_EVENTS_SECRET to sign with');
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { periodBefore, readPeriod } from '../period.ts';
 import { databaseUrlsOf } from './database-url.ts';
 
 /** One row of the table of settings. */
@@ -149,6 +150,21 @@ export const days = setting('whole numbers from 0 to 365, separated by commas', 
     throw new Error('must be whole numbers from 0 to 365, separated by commas');
   }
   return [...new Set(list.map(Number))].sort((a, b) => b - a);
+});
+
+/** No month has fewer days. */
+const SHORTEST_PERIOD_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export const period = setting('an ISO 8601 period of at least P30D, such as P1Y or P400D', (value) => {
+  const found = readPeriod(value);
+  if (!found) throw new Error('must be an ISO 8601 period, such as P1Y or P400D');
+  // After the shortest month.
+  const march = new Date(Date.UTC(2026, 2, 1));
+  if (march.getTime() - periodBefore(found, march).getTime() < SHORTEST_PERIOD_DAYS * DAY_MS) {
+    throw new Error(`must be at least P${SHORTEST_PERIOD_DAYS}D`);
+  }
+  return found;
 });
 
 export const port = whole(0, 65535);

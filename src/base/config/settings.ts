@@ -8,6 +8,7 @@ import {
   networks,
   oneOf,
   origins,
+  period,
   port,
   proxies,
   ratio,
@@ -159,6 +160,11 @@ export const SETTINGS = {
     '7',
     'Days for which events are kept for webhooks, to be sent again. Deliveries are listed for 30 days.',
   ),
+  AUDIT_RETENTION: period(
+    undefined,
+    'For how long entries of the audit log are kept in the database. Once a day, older ones are moved to AUDIT_ARCHIVE. By default, all are kept for ever.',
+  ),
+  AUDIT_ARCHIVE: text(undefined, 'Folder for the archives of AUDIT_RETENTION. It must exist.'),
   BUS_URL: urls('nats', 'tls')(
     'nats://127.0.0.1:4222',
     'URL at which clients reach the message bus. If it is a cluster, that of each server.',
