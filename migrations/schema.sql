@@ -290,6 +290,13 @@ create table audit_plain (
   constraint audit_plain_id_check CHECK ((id = 1))
 );
 
+create table audit_retention (
+  id integer not null default 1,
+  day date not null,
+  constraint audit_retention_pkey PRIMARY KEY (id),
+  constraint audit_retention_id_check CHECK ((id = 1))
+);
+
 create table audit_segment (
   organization_id bigint not null,
   first_id bigint not null,
