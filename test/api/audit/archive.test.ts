@@ -15,7 +15,7 @@ import { openCliProcess } from '../../support/server/cli.ts';
 import { COUNTED_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
-import { addMember, makeOrganization, makePerson } from '../../support/world/people.ts';
+import { makeOrganization, makePerson } from '../../support/world/people.ts';
 
 const HOUR = 3_600_000;
 
@@ -371,42 +371,6 @@ for (const driver of COUNTED_DRIVERS) {
         Number(entries) + (await exported()).trimEnd().split('\n').length,
         whole.trimEnd().split('\n').length,
       );
-    });
-
-    it(`An archive does not contain what identifies a person, and still shows them after a restore, on ${driver}`, async () => {
-      const { org, owner, moment, change } = await makeLog();
-      const person = await makePerson(atrium);
-      await addMember(atrium.instance, BigInt(org.team('Viewers')), person.id);
-      const removed = await root('DELETE', `/orgs/${org.name}/members/${person.name}`);
-      assert.equal(removed.status, 204, removed.text);
-      await change('last');
-      const path = file(`people-${org.name}.ndjson`);
-      await command('archive', '--before', await moment(), '--to', path, '--org', org.name);
-      const text = readFileSync(path, 'utf8');
-      for (const { name } of [person, owner]) assert.ok(!text.includes(name), name);
-      await command('restore', path);
-      assert.match((await root('GET', `/admin/audit?org=${org.name}`)).text, new RegExp(person.name));
-    });
-
-    it(`A person whose entries are archived can be erased, and a restore shows nothing of them, on ${driver}`, async () => {
-      const { org, moment, change } = await makeLog();
-      const person = await makePerson(atrium);
-      await addMember(atrium.instance, BigInt(org.team('Viewers')), person.id);
-      assert.equal((await root('DELETE', `/orgs/${org.name}/members/${person.name}`)).status, 204);
-      assert.equal((await root('DELETE', `/admin/users/${person.name}`)).status, 204);
-      await change('last');
-      const path = file(`erased-${org.name}.ndjson`);
-      const argv = ['--before', await moment(), '--to', path, '--org', org.name, '--org', '0'];
-      await command('archive', ...argv);
-      const erased = await root('DELETE', `/admin/users/id:${person.id}?erase=true`);
-      assert.equal(erased.status, 204, erased.text);
-      await command('restore', path);
-      for (const log of [org.name, '0']) {
-        const { text } = await root('GET', `/admin/audit/export?org=${log}`);
-        assert.ok(!text.includes(person.name), log);
-        assert.match(text, new RegExp(`erased user ${person.id}`));
-        assert.equal((await root('GET', `/admin/audit/verify?from=beginning&org=${log}`)).body.ok, true);
-      }
     });
   });
 }
