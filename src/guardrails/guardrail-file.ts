@@ -27,9 +27,16 @@ export interface GuardrailsNow {
   readonly names: ReadonlyMap<string, string>;
 }
 
+/** A guardrail as a file says it. */
+export type FileGuardrail = GuardrailInput & {
+  readonly name: string;
+  /** Its name before. */
+  readonly was?: string | undefined;
+};
+
 /** A guardrail from a file, or why it cannot be stored. It may be stored already, about something that is gone. */
 export interface WantedGuardrail {
-  readonly input: GuardrailInput & { readonly name: string };
+  readonly input: FileGuardrail;
   readonly outcome: { readonly draft: GuardrailDraft } | { readonly fault: unknown };
 }
 
@@ -50,7 +57,7 @@ export interface GuardrailChange {
 type Fault = (field: string, message: string) => void;
 type Fields = Readonly<Record<string, unknown>>;
 
-const KEYS = ['name', 'description', 'enforce', ...GUARDRAIL_KINDS];
+const KEYS = ['name', 'was', 'description', 'enforce', ...GUARDRAIL_KINDS];
 const STATEMENT_KEYS = ['users', 'robots', 'team', 'count', 'relation', 'object'];
 const OBJECT_KEYS = ['type', 'id', 'name'];
 
@@ -78,7 +85,7 @@ export function entryOf(guardrail: GuardrailDraft, names: ReadonlyMap<string, st
 }
 
 /** Reads parsed JSON or YAML. Nothing unknown is ignored, because it may be a typo. */
-export function readGuardrail(given: unknown, path: string, fault: Fault): GuardrailInput & { name: string } {
+export function readGuardrail(given: unknown, path: string, fault: Fault): FileGuardrail {
   const fields = fieldsOf(given);
   if (!fields) fault(path, 'must be a guardrail with a name');
   const entry = fields ?? {};
@@ -90,6 +97,7 @@ export function readGuardrail(given: unknown, path: string, fault: Fault): Guard
   if (fields && kinds.length !== 1) fault(path, `must have exactly one of ${GUARDRAIL_KINDS.join(', ')}`);
   return {
     name: name ?? '',
+    was: textIn(entry, path, 'was', fault),
     description: textIn(entry, path, 'description', fault) ?? '',
     enforce: flagIn(entry, path, fault),
     statement: kind && { kind, ...readStatement(entry[kind], `${path}.${kind}`, fault) },
@@ -155,7 +163,7 @@ function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** Guardrails are matched by name, ignoring case. Undefined if the file says nothing about guardrails. */
+/** Guardrails are matched by name, ignoring case, or by their former name. */
 export function planGuardrails(
   { guardrails, names }: GuardrailsNow,
   wanted: readonly WantedGuardrail[],
@@ -165,12 +173,21 @@ export function planGuardrails(
   const creates: GuardrailDraft[] = [];
   const updates: { current: Guardrail; next: GuardrailDraft }[] = [];
   let unchanged = 0;
-  const seen = new Set<string>();
+  const [seen, taken] = [new Set<string>(), new Set<Guardrail>()];
   for (const [place, { input, outcome }] of wanted.entries()) {
     const key = input.name.toLowerCase();
     if (seen.has(key)) throw new AppError('malformed', `two guardrails are called ${JSON.stringify(input.name)}`);
     seen.add(key);
-    const current = known.get(key);
+    const former = input.was === undefined ? undefined : known.get(input.was.toLowerCase());
+    const current = known.get(key) ?? former;
+    if (former && current !== former) {
+      const names = `both ${JSON.stringify(input.name)} and ${JSON.stringify(input.was)} exist`;
+      throw aboutGuardrail(input.name, place, new AppError('malformed', names));
+    }
+    if (current && taken.has(current)) {
+      throw new AppError('malformed', `two guardrails are ${JSON.stringify(current.name)}`);
+    }
+    if (current) taken.add(current);
     // What it names may be gone, and then cannot be found by its name any more.
     if (current && isWritten(current, names, input)) unchanged++;
     else if ('fault' in outcome) throw aboutGuardrail(input.name, place, outcome.fault);
@@ -178,7 +195,7 @@ export function planGuardrails(
     else if (isSame(current, outcome.draft)) unchanged++;
     else updates.push({ current, next: outcome.draft });
   }
-  const others = guardrails.filter(({ name }) => !seen.has(name.toLowerCase()));
+  const others = guardrails.filter((guardrail) => !taken.has(guardrail));
   return {
     creates,
     updates,

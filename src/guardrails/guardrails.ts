@@ -11,7 +11,7 @@ import { isRobotPrincipal, type Principal, principalOf, subjectOfPrincipal } fro
 import { type Once, onceFor } from '../changes/write.ts';
 import { readOrganization } from '../simulation/organization-copy.ts';
 import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Violations } from './guardrail.ts';
-import type { WantedGuardrail } from './guardrail-file.ts';
+import type { FileGuardrail, WantedGuardrail } from './guardrail-file.ts';
 import { type GuardrailInput, type Reference, type References, readDraft } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';
 import { violationsAmong } from './violations.ts';
@@ -140,7 +140,7 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
   async function read(
     organizationId: bigint,
     callerId: bigint,
-    inputs: readonly (GuardrailInput & { readonly name: string })[],
+    inputs: readonly FileGuardrail[],
   ): Promise<WantedGuardrail[]> {
     const wanted: WantedGuardrail[] = [];
     for (const input of inputs) {

@@ -1,5 +1,5 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
-import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
+import type { FileGuardrail } from '../guardrails/guardrail-file.ts';
 import type { RuleInput } from '../requests/request-rules.ts';
 import type { AssignmentEntry } from '../roles/assignment-entry.ts';
 import { API_VERSION, KIND, type RoleEntry, readDocument } from '../roles/role-document.ts';
@@ -47,7 +47,7 @@ export interface OrganizationDocument {
   readonly roles: Section<RoleEntry> | undefined;
   readonly assignments: Section<AssignmentEntry> | undefined;
   readonly robots: Section<RobotEntry> | undefined;
-  readonly guardrails: Section<GuardrailInput & { readonly name: string }> | undefined;
+  readonly guardrails: Section<FileGuardrail> | undefined;
   /** In the order in which they are tried, so always whole. */
   readonly requestRules: readonly RuleInput[] | undefined;
   readonly tokenPolicy: TokenPolicyEntry | undefined;

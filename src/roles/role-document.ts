@@ -1,7 +1,6 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
 import { mapInSlices } from '../base/scheduling/slices.ts';
-import { type GuardrailEntry, readGuardrail } from '../guardrails/guardrail-file.ts';
-import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
+import { type FileGuardrail, type GuardrailEntry, readGuardrail } from '../guardrails/guardrail-file.ts';
 import { type AssignmentEntry, isDateTime, readAssignmentEntry } from './assignment-entry.ts';
 import { CATALOG } from './catalog.ts';
 import type { RoleDraft } from './roles.ts';
@@ -13,7 +12,7 @@ export interface RoleDocument {
   /** Besides the teams of roles. Without it, the file says nothing about them. */
   readonly assignments?: readonly AssignmentEntry[] | undefined;
   /** Without it, the file says nothing about guardrails. */
-  readonly guardrails?: readonly (GuardrailInput & { readonly name: string })[] | undefined;
+  readonly guardrails?: readonly FileGuardrail[] | undefined;
 }
 
 /** The same as it is written: everything is named. */

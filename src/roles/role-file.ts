@@ -8,6 +8,7 @@ import { mapInSlices, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import {
   entryOf,
+  type FileGuardrail,
   type GuardrailChange,
   type GuardrailPlan,
   guardrailWords,
@@ -17,7 +18,6 @@ import {
   requireRoomForGuardrails,
   type WantedGuardrail,
 } from '../guardrails/guardrail-file.ts';
-import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
 import type { AssignmentFile } from './assignment-file.ts';
 import {
   type AssignmentPlan,
@@ -100,7 +100,7 @@ export interface GuardrailReader {
 
 type FileLimits = RoleLimits &
   Pick<Limits, 'guardrailsPerOrganization' | 'assignmentsPerOrganization' | 'assignmentsPerPrincipal'>;
-type Inputs = readonly (GuardrailInput & { readonly name: string })[];
+type Inputs = readonly FileGuardrail[];
 
 export type RoleFile = ReturnType<typeof createRoleFile>;
 

@@ -168,6 +168,31 @@ for (const driver of API_DRIVERS) {
       assert.match((await plan(pruned)).body.warnings.join(), /"newer" looks like "network"/);
     });
 
+    it(`A guardrail keeps its ID under a new name on ${driver}`, async () => {
+      const rule = '{ users: [cat], relation: can_delete, object: { type: organization } }';
+      const file = (names: string) => `${HEAD}guardrails: [{ ${names}, never: ${rule} }]\n`;
+      assert.equal((await apply(file('name: closed'))).status, 200);
+      const list = async () => (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
+      const find = async (wanted: string) =>
+        (await list()).find(({ name }: { name: string }) => name === wanted) as { id: number } | undefined;
+      const before = await find('closed');
+      const renamed = file('name: shut, was: closed');
+      assert.deepEqual((await apply(renamed)).body.changes, [
+        { section: 'guardrails', name: 'shut', kind: 'update', words: ['name "closed" → "shut"'] },
+      ]);
+      assert.deepEqual([(await find('shut'))?.id, await find('closed')], [before?.id, undefined]);
+      assert.deepEqual((await apply(renamed)).body.changes, [], 'done already');
+      await apply(file('name: closed'));
+      const both = await apply(renamed);
+      assert.deepEqual(
+        [both.status, both.body.message.includes('both "shut" and "closed" exist')],
+        [422, true],
+        both.text,
+      );
+      const twice = `${HEAD}guardrails: [{ name: a, was: shut, never: ${rule} }, { name: shut, never: ${rule} }]\n`;
+      assert.equal((await apply(twice)).status, 422);
+    });
+
     it(`Rights are those before the file: a file gives its author nothing to give on ${driver}`, async () => {
       const { name: holder } = await makeHolder(atrium, [
         ...['edit', 'view members', 'create teams', 'manage team members', 'create roles'].map(orgPermission),
