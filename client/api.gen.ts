@@ -464,6 +464,20 @@ export type AuditEntryText = {
   readonly text?: string;
 };
 
+/** How many entries an audit log has, by time. */
+export type AuditHistogram = {
+  /** When the first span begins: spans are whole, so it can be earlier than asked for. */
+  readonly since: string;
+  /** When the last span ends. */
+  readonly until: string;
+  /** How long each span is. The shortest of which at most 100 are needed. */
+  readonly span_seconds: number;
+  /** How many entries each span has, the oldest first. */
+  readonly counts: readonly number[];
+  /** Only if there are too many entries: the time of the oldest one that was counted, of the newest 50000. */
+  readonly counted_since?: string;
+};
+
 /** A part of an audit log, newest entry first. */
 export type AuditPage = {
   /** The entries of this page. */
@@ -5670,6 +5684,26 @@ export interface Operations {
     };
     answer: string;
   };
+  /** Count the audit entries of the whole deployment by time, the last 30 days by default */
+  'GET /admin/audit/histogram': {
+    input: {
+      query?: {
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
+        actor?: Text | undefined;
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
+        action?: Text | undefined;
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
+        object?: Text | undefined;
+        /** Only entries from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only entries before this time (RFC 3339). */
+        until?: Text | undefined;
+        /** Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment. */
+        org?: Text | undefined;
+      };
+    };
+    answer: AuditHistogram;
+  };
   /** Verify the audit log of the deployment itself, or of any organization or account */
   'GET /admin/audit/verify': {
     input: {
@@ -7412,6 +7446,28 @@ export interface Operations {
       };
     };
     answer: string;
+  };
+  /** Count the audit entries of an organization by time, the last 30 days by default */
+  'GET /orgs/{org}/audit/histogram': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      query?: {
+        /** Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator. */
+        actor?: Text | undefined;
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
+        action?: Text | undefined;
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
+        object?: Text | undefined;
+        /** Only entries from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only entries before this time (RFC 3339). */
+        until?: Text | undefined;
+      };
+    };
+    answer: AuditHistogram;
   };
   /** Verify the audit log of an organization: every entry must follow from the previous one */
   'GET /orgs/{org}/audit/verify': {

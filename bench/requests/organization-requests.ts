@@ -336,6 +336,11 @@ export const ORGANIZATION_REQUESTS: Requests = {
   ],
   'GET /api/v1/orgs/:org/audit/actions': get('counted in 100,000 entries', '/orgs/acme/audit/actions'),
   'GET /api/v1/admin/audit/actions': get('counted in all entries', '/admin/audit/actions', 'root'),
+  'GET /api/v1/orgs/:org/audit/histogram': [
+    get('of 100,000 entries', '/orgs/acme/audit/histogram'),
+    get('of one action', '/orgs/acme/audit/histogram?action=team.'),
+  ],
+  'GET /api/v1/admin/audit/histogram': get('of all entries', '/admin/audit/histogram', 'root'),
   'GET /api/v1/user/audit': get('the largest page', '/user/audit?limit=200'),
   'GET /api/v1/user/export': {
     as: 'GET /api/v1/orgs/:org/audit/export',

@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
   'GET /api/v1/admin/audit': 'listAuditEntries',
   'GET /api/v1/admin/audit/actions': 'countAuditActions',
+  'GET /api/v1/admin/audit/histogram': 'countAuditEntries',
   'GET /api/v1/admin/audit/export': 'exportAuditLog',
   'GET /api/v1/admin/factors': 'listFactorHolders',
   'GET /api/v1/admin/orgs': 'listAllOrganizations',
@@ -181,6 +182,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'DELETE /api/v1/orgs/:org': 'deleteOrganization',
   'GET /api/v1/orgs/:org/audit': 'listOrganizationAuditEntries',
   'GET /api/v1/orgs/:org/audit/actions': 'countOrganizationAuditActions',
+  'GET /api/v1/orgs/:org/audit/histogram': 'countOrganizationAuditEntries',
   'GET /api/v1/orgs/:org/audit/export': 'exportOrganizationAuditLog',
   'GET /api/v1/orgs/:org/audit/verify': 'verifyOrganizationAuditLog',
   'GET /api/v1/admin/audit/verify': 'verifyAuditLog',

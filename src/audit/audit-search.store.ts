@@ -2,6 +2,7 @@ import { type Db, type Statement, sql } from '../db/db.ts';
 import { createFilters, type Filters } from '../db/filters.ts';
 import { AUDIT_COLUMNS, type EntryRow, toAuditRows } from './audit.rows.ts';
 import type { AuditSearch, AuditStore, Found, Order, Place } from './audit.ts';
+import type { Spans } from './spans.ts';
 
 /**
  * Pages of the audit log.
@@ -47,7 +48,7 @@ const VALUES = {
 type Column = keyof typeof VALUES;
 type Search = AuditSearch & { readonly actions?: readonly string[] | undefined };
 
-export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pick<AuditStore, 'list'> {
+export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pick<AuditStore, 'list' | 'countSpans'> {
   return {
     async list(given, order, after, limit) {
       const actions = await actionsOf(given);
@@ -58,6 +59,18 @@ export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pi
       return page.isWhole || rows.length === limit
         ? { rows }
         : { rows, reached: await endOf(search, order, after, rows) };
+    },
+    async countSpans(given, spans, most) {
+      const actions = await actionsOf(given);
+      if (actions?.length === 0 || spans.count === 0) return { counts: new Map() };
+      const { statement, values } = countOf({ ...given, actions }, spans, most);
+      const rows = await db.query<SpanRow>(statement, values);
+      const walked = rows.reduce((sum, row) => sum + row.walked, 0);
+      const oldest = Math.min(...rows.map(({ oldest }) => oldest.getTime()));
+      return {
+        counts: new Map(rows.map(({ span, count }) => [Number(span), count])),
+        reached: walked < most ? undefined : new Date(oldest),
+      };
     },
   };
 
@@ -93,9 +106,7 @@ function pageOf(search: Search, order: Order, after: Place | undefined, limit: n
   const walk = walkFor(search);
   const filters = createFilters(limit);
   const { where, ordered, name } = walked(filters, walk, search, order, after);
-  const rest = (Object.keys(VALUES) as Column[]).filter(
-    (column) => VALUES[column].of(search) !== undefined && !walk.columns.some(([one]) => one === column),
-  );
+  const rest = restOf(search, walk);
   if (walk.columns.some(([, isEach]) => isEach)) {
     const each = filters.place(search.actions);
     const time = order === 'newest first' ? 'at desc, id desc' : 'at, id';
@@ -109,11 +120,7 @@ function pageOf(search: Search, order: Order, after: Place | undefined, limit: n
     const text = `select ${AUDIT_COLUMNS} from audit a where ${where} order by ${ordered} limit $1`;
     return { statement: sql(name, text), values: filters.values, isWhole: true };
   }
-  const conditions = rest.map((column) =>
-    column === 'action'
-      ? `a.action = any(${filters.place(search.actions)}::text[])`
-      : `a.${column} = ${filters.place(VALUES[column].of(search))}`,
-  );
+  const conditions = conditionsOf(rest, search, filters);
   const text = `select ${AUDIT_COLUMNS} from (select a.* from audit a where ${where} order by ${ordered} limit ${maxWalk}) a
     where ${conditions.join(' and ')} order by ${ordered} limit $1`;
   return {
@@ -123,12 +130,53 @@ function pageOf(search: Search, order: Order, after: Place | undefined, limit: n
   };
 }
 
+interface SpanRow {
+  readonly span: bigint;
+  readonly count: number;
+  readonly walked: number;
+  readonly oldest: Date;
+}
+
+/** What the index does not tell is compared with the entries of the walk, which all count as walked. */
+function countOf(search: Search, { seconds, origin }: Spans, most: number): Omit<Page, 'isWhole'> {
+  const walk = walkFor(search);
+  const filters = createFilters(most);
+  const { where, ordered, name } = walked(filters, walk, search, 'newest first', undefined);
+  const isEach = walk.columns.some(([, each]) => each);
+  const from = isEach
+    ? `(select p.* from unnest(${filters.place(search.actions)}::text[]) as k (action) cross join lateral (
+          select a.* from audit a where ${where} order by ${ordered} limit $1) p order by at desc, id desc limit $1)`
+    : `(select a.* from audit a where ${where} order by ${ordered} limit $1)`;
+  const rest = restOf(search, walk);
+  const conditions = conditionsOf(rest, search, filters);
+  const matching = conditions.length === 0 ? '' : ` filter (where ${conditions.join(' and ')})`;
+  const text = `select floor((extract(epoch from a.at) - ${filters.place(origin)}::float8) / ${filters.place(seconds)}::float8)::bigint as span,
+      (count(*)${matching})::integer as count, count(*)::integer as walked, min(a.at) as oldest
+    from ${from} a group by 1`;
+  return { statement: sql([name, ...wordsOf(rest), 'spans'].join('.'), text), values: filters.values };
+}
+
 /** The last entry of the longest walk. */
 function lastOf(search: Search, order: Order, after: Place | undefined, maxWalk: number): Omit<Page, 'isWhole'> {
   const filters = createFilters();
   const { where, ordered, name } = walked(filters, walkFor(search), search, order, after);
   const text = `select ${AUDIT_COLUMNS} from audit a where ${where} order by ${ordered} offset ${maxWalk - 1} limit 1`;
   return { statement: sql(`${name}.end${maxWalk}`, text), values: filters.values };
+}
+
+/** What is searched for and the index of the walk does not tell. */
+function restOf(search: Search, walk: Walk): readonly Column[] {
+  return (Object.keys(VALUES) as Column[]).filter(
+    (column) => VALUES[column].of(search) !== undefined && !walk.columns.some(([one]) => one === column),
+  );
+}
+
+function conditionsOf(rest: readonly Column[], search: Search, { place }: Filters): readonly string[] {
+  return rest.map((column) =>
+    column === 'action'
+      ? `a.action = any(${place(search.actions)}::text[])`
+      : `a.${column} = ${place(VALUES[column].of(search))}`,
+  );
 }
 
 function walkFor({ organizationId, actorId, objectType, objectId, actions }: Search): Walk {

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { AppError } from '../base/errors.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
-import { documentedSchema, Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
+import { Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
 import { ShownActor } from '../http/wire/shown-actor.ts';
-import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
+import { type Audit, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import { auditLine } from './audit-line.view.ts';
+import { AuditFilters, OrganizationFilter, optionalText, readQuestion } from './audit-question.view.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 import { ocsfEvent } from './ocsf-event.view.ts';
 
@@ -17,20 +17,8 @@ const MAX_LIMIT = 200;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8';
 
-const text = (description: string) => Type.Optional(documentedSchema(Type.String({ description }), { minLength: 1 }));
-const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
-
-const Filters = {
-  actor: text(
-    'Who made the change: a login name, an account ID (also of a deleted account), or robot: and the name or ID of a robot, such as robot:deploy. 0 is the server. What an administrator does for another user is found under the administrator.',
-  ),
-  action: text('What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create.'),
-  object: text('What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects.'),
-  since: time('Only entries from this time on (RFC 3339).'),
-  until: time('Only entries before this time (RFC 3339).'),
-};
 const ExportQuery = Type.Object({
-  ...Filters,
+  ...AuditFilters,
   format: Type.Optional(
     Type.Enum(['json', 'ocsf'], {
       description:
@@ -39,13 +27,12 @@ const ExportQuery = Type.Object({
   ),
 });
 const PageQuery = Type.Object({
-  ...Filters,
-  cursor: text('The next_cursor of the previous page.'),
+  ...AuditFilters,
+  cursor: optionalText('The next_cursor of the previous page.'),
   limit: Type.Optional(wholeNumber(`Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.`)),
 });
-const org = text('Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment.');
-const AdminExportQuery = Type.Object({ ...ExportQuery.properties, org });
-const AdminPageQuery = Type.Object({ ...PageQuery.properties, org });
+const AdminExportQuery = Type.Object({ ...ExportQuery.properties, org: OrganizationFilter });
+const AdminPageQuery = Type.Object({ ...PageQuery.properties, org: OrganizationFilter });
 const OrgPath = Type.Object({ org: Type.String() });
 
 const State = Type.Unsafe<unknown>({ description: 'State before or after the change. Null if there is none.' });
@@ -274,7 +261,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
         summary: `Count the audit entries of the whole deployment by action, of the last ${COUNTED_DAYS} days`,
         tags,
         extension,
-        querystring: Type.Object({ org }),
+        querystring: Type.Object({ org: OrganizationFilter }),
         response: { 200: Actions },
       },
     },
@@ -364,26 +351,4 @@ async function* lines(
     const nameOf = await namesOf(rows);
     yield rows.map((row) => `${write(row, nameOf)}\n`).join('');
   }
-}
-
-function readQuestion(query: Static<typeof PageQuery>): AuditQuestion {
-  const { actor, action, object, cursor } = query;
-  return {
-    actor,
-    action,
-    object,
-    cursor,
-    since: readTime('since', query.since),
-    until: readTime('until', query.until),
-  };
-}
-
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** Nothing was recorded before 1970, and the database does not accept every year that JavaScript does. */
-function readTime(name: string, given: string | undefined): Date | undefined {
-  if (given === undefined) return undefined;
-  const ms = Date.parse(given);
-  if (Number.isNaN(ms)) throw new AppError('invalid', `${name} must be an RFC 3339 time`);
-  return new Date(Math.min(Math.max(0, ms), LAST_MS));
 }

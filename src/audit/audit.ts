@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
 import type { KnownTexts } from '../changes/personal-texts.ts';
 import { principalOfRobot, robotNamedIn } from '../changes/principal.ts';
+import { beginOf, type Spans, spansOf } from './spans.ts';
 
 /** One row of the audit log. `before` and `after` are exactly the text that was hashed, but for personal texts. */
 export interface AuditRow {
@@ -83,12 +84,30 @@ export interface AuditStore {
     organizationId: bigint | undefined,
   ): Promise<{ readonly before: Date; readonly lastHash: Buffer | undefined } | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
+  /** How many entries each span has, of the newest `most` that a walk finds. Spans without any are left out. */
+  countSpans(search: AuditSearch, spans: Spans, most: number): Promise<Counted>;
   /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
   countActions(
     organizationId: bigint | undefined,
     since: Date,
     actions: readonly AuditAction[],
   ): Promise<{ readonly action: AuditAction; readonly count: number }[]>;
+}
+
+export interface Counted {
+  /** By the number of the span. */
+  readonly counts: ReadonlyMap<number, number>;
+  /** Absent if all entries were counted; else the time of the oldest one that was. */
+  readonly reached?: Date | undefined;
+}
+
+/** How many entries there were, span by span. */
+export interface Histogram {
+  readonly since: Date;
+  readonly until: Date;
+  readonly seconds: number;
+  readonly counts: readonly number[];
+  readonly reached?: Date | undefined;
 }
 
 export interface ActionCount {
@@ -101,6 +120,9 @@ export type Audit = ReturnType<typeof createAudit>;
 
 const DAY_MS = 86_400_000;
 export const COUNTED_DAYS = 90;
+export const HISTOGRAM_DAYS = 30;
+/** A histogram is of the newest so many. */
+export const MAX_COUNTED = 50_000;
 const BATCH = 250;
 const MAX_ID = 2n ** 63n - 1n;
 
@@ -109,7 +131,23 @@ const MAX_ID = 2n ** 63n - 1n;
  * but not written yet.
  */
 export function createAudit(store: AuditStore, settle: () => Promise<void>) {
-  return { page, organizationNamed, rows, actions };
+  return { page, organizationNamed, rows, actions, histogram };
+
+  /** The last 30 days, unless the question is about another range. */
+  async function histogram(organizationId: bigint | undefined, question: AuditQuestion, now: Date): Promise<Histogram> {
+    const until = question.until ?? now;
+    const since = question.since ?? new Date(until.getTime() - HISTOGRAM_DAYS * DAY_MS);
+    const search = await searchFor(organizationId, { ...question, since, until });
+    const spans = spansOf(since, until);
+    const { counts, reached } = await store.countSpans(search, spans, MAX_COUNTED);
+    return {
+      since: beginOf(spans, 0),
+      until: beginOf(spans, spans.count),
+      seconds: spans.seconds,
+      counts: Array.from({ length: spans.count }, (_, place) => counts.get(spans.first + place) ?? 0),
+      reached,
+    };
+  }
 
   /** What happened of late, by the name of the action. */
   async function actions(organizationId: bigint | undefined, now: Date): Promise<ActionCount[]> {

@@ -20,6 +20,7 @@ import { createCheckpointSigner } from './checkpoint.ts';
 import { denialOf } from './denials/denials.routes.ts';
 import { createDenialStore } from './denials/denials.store.ts';
 import { createDenials } from './denials/denials.ts';
+import { histogramRoutes } from './histogram.routes.ts';
 import { createObjectNameStore } from './object-names.store.ts';
 import { createObjectNames } from './object-names.ts';
 import { verificationRoutes } from './verification.routes.ts';
@@ -66,6 +67,7 @@ export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }
   return {
     mount(scope: Scope): void {
       auditRoutes(scope, audit, namesFor);
+      histogramRoutes(scope, audit);
       verificationRoutes(scope, verification, audit, cursors);
     },
     verification,

@@ -125,7 +125,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     assert.match(await page.locator('tbody tr').first().innerText(), /organization\.create.*globex/s);
     await go('/me/audit');
     await page.getByRole('heading', { name: 'My activity' }).waitFor();
-    await page.getByLabel('Who').waitFor();
+    await page.getByRole('combobox', { name: 'Who' }).waitFor();
     assert.deepEqual(faults, []);
   });
 

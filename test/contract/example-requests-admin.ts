@@ -138,11 +138,26 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
 
   ['listOrganizationAuditEntries', () => ({ as: 'ann', path: ORG, query: { action: 'cluster.', limit: 1 } })],
   ['countOrganizationAuditActions', () => ({ as: 'ann', path: ORG })],
+  [
+    'countOrganizationAuditEntries',
+    () => ({
+      as: 'ann',
+      path: ORG,
+      query: { action: 'role.', since: '2026-01-12T00:00:00Z', until: '2026-01-19T00:00:00Z' },
+    }),
+  ],
   ['exportOrganizationAuditLog', () => ({ as: 'ann', path: ORG, query: { action: 'cluster.delete' } })],
   ['verifyOrganizationAuditLog', () => ({ as: 'ann', path: ORG })],
   ['verifyAuditLog', () => ({ as: 'root' })],
   ['listAuditEntries', () => ({ as: 'root', query: { action: 'cluster.', limit: 1 } })],
   ['countAuditActions', () => ({ as: 'root', query: ORG })],
+  [
+    'countAuditEntries',
+    () => ({
+      as: 'root',
+      query: { ...ORG, action: 'role.', since: '2026-01-12T00:00:00Z', until: '2026-01-19T00:00:00Z' },
+    }),
+  ],
   ['exportAuditLog', () => ({ as: 'root', query: { ...ORG, action: 'cluster.delete' } })],
 
   [

@@ -248,6 +248,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /admin/audit/verify': '?cursor ?from ?org',
   'GET /orgs/:org/audit/actions': 'org',
   'GET /admin/audit/actions': '?org',
+  'GET /orgs/:org/audit/histogram': 'org AUDIT',
+  'GET /admin/audit/histogram': 'AUDIT ?org',
   'GET /user/export': '',
   'GET /user/audit': 'AUDIT ?cursor ?limit',
   'GET /user/audit/export': 'AUDIT ?format:text',

@@ -245,6 +245,7 @@ export const LANES: readonly Lane[] = [
       'test/db/sweeps.test.ts',
       'test/api/audit/audit.test.ts',
       'test/api/audit/object-names.test.ts',
+      'test/api/audit/histogram.test.ts',
       'test/api/marketplace/administration.test.ts',
       'test/api/marketplace/observation.test.ts',
       'test/api/clusters/clusters.test.ts',

@@ -26,6 +26,8 @@ export interface TableProps<Row> {
   readonly sort?: { readonly by: string; readonly isDescending: boolean } | undefined;
   readonly onSort?: ((by: string, isDescending: boolean) => void) | undefined;
   readonly selected?: string | undefined;
+  /** Rows that follow each other and are in the same group have one heading above them. */
+  readonly groupOf?: ((row: Row) => string) | undefined;
   /**
    * The cells depend on nothing but their row, so a row that is the same object is not drawn again. When others take
    * their places, as after sorting, the elements stay and only their text changes.
@@ -41,7 +43,7 @@ const OVERSCAN = 10;
 const ROW_HEIGHT = 33;
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, keyOf, isPure, sort, onSort, total, hasMore, onMore } = props;
+  const { caption, columns, rows, keyOf, groupOf, isPure, sort, onSort, total, hasMore, onMore } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const [first, last] = useWindow(rows.length, body);
   const shown = rows.slice(first, last);
@@ -82,9 +84,22 @@ export function Table<Row>(props: TableProps<Row>) {
         </thead>
         <tbody ref={body}>
           {first > 0 && <Spacer rows={first} columns={columns.length} />}
-          {shown.map((row, index) => (
-            <TableRow key={isPure ? first + index : keyOf(row)} {...props} row={row} index={first + index} />
-          ))}
+          {shown.map((row, index) => {
+            const drawn = (
+              <TableRow key={isPure ? first + index : keyOf(row)} {...props} row={row} index={first + index} />
+            );
+            const before = rows[first + index - 1];
+            const group = groupOf?.(row);
+            if (group === undefined || (before !== undefined && groupOf?.(before) === group)) return drawn;
+            return [
+              <tr key={`group ${group}`} class="group-row">
+                <th colSpan={columns.length} scope="colgroup">
+                  {group}
+                </th>
+              </tr>,
+              drawn,
+            ];
+          })}
           {last < rows.length && <Spacer rows={rows.length - last} columns={columns.length} />}
         </tbody>
       </table>

@@ -15,6 +15,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   AuditAction: 'An action of the audit log, and how often it occurred.',
   AuditEntry: 'One change, or one denied request, in a log in which each entry contains the hash of the previous one.',
   AuditEntryText: 'A text of an entry that identifies a person, with the salt of its hash.',
+  AuditHistogram: 'How many entries an audit log has, by time.',
   AuditPage: 'A part of an audit log, newest entry first.',
   AuditVerdict: 'Whether the entries of an audit log are complete and unchanged.',
   AuthorizationModel: 'The types of objects and the relations that users can hold on them.',

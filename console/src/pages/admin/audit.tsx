@@ -4,7 +4,8 @@ import { together, useList, useResource } from '../../data/resource.ts';
 import type { AuditEntry } from '../../parts/entries.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page, Show } from '../../parts/page.tsx';
-import { AuditLog, useAuditFilters } from '../audit/audit-log.tsx';
+import { exportPath, useAuditFilters } from '../audit/audit-filters.tsx';
+import { AuditLog } from '../audit/audit-log.tsx';
 import { AdminOnly } from './admin-only.tsx';
 
 export function AdminAuditPage() {
@@ -22,10 +23,12 @@ const MAX_CHOICES = 50;
 function WholeLog() {
   const filters = useAuditFilters({ org: '' });
   const { org } = filters.fields;
-  const query = { ...filters.query, org: unlessEmpty(useSettled(org.value)) };
+  const asked = { ...filters.asked, org: unlessEmpty(useSettled(org.value)) };
+  const query = { ...filters.query, org: asked.org };
   const log = useKept(useList('GET /admin/audit', { query }), '');
   const orgs = useResource('GET /admin/orgs', { query: { limit: MAX_CHOICES } });
   const actions = useKept(useResource('GET /admin/audit/actions', { query: { org: query.org } }), '');
+  const histogram = useKept(useResource('GET /admin/audit/histogram', { query: asked }), '');
   const names = new Map(orgs.data?.map(({ id, name }) => [id, name]));
   const chosen = orgs.data?.some(({ name }) => name === org.value) || org.value === '' || org.value === '0';
   return (
@@ -34,14 +37,20 @@ function WholeLog() {
       within="Administration"
       lead="Everything that was changed in this deployment. Entries cannot be changed without it showing."
       isStale={log.isStale}
+      actions={
+        <a class="button plain" href={exportPath('/api/v1/admin/audit/export', asked)} download="audit.ndjson">
+          {Object.values(asked).some(Boolean) ? 'Export what is shown' : 'Export'}
+        </a>
+      }
     >
-      <Show of={together(log, orgs, actions)}>
+      <Show of={together(log, orgs, actions, histogram)}>
         {(entries) => (
           <AuditLog
             filters={filters}
             log={log}
             entries={entries}
             actions={actions.data}
+            histogram={histogram.data}
             moreFilters={
               (orgs.total ?? 0) > MAX_CHOICES || !chosen ? (
                 <TextField label="Organization" value={org} placeholder="acme, or 0 for the deployment" />

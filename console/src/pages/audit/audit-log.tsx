@@ -1,7 +1,6 @@
-import type { Signal } from '@preact/signals';
+import { batch, type Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useQueryFields } from '../../data/address.ts';
-import { unlessEmpty, useSettled } from '../../data/filters.ts';
+import { unlessEmpty } from '../../data/filters.ts';
 import { orgPath, useOrgName } from '../../data/org.ts';
 import type { List } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
@@ -12,28 +11,12 @@ import { SelectField, TextField } from '../../parts/field.tsx';
 import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { When } from '../../parts/when.tsx';
+import { relativeTime } from '../../parts/when.tsx';
 import { TYPES } from '../access/object-picker.tsx';
+import { ActorField, type AuditFields, ObjectField, TimeField } from './audit-filters.tsx';
+import { AuditHistogram, type Histogram } from './histogram.tsx';
 import { changesIn } from './state-changes.ts';
 import './audit.css';
-
-const NO_FILTERS = { actor: '', action: '', object: '', entry: '' };
-
-/** Filters that are in the address, as the API takes them, and further ones that a page has. */
-export function useAuditFilters<More extends string = never>(more?: Readonly<Record<More, string>>) {
-  const fields = useQueryFields<keyof typeof NO_FILTERS | More>({ ...NO_FILTERS, ...more } as never);
-  const actor = useSettled(fields.actor.value);
-  const action = useSettled(fields.action.value);
-  const object = useSettled(fields.object.value);
-  return {
-    fields,
-    query: { actor: unlessEmpty(actor), action: unlessEmpty(action), object: unlessEmpty(object), limit: 50 },
-  };
-}
-
-interface Filters {
-  readonly fields: Readonly<Record<keyof typeof NO_FILTERS, Signal<string>>>;
-}
 
 interface ActionCount {
   readonly action: string;
@@ -42,11 +25,13 @@ interface ActionCount {
 }
 
 interface AuditLogProps {
-  readonly filters: Filters;
+  readonly filters: { readonly fields: AuditFields };
   readonly log: List<AuditEntry>;
   readonly entries: readonly AuditEntry[];
   /** What can be filtered by, if the server counts it for this log. */
   readonly actions?: readonly ActionCount[] | undefined;
+  /** If the server counts this log by time. */
+  readonly histogram?: Histogram | undefined;
   /** Further fields to filter by. */
   readonly moreFilters?: ComponentChildren;
   /** Columns after the time, such as the organization. */
@@ -60,9 +45,11 @@ export function AuditLog(props: AuditLogProps) {
     log,
     entries,
     actions,
+    histogram,
     moreFilters,
     moreColumns = [],
   } = props;
+  const org = useOrgName();
   const chosen = fields.entry;
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
@@ -74,10 +61,27 @@ export function AuditLog(props: AuditLogProps) {
       <div class="stack">
         <div class="filters" data-filter>
           {moreFilters}
-          <TextField label="Who" value={fields.actor} placeholder="ann, or robot:deploy" />
+          <TimeField fields={fields} />
+          <ActorField value={fields.actor} org={org} />
           <ActionField value={fields.action} actions={actions} />
-          <TextField label="Object" value={fields.object} placeholder="cluster:7" />
+          {org === '' ? (
+            <TextField label="Object" value={fields.object} placeholder="cluster:7" />
+          ) : (
+            <ObjectField value={fields.object} org={org} />
+          )}
         </div>
+        {histogram && (
+          <AuditHistogram
+            of={histogram}
+            onChoose={(since, until) => {
+              batch(() => {
+                fields.days.value = '';
+                fields.since.value = since;
+                fields.until.value = until;
+              });
+            }}
+          />
+        )}
         {entries.length === 0 ? (
           <Empty
             text={isFiltered ? 'Nothing matches these filters.' : 'Nothing has been recorded yet.'}
@@ -88,6 +92,7 @@ export function AuditLog(props: AuditLogProps) {
             caption="Audit log"
             rows={entries}
             keyOf={({ id }) => String(id)}
+            groupOf={({ at }) => dayOf(at)}
             selected={unlessEmpty(chosen.value)}
             onOpen={({ id }) => {
               chosen.value = String(id);
@@ -95,7 +100,7 @@ export function AuditLog(props: AuditLogProps) {
             hasMore={log.hasMore}
             onMore={log.loadMore}
             columns={[
-              { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
+              { key: 'at', title: 'When (UTC)', cell: ({ at }) => <Clock at={at} /> },
               ...moreColumns,
               { key: 'what', title: 'What', cell: ({ summary }) => <bdi>{summary}</bdi> },
               { key: 'action', title: 'Action', cell: ({ action }) => <code>{action}</code>, isMinor: true },
@@ -110,6 +115,27 @@ export function AuditLog(props: AuditLogProps) {
         </div>
       )}
     </div>
+  );
+}
+
+const inDays = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+function dayOf(at: string): string {
+  return inDays.format(new Date(at));
+}
+
+/** The day stands above. How long ago it was shows on hover. */
+function Clock({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={relativeTime(at)} class="mono">
+      {new Date(at).toISOString().slice(11, 19)}
+    </time>
   );
 }
 

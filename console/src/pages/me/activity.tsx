@@ -2,7 +2,8 @@ import { api } from '../../data/api.ts';
 import { useKept } from '../../data/filters.ts';
 import { useList } from '../../data/resource.ts';
 import { Show } from '../../parts/page.tsx';
-import { AuditLog, useAuditFilters } from '../audit/audit-log.tsx';
+import { useAuditFilters } from '../audit/audit-filters.tsx';
+import { AuditLog } from '../audit/audit-log.tsx';
 import { CheckButton, CheckOutcome, useLogCheck } from '../audit/log-check.tsx';
 import { MePage } from './me-page.tsx';
 
