@@ -25,7 +25,8 @@ describe('The way from an empty server to a proof', { skip: lacks('chromium') },
     await server?.ended;
   });
 
-  const press = async (page: Page, name: string) => await page.getByRole('button', { name, exact: true }).click();
+  const press = async (page: Page, name: string) =>
+    await page.getByRole('button', { name, exact: true }).first().click();
   const follow = async (page: Page, name: string) =>
     await page.getByRole('main').getByRole('link', { name, exact: true }).first().click();
   const fill = async (page: Page, fields: Readonly<Record<string, string>>) => {

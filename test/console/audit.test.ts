@@ -63,7 +63,9 @@ describe('The audit log in the console', { skip: lacks('chromium') }, () => {
     // The table has the same numbers and leads to the same places.
     await page.getByText('As a table').click();
     const table = page.getByRole('table', { name: 'Entries by time' });
-    assert.equal(await table.locator('tbody td.number').first().innerText(), String(some));
+    const numbers = await table.locator('tbody td.number').allInnerTexts();
+    const sum = numbers.reduce((before, text) => before + Number(text), 0);
+    assert.equal(sum, some);
     await table.locator('tbody button').first().click();
     await page.waitForURL((url) => url.searchParams.get('since') !== since);
 

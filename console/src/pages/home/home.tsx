@@ -18,7 +18,9 @@ export function HomePage() {
   const clusters = useList('GET /user/clusters', { query: { all: 'true', limit: MAX_CLUSTERS, sort: 'name' } });
   const unwell = useList('GET /user/clusters', { query: { all: 'true', attention: 'true', limit: MAX_UNWELL } });
   const context = usePageContext();
-  const hasSiteSteps = isSiteAdmin.value && !isChecklistHidden(SITE);
+  // Later, they are on the page of the deployment, and this one asks for nothing more than it shows.
+  const isNew = orgs.data !== undefined && orgs.data.length < 2;
+  const hasSiteSteps = isNew && isSiteAdmin.value && !isChecklistHidden(SITE);
   const site = useResource(hasSiteSteps ? 'GET /admin/overview' : undefined);
   const title = `Hello ${me.value?.full_name || me.value?.login}`;
   // What needs attention is above everything else. Whatever is already on the screen would make room for it.
