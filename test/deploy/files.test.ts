@@ -17,6 +17,7 @@ const FILES = [
 ];
 /** Names of other programs, and of compose.yaml itself. */
 const FOREIGN = new Set([
+  'DROP_HEADER',
   'APP_ADDRESS',
   ...['NODE_ENV', 'XDG_CACHE_HOME', 'POSTGRES_PASSWORD', 'POSTGRES_USER', 'POSTGRES_DB', 'SITE_ADDRESS'],
   ...['HTTP_PORT', 'HTTPS_PORT', 'BUS_HOST', 'BUS_PORT', 'AF_INET', 'AF_INET6', 'AF_UNIX', 'MALLOC_ARENA_MAX'],

@@ -18,7 +18,12 @@ const OTHERS = new Set([
   'signature',
 ]);
 /** A digest, in a column whose name says what of. */
-const DIGESTS = new Set(['password_code.state', 'audit_text.commitment']);
+const DIGESTS = new Set([
+  'password_code.state',
+  'audit_text.commitment',
+  'audit_segment.first_previous_hash',
+  'audit_segment.last_hash',
+]);
 /** Kept beside the text that it hides, until both are removed. */
 const SALTS = new Set(['audit_text.salt']);
 

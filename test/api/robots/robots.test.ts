@@ -57,6 +57,7 @@ for (const driver of COUNTED_DRIVERS) {
         'expires_at',
         'expires_soon',
         'can_rotate',
+        'delegated',
         'beyond_policy',
       ]);
       assert.deepEqual(

@@ -64,7 +64,10 @@ describe('Signatures of webhooks', () => {
 
   it('After a rotation of the key of the server, the former one signs for a week, too, and then no more', async () => {
     const made = await create({ types: ['role.create'] });
-    const keysOf = async () => (await atrium.call('GET', '/.well-known/webhook-keys')).body.keys;
+    const keysOf = async () =>
+      (await atrium.call('GET', '/.well-known/webhook-keys')).body.keys.filter(
+        ({ use }: { use?: string }) => use !== 'audit',
+      );
     const [former] = await keysOf();
     assert.equal(former.retires_at, null);
     const { rotateKey } = atrium.instance.features.webhooks;
