@@ -28,7 +28,7 @@ const TOLD_BY_DESIGN: readonly (readonly [route: RegExp, meanings: RegExp])[] = 
 /** The same, within what the attacker owns. About another organization, nothing is told at all. */
 const TOLD_AT_HOME: typeof TOLD_BY_DESIGN = [
   [/\/members\/:username$/, /^(person|organization)$/],
-  [/\/audit(\/export)?$/, /^(person|organization)$/],
+  [/\/audit(\/export|\/histogram)?$/, /^(person|organization)$/],
   [/\/(explain|access)$/, /^(person|organization)$/],
   [/\/authz\/(assignments|check|guardrails|matrix|preview)/, /^(person|organization)$/],
 ];
@@ -41,6 +41,8 @@ const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: Reg
   [/^GET \/users\/search$/, /^\?uid$/, /./],
   // Attackers close and decide reviews of their own, which they can do only once.
   [/^POST \/authz\/reviews\/:id\//, /^(\?page|\?limit|\.comment)$/, /./],
+  // It names nothing, says when it was made, and a second one within a minute is rejected.
+  [/^GET \/user\/export$/, /^$/, /./],
 ];
 /** A credential in the body decides who calls; guessing it is not about tenants. */
 const NEVER_FILLED = 'secret';
