@@ -5,32 +5,16 @@ import { cpuSeconds } from './cpu.ts';
 import type { WorkerMessage } from './messages.ts';
 
 const running: string[] = [];
-let lastStarted: string | undefined;
-let lastEnded: string | undefined;
-let isDone = false;
 
 // Without the runner, this process has no purpose.
 process.on('disconnect', () => process.exit(1));
 process.channel?.unref();
-// Nothing keeps the process alive any more. If the last test has ended, so has the file.
-process.on('beforeExit', () => {
-  if (lastStarted === undefined || lastStarted !== lastEnded) return;
-  done();
-  setTimeout(() => process.exit(0), 200);
-});
 
 for await (const { type, data } of run({ files: process.argv.slice(2), isolation: 'none' })) {
   const message = read(type, data as TestEvent);
   if (message !== undefined) process.send?.(message);
 }
-done();
-
-/** Once. */
-function done(): void {
-  if (isDone) return;
-  isDone = true;
-  process.send?.({ type: 'done', cpu: cpuSeconds() } satisfies WorkerMessage);
-}
+process.send?.({ type: 'done', cpu: cpuSeconds() } satisfies WorkerMessage);
 
 interface TestEvent {
   readonly name: string;
@@ -47,11 +31,9 @@ function read(type: string, event: TestEvent): WorkerMessage | undefined {
   if (type === 'test:dequeue') {
     running.length = nesting;
     running.push(name);
-    lastStarted = running.join('\n');
     return { type: 'start', file, path: [...running], cpu: cpuSeconds() };
   }
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
-  if (details?.type !== 'suite') lastEnded = [...running.slice(0, nesting), name].join('\n');
   const error = details?.error;
   // A suite does not count if only its tests fail. A suite whose own hooks fail counts.
   if (error?.failureType === 'subtestsFailed') return undefined;
