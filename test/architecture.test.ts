@@ -48,6 +48,7 @@ describe('Architecture rules', () => {
     ['src/http/thing.ts', `export default function thing() {}`, /default export/],
     ['src/http/thing.ts', `${'const line = 1;\n'.repeat(401)}`, /401 lines/],
     ['src/roles/roles.ts', `const answer = await fetch(url);`, /only clients do/],
+    ['src/roles/roles.routes.ts', `async () => { sendText(reply, await text()); }`, /does not return the reply/],
     ['src/stuff/thing.ts', '', /in no layer/],
   ];
   for (const [path, text, fault] of WRONG) {

@@ -48,7 +48,7 @@ export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): 
       return whenKnown(found, ([relations = []]) => {
         // Programs ask this before they let the caller do something.
         if (relations.length > 0) noteUse(person.id, organization.id, ANY_RELATION, object.type, object.id);
-        sendText(reply, write(object, relations));
+        return sendText(reply, write(object, relations));
       });
     },
   );
@@ -74,16 +74,17 @@ export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): 
         readNamespace({ type: readObjectType(objectType), id: readIdNumber(objectID, 'object ID') }, namespace),
       );
       const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, asked);
-      return whenKnown(found, (relations) => {
-        sendText(reply, `[${asked.map((object, place) => write(object, relations[place] ?? [])).join()}]`);
-      });
+      return whenKnown(found, (relations) =>
+        sendText(reply, `[${asked.map((object, place) => write(object, relations[place] ?? [])).join()}]`),
+      );
     },
   );
 }
 
 /** Without a promise if there is nothing to wait for: a console makes these calls by the thousand. */
-function whenKnown<T>(value: Soon<T>, answer: (value: T) => void): Promise<void> | undefined {
-  if (value instanceof Promise) return value.then(answer);
+function whenKnown<T>(value: Soon<T>, answer: (value: T) => unknown): Promise<void> | undefined {
+  // The promise ends with the response, or Fastify would send another one.
+  if (value instanceof Promise) return value.then(async (known) => void (await answer(known)));
   answer(value);
 }
 

@@ -108,8 +108,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
     const place = pages.read(input, asked, now);
     const { items, total } = await ask(caller, place, at);
     const next = { next_token: pages.next(place, total, asked, now), count: items.length };
-    sendText(reply, writeJson({ page: next, results: items }));
-    return reply;
+    return sendText(reply, writeJson({ page: next, results: items }));
   }
 
   async function askerOf(request: FastifyRequest, reply: FastifyReply) {

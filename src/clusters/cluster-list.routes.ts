@@ -53,8 +53,10 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
         : list.ofOwner(person.id, search, page, limits));
       if (page) showPage(request, reply, baseUrl(), page, found);
       else reply.header('X-Total-Count', String(found.total));
-      sendPieces(reply, await writeLongListInPieces(found.items, (cluster) => presentCluster(cluster, search.now)));
-      return reply;
+      return sendPieces(
+        reply,
+        await writeLongListInPieces(found.items, (cluster) => presentCluster(cluster, search.now)),
+      );
     },
   );
 

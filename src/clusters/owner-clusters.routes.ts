@@ -55,8 +55,7 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
       const { items, total } = await clusters.list(callerOf(request).person, request.params.owner, search, page);
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
-      sendPieces(reply, await writeLongItemsInPieces(items, (cluster) => presentClusterObject(cluster, now)));
-      return reply;
+      return sendPieces(reply, await writeLongItemsInPieces(items, (cluster) => presentClusterObject(cluster, now)));
     },
   );
 

@@ -197,16 +197,23 @@ interface AnyReply {
   send(payload: never): unknown;
 }
 
-/** Sends JSON that is text already; the general serializer would look at every character of it again. */
-export function sendText(reply: AnyReply, text: string): void {
+/**
+ * Sends JSON that is text already; the general serializer would look at every character of it again.
+ *
+ * A handler that waited for the text must return the reply: compression may still be at work when the handler ends,
+ * and Fastify would send a second, empty response.
+ */
+export function sendText<Reply extends AnyReply>(reply: Reply, text: string): Reply {
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send(text as never);
+  return reply;
 }
 
 /** The same for a text in pieces. If they are several, other requests are served in between, and the length is unknown. */
-export function sendPieces(reply: AnyReply, pieces: readonly string[]): void {
+export function sendPieces<Reply extends AnyReply>(reply: Reply, pieces: readonly string[]): Reply {
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send((pieces.length === 1 ? pieces[0] : Readable.from(pieces, { objectMode: false })) as never);
+  return reply;
 }
 
 /** The log with the request's ID on every line, and that of its trace if it has one. */

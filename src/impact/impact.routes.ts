@@ -87,8 +87,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         throw invalidField('changes', 'changes must not be empty without at');
       const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
       const report = await impact.preview(asker, changes, question);
-      sendText(reply, await impactText(report));
-      return reply;
+      return sendText(reply, await impactText(report));
     },
   );
 }

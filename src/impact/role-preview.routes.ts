@@ -57,8 +57,7 @@ export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void 
         gains: gains.map(pair),
         loses: loses.map(pair),
       }));
-      sendText(reply, `{"changes":${changes},"total":${total}}`);
-      return reply;
+      return sendText(reply, `{"changes":${changes},"total":${total}}`);
     },
   );
 }

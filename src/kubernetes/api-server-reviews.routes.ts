@@ -145,8 +145,7 @@ export function apiServerReviewRoutes(scope: Scope, { clusters, tokenReviews, ac
     async (request, reply) => {
       const cluster = clusterOf(request);
       const answer = await accessReviews.review(cluster, readAccessReview(request.body), new Date());
-      sendText(reply, textOf(answer));
-      return reply;
+      return sendText(reply, textOf(answer));
     },
   );
 

@@ -248,6 +248,5 @@ function resultOf({ isError, content }: ToolAnswer): object {
 }
 
 function answer(reply: FastifyReply, id: string | number | null, error?: object, result?: object): FastifyReply {
-  sendText(reply, writeJson({ jsonrpc: '2.0', id, ...(error ? { error } : { result }) }));
-  return reply;
+  return sendText(reply, writeJson({ jsonrpc: '2.0', id, ...(error ? { error } : { result }) }));
 }

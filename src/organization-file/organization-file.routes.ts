@@ -88,8 +88,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
           guardrails: impact.guardrails.map((one) => ({ ...presentGuardrail(one), enforce: one.enforce })),
           ...{ warnings: [...warnings], etag: etagOf(report.version) },
         });
-        sendText(reply, `{"impact":${await impactText(impact)},${rest.slice(1)}`);
-        return reply;
+        return sendText(reply, `{"impact":${await impactText(impact)},${rest.slice(1)}`);
       },
     );
 
@@ -117,8 +116,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
           digest: createHash('sha256').update(JSON.stringify(request.body)).digest('hex'),
         });
         reply.header('ETag', etagOf(report.version));
-        sendText(reply, writeJson({ ...presentReport(report), unchanged: report.unchanged, dry_run: isDryRun }));
-        return reply;
+        return sendText(reply, writeJson({ ...presentReport(report), unchanged: report.unchanged, dry_run: isDryRun }));
       },
     );
   });

@@ -34,8 +34,7 @@ export function membershipRoutes(
       const { items, total } = await memberships.teams(person.id, amongOf(limits), page);
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
-      sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
-      return reply;
+      return sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
     },
   );
 
@@ -53,8 +52,7 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const { items } = await memberships.teams(await users.idOf(request.params.username));
-      sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
-      return reply;
+      return sendText(reply, await writeListInSlices(items, (team) => presentTeam(team, baseUrl())));
     },
   );
 
@@ -66,8 +64,10 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const found = await memberships.organizations(callerOf(request).person.id);
-      sendText(reply, await writeListInSlices(found, (organization) => presentOrganization(organization, baseUrl())));
-      return reply;
+      return sendText(
+        reply,
+        await writeListInSlices(found, (organization) => presentOrganization(organization, baseUrl())),
+      );
     },
   );
 }

@@ -220,8 +220,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastR
         const { unchanged, unmanaged, assignments, guardrails } = report;
         const parts = { ...(assignments && { assignments }), ...(guardrails && { guardrails }) };
         const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun, ...parts });
-        sendText(reply, `{"changes":${changes},${rest.slice(1)}`);
-        return reply;
+        return sendText(reply, `{"changes":${changes},${rest.slice(1)}`);
       },
     );
   });

@@ -119,13 +119,11 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, p
       if (at) {
         const then = await pastRoles.list(historianOf(callerIn(request)), at);
         showAsOf(reply, at, then.since);
-        sendText(reply, await writeListInSlices(then.roles, (role) => presentRole(role)));
-        return reply;
+        return sendText(reply, await writeListInSlices(then.roles, (role) => presentRole(role)));
       }
       const found = await roles.list(organization.id);
       const people = await rolePeople(organization.id, person.id, found);
-      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
-      return reply;
+      return sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
     },
   );
 

@@ -35,8 +35,7 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: R
       const teamId = readId(request.params.id, 'team ID');
       const found = await teamRoles.list(ownerIn(request), teamId);
       const people = await rolePeople(ownerIn(request), callerOf(request).person.id, found);
-      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id), teamId)));
-      return reply;
+      return sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id), teamId)));
     },
   );
 

@@ -62,7 +62,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
       const { person, robot } = callerOf(request);
       if (robot) reply.send(presentRobotSelf(person, robot, baseUrl()));
       else if (request.query.check_client_org === 'true') reply.send(presentSelf(person, baseUrl(), true));
-      else sendText(reply, texts.get(person) ?? remember(person));
+      else void sendText(reply, texts.get(person) ?? remember(person));
     },
   );
 

@@ -147,8 +147,7 @@ export function matrixRoutes(
       if (then) showAsOf(reply, then, since);
       reply.header('Vary', 'Accept');
       if (formatOf(request, request.query.format) === 'json') {
-        sendText(reply, await writeMatrix(asked.type, at, found, since && presentSince(since)));
-        return reply;
+        return sendText(reply, await writeMatrix(asked.type, at, found, since && presentSince(since)));
       }
       reply.type('text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="${organization.name}-${asked.type}-access.csv"`);

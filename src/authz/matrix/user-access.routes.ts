@@ -140,7 +140,7 @@ export function userAccessRoutes(
       if (then) showAsOf(reply, then, since);
       const total = found.types.reduce((most, one) => Math.max(most, one.total), 0);
       showPage(request, reply, baseUrl(), page, total);
-      sendText(
+      return sendText(
         reply,
         writeJson({
           ...found,
@@ -149,7 +149,6 @@ export function userAccessRoutes(
           ...(since && { changed_since: presentSince(since) }),
         }),
       );
-      return reply;
     },
   );
 }

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sql } from '../../../src/db/db.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { tokenCalls } from '../../support/world/tokens.ts';
 
 interface Received {
   readonly status: number;
@@ -101,6 +102,32 @@ describe('Compression of responses', () => {
       sent.end();
     });
     assert.equal((await get(atrium, MODEL, 'gzip')).status, 200);
+  });
+
+  it('A handler that waits answers once: the permissions on many objects with a limited token', async () => {
+    const objects = Array.from({ length: 500 }, () => ({
+      objectType: 'cluster',
+      objectID: Number(atrium.world.clusters.prod?.id),
+    }));
+    const { make } = tokenCalls(atrium);
+    const { sha1 } = await make('ann', { name: 'limited', scopes: ['all'], limits: { organizations: ['acme'] } });
+    const ask = (accepted: string) =>
+      fetch(`${atrium.url}/api/v1/authz/objects/allowed-permissions?org=acme`, {
+        method: 'POST',
+        headers: {
+          Authorization: `token ${sha1}`,
+          'Content-Type': 'application/json',
+          'Accept-Encoding': accepted,
+        },
+        body: JSON.stringify(objects),
+      });
+    const plain = await (await ask('identity')).text();
+    assert.ok(JSON.parse(plain)[499].allowedPermissions.length > 0);
+    for (const accepted of ['gzip', 'br']) {
+      const answer = await ask(accepted);
+      assert.deepEqual([answer.status, answer.headers.get('content-encoding')], [200, accepted]);
+      assert.equal(await answer.text(), plain);
+    }
   });
 
   it('RESPONSE_COMPRESSION=false leaves it to the proxy', async () => {

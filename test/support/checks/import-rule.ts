@@ -147,7 +147,7 @@ function apart(folder: string, inside: readonly SourceFile[]): string[] {
     .map((group) => `${group.join(', ')} have no import to the rest of ${folder}: they are a folder of their own`);
 }
 
-function sizeAndShape({ path, lines, exports, hasDefaultExport, hasFetch }: SourceFile): string[] {
+function sizeAndShape({ path, lines, exports, hasDefaultExport, hasFetch, leavesReply }: SourceFile): string[] {
   const faults: string[] = [];
   if (lines > MAX_LINES && !path.endsWith('.gen.ts') && !TABLES.has(path))
     faults.push(`${path} has ${lines} lines: look for the second noun`);
@@ -159,6 +159,7 @@ function sizeAndShape({ path, lines, exports, hasDefaultExport, hasFetch }: Sour
   if (!carriesName(path, exports) && !KNOWN_OTHER_NAMES.has(path))
     faults.push(`${path} exports nothing that carries its name: ${exports.join(', ')}`);
   const mayFetch = suffix === 'client' || FETCHING.some((folder) => path.startsWith(folder));
+  if (leavesReply) faults.push(`${path} sends a text and does not return the reply`);
   if (hasFetch && !mayFetch) faults.push(`${path} calls fetch: only clients do`);
   return faults;
 }

@@ -17,9 +17,13 @@ export interface SourceFile {
   readonly hasDefaultExport: boolean;
   /** Calls `fetch`. */
   readonly hasFetch: boolean;
+  /** Sends a text without returning the reply. */
+  readonly leavesReply: boolean;
 }
 
 const FROM = /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+['"]([^'"]+)['"]/gm;
+/** What sends a text is returned, or marked with `void` in a handler that waits for nothing: see sendText. */
+const LEFT_REPLY = /(?<!return |=> |=>\n {8}|void )\bsend(?:Text|Pieces)\(/;
 const BARE = /^import\s+['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
 const DECLARED =
@@ -63,5 +67,6 @@ export function parseSource(path: string, text: string): SourceFile {
     exports,
     hasDefaultExport: /^export default\b/m.test(text),
     hasFetch: FETCH.test(text.replace(COMMENT, '')),
+    leavesReply: LEFT_REPLY.test(text),
   };
 }
