@@ -50,6 +50,13 @@ describe('The test runner', () => {
     assert.match(output, /^1 passed, 1 failed\n$/m);
   });
 
+  it('An error that comes after its test fails the run and is shown, with the name of the test', async () => {
+    const { code, output, errors } = await run(['late', 'passes']).ended;
+    assert.equal(code, 1);
+    assert.match(errors, /A test leaves something behind.*this came late/);
+    assert.match(output, /the process of the test ended with exit code 1/);
+  });
+
   it('A file that drives a browser has a second attempt, which the end of the run mentions', async () => {
     const { code, output } = await run(['console/fails-once', 'passes']).ended;
     assert.equal(code, 0);

@@ -4,6 +4,8 @@ import { inspect } from 'node:util';
 import { cpuSeconds } from './cpu.ts';
 import type { WorkerMessage } from './messages.ts';
 
+/** How Node announces an error that no test waits for any more. */
+const LATE = /generated asynchronous activity after the test ended/;
 const running: string[] = [];
 
 // Without the runner, this process has no purpose.
@@ -11,6 +13,8 @@ process.on('disconnect', () => process.exit(1));
 process.channel?.unref();
 
 for await (const { type, data } of run({ files: process.argv.slice(2), isolation: 'none' })) {
+  // The process ends with 1 because of it, and the error names the cause.
+  if (type === 'test:diagnostic' && LATE.test(data.message)) process.stderr.write(`${data.message}\n`);
   const message = read(type, data as TestEvent);
   if (message !== undefined) process.send?.(message);
 }
