@@ -1627,7 +1627,7 @@ export type Explanation = {
   /** Relations that exclude the user and would have to end. */
   readonly excluded_by: readonly ExcludingRelation[];
   /** Relationships on the way to the missing ones that exist already. */
-  readonly trail: readonly Relationship[];
+  readonly trail: readonly NeededRelationship[];
   /** With ?paths=all: every way to a yes, each like steps, at most 10. Every relationship in a path is needed, and the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one. */
   readonly paths?: readonly (readonly ExplanationStep[])[];
   /** With ?paths=all: whether there are more paths than these. */
@@ -2698,7 +2698,7 @@ export type NatsCredentials = {
   readonly credentials: string;
 };
 
-/** A relationship that would have to be added, with the names of both sides. */
+/** A relationship that would have to be added or leads to one, with the names of both sides. */
 export type NeededRelationship = {
   /** Who holds the relation, such as user:2 or team:4#member. */
   readonly user: string;

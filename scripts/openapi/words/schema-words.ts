@@ -121,7 +121,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   NameCheck: 'Whether a name or an address can be used.',
   NamedObject: 'An object on which a user holds a relation.',
   NatsCredentials: 'What a client needs to connect to the message bus, also under the names that older clients read.',
-  NeededRelationship: 'A relationship that would have to be added, with the names of both sides.',
+  NeededRelationship: 'A relationship that would have to be added or leads to one, with the names of both sides.',
   NewCluster: 'A cluster to import.',
   NewContract: 'A contract to create.',
   NewEmails: 'Email addresses to add.',

@@ -18,6 +18,7 @@ import type { NoteUse } from '../uses/access-uses.ts';
 import { REASON_KINDS } from './all-paths.ts';
 import type { Explain, ExplainedStep, Question } from './explain.ts';
 import { MarkedUser } from './marked-user.view.ts';
+import { NamedRelationship, presentNamed, Relationship } from './relationship.view.ts';
 import { type Advice, forbiddenBy } from './remedy.ts';
 import { ForbiddingGuardrail, presentRemedy, RemedyResponse } from './remedy.view.ts';
 
@@ -63,10 +64,6 @@ const Principal = named(
     ),
   }),
 );
-const Tuple = named(
-  'Relationship',
-  Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() }),
-);
 const Step = named(
   'ExplanationStep',
   Type.Object({
@@ -81,14 +78,10 @@ const Step = named(
     text: Type.String({ description: 'The step as a sentence.' }),
     name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
     subject_name: Type.String({ description: 'The name of the subject without its relation, or empty.' }),
-    tuple: Type.Union([Tuple, Type.Null()], {
+    tuple: Type.Union([Relationship, Type.Null()], {
       description: 'The stored relationship that the step rests on. Null if it applies a rule of the model.',
     }),
   }),
-);
-const Need = named(
-  'NeededRelationship',
-  Type.Object({ ...Tuple.properties, user_name: Type.String(), object_name: Type.String() }),
 );
 const Obstacle = named(
   'ExcludingRelation',
@@ -151,9 +144,13 @@ const Explanation = named(
     missing: Type.Array(Type.String(), {
       description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
     }),
-    needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
+    needs: Type.Array(NamedRelationship, {
+      description: 'Relationships that would have to be added: missing, for programs.',
+    }),
     excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
-    trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
+    trail: Type.Array(NamedRelationship, {
+      description: 'Relationships on the way to the missing ones that exist already.',
+    }),
     paths: Type.Optional(
       Type.Array(Type.Array(Step), {
         description:
@@ -260,13 +257,9 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
         ...(couldAsk && { requestable: couldAsk }),
         steps: steps.map(presentStep),
         missing: [...missing],
-        needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({
-          ...tuple,
-          user_name: userName,
-          object_name: objectName,
-        })),
+        needs: parts.needs.map(presentNamed),
         excluded_by: [...parts.excludedBy],
-        trail: [...parts.trail],
+        trail: parts.trail.map(presentNamed),
         ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
         ...(wantsRemedies && {
           remedies: (searched?.remedies ?? []).map(presentRemedy),

@@ -6,26 +6,32 @@ export interface ShownTuple {
   readonly object: string;
 }
 
+export interface NamedTuple extends ShownTuple {
+  readonly userName: string;
+  readonly objectName: string;
+}
+
 /** What is missing, for programs: `missing` says the same in sentences. */
 export interface MissingParts {
   /** Tuples that would grant if they were added. While a relation excludes the user, none would. */
-  readonly needs: readonly (ShownTuple & { readonly userName: string; readonly objectName: string })[];
+  readonly needs: readonly NamedTuple[];
   /** Relations that exclude the user. */
   readonly excludedBy: readonly { readonly object: string; readonly relation: string; readonly name: string }[];
   /** Tuples on the way that exist already. */
-  readonly trail: readonly ShownTuple[];
+  readonly trail: readonly NamedTuple[];
 }
 
 export function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
+  const named = (tuple: ShownTuple): NamedTuple => ({
+    ...shown(tuple),
+    userName: nameOf(objectOf(tuple.user)),
+    objectName: nameOf(tuple.object),
+  });
   const isExcluded = (missing?.excludedBy.length ?? 0) > 0;
   return {
-    needs: (isExcluded ? [] : (missing?.add ?? [])).map((tuple) => ({
-      ...shown(tuple),
-      userName: nameOf(objectOf(tuple.user)),
-      objectName: nameOf(tuple.object),
-    })),
+    needs: (isExcluded ? [] : (missing?.add ?? [])).map(named),
     excludedBy: (missing?.excludedBy ?? []).map(({ object, relation }) => ({ object, relation, name: nameOf(object) })),
-    trail: (isExcluded ? [] : (missing?.trail ?? [])).map(shown),
+    trail: (isExcluded ? [] : (missing?.trail ?? [])).map(named),
   };
 }
 

@@ -38,7 +38,7 @@ export const CONSOLE_ROUTES: readonly string[] = [
 const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   '/orgs/:org/access/why': ({ clusters }) => [
     `?user=dan&relation=can_connect&object=cluster:${clusters}`,
-    `?user=cat&relation=can_edit&object=cluster:${clusters}`,
+    `?user=cat&relation=can_remove&object=cluster:${clusters}`,
   ],
   '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
   '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],

@@ -20,6 +20,7 @@ import { askedIn, type Mark, marksOf, sayingOf } from './matrix-marks.ts';
 import { compared, has, type Matrix, ordered } from './matrix-order.ts';
 import { useObjectPart } from './matrix-part.ts';
 import { TYPES } from './object-picker.tsx';
+import { TimeStrip } from './time-strip.tsx';
 import './access.css';
 
 const TOO_LARGE = /a matrix has at most/;
@@ -129,6 +130,7 @@ export function MatrixPage() {
         />
       </form>
       <AsOfField at={at} />
+      <TimeStrip org={org} at={at} isAsked />
       <AsOfBanner at={at} changes={matrix.data?.changed_since} />
       <Fault error={download.error} onRetry={() => void download.run()} />
       {part.ids !== undefined && (

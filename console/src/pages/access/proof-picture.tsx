@@ -12,13 +12,7 @@ export function ProofPicture({ path }: { path: Path }) {
       <Box node={start} />
       {links.map(({ node, verb }) => (
         <Fragment key={`${verb}${node.object}`}>
-          <li class="link" aria-hidden="true">
-            <span>{verb}</span>
-            <svg aria-hidden="true" viewBox="0 0 40 10" preserveAspectRatio="none">
-              <path d="M0 5H40" />
-            </svg>
-            <i />
-          </li>
+          <Arrow verb={verb} />
           <Box node={node} verb={verb} />
         </Fragment>
       ))}
@@ -26,12 +20,31 @@ export function ProofPicture({ path }: { path: Path }) {
   );
 }
 
-function Box({ node, verb }: { node: Node; verb?: string }) {
+export function Arrow({ verb, isMissing = false }: { verb: string; isMissing?: boolean }) {
+  return (
+    <li class={isMissing ? 'link missing' : 'link'} aria-hidden="true">
+      <span>{verb}</span>
+      <svg aria-hidden="true" viewBox="0 0 40 10" preserveAspectRatio="none">
+        <path d="M0 5H40" />
+      </svg>
+      <i />
+    </li>
+  );
+}
+
+interface BoxProps {
+  readonly node: Node;
+  readonly verb?: string;
+  /** Nothing leads here yet. */
+  readonly isMissing?: boolean;
+}
+
+export function Box({ node, verb, isMissing = false }: BoxProps) {
   const org = useOrgName();
   const [type = '', id = ''] = node.object.split(':');
   const href = /^\d+$/.test(id) ? objectPath(org, { type, id: BigInt(id), name: node.name }) : undefined;
   return (
-    <li class="box" data-kind={node.kind}>
+    <li class={isMissing ? 'box missing' : 'box'} data-kind={node.kind}>
       {verb && <span class="only-read">{verb}</span>}
       {href === undefined ? (
         <bdi class="strong">{node.name}</bdi>

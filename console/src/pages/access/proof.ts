@@ -90,18 +90,22 @@ export function teamsOn(paths: readonly Path[]): readonly TeamOnPaths[] {
   return [...names].map(([object, name]) => ({ object, name, isNeeded: found.every((teams) => teams.has(object)) }));
 }
 
-function nodeOf(object: string, name: string): Node {
+export function nodeOf(object: string, name: string): Node {
   const type = object.slice(0, object.indexOf(':'));
   return { object, name: name || object, kind: KINDS[type] ?? titleOf(type) };
 }
 
-function withoutRelation(subject: string): string {
+export function withoutRelation(subject: string): string {
   return subject.split('#')[0] ?? subject;
 }
 
 function verbOf({ tuple, relation }: Step): string {
-  const [subject = '', through] = (tuple?.user ?? '').split('#');
-  const object = tuple?.object ?? '';
+  return verbOfTuple({ user: tuple?.user ?? '', relation, object: tuple?.object ?? '' });
+}
+
+/** What one relationship says, between the boxes of its two sides. */
+export function verbOfTuple({ user, relation, object }: NonNullable<Step['tuple']>): string {
+  const [subject = '', through] = user.split('#');
   if (relation === 'member' && object.startsWith('team:')) return 'is in';
   if (relation === 'assignee') return 'has the role';
   if (object.startsWith('platform:')) return 'administers';

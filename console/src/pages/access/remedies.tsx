@@ -12,6 +12,11 @@ interface RemediesProps {
   readonly explanation: Explanation;
 }
 
+/** Where a remedy is in the page, so that a picture can lead there. */
+export function remedyId(place: number): string {
+  return `remedy-${place + 1}`;
+}
+
 /** How to allow it, what grants the least first. What the caller may do themselves is one click away. */
 export function Remedies({ org, user, explanation }: RemediesProps) {
   const { remedies = [], remedies_note: note = '' } = explanation;
@@ -22,8 +27,8 @@ export function Remedies({ org, user, explanation }: RemediesProps) {
       {note !== '' && <p class="quiet">{note}</p>}
       {remedies.length > 0 && (
         <ol class="remedies" aria-label="How to allow it, the least first">
-          {remedies.map((remedy) => (
-            <li key={remedy.sentence}>
+          {remedies.map((remedy, place) => (
+            <li key={remedy.sentence} id={remedyId(place)} tabIndex={-1}>
               <span class="stack tight">
                 <span>{remedy.sentence}</span>
                 <Effect user={user} remedy={remedy} />

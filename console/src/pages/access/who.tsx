@@ -11,6 +11,7 @@ import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { groupsOf, type Holder, reasonsOf } from './reason-groups.ts';
 import { RelationField } from './relation-field.tsx';
+import { TimeStrip } from './time-strip.tsx';
 import './access.css';
 
 /** Everybody who may do something with an object, with a link to why. */
@@ -47,6 +48,7 @@ export function WhoPage() {
         <ObjectPicker org={org} type={type} id={id} />
       </form>
       <AsOfField at={at} />
+      <TimeStrip org={org} at={at} isAsked={isComplete} />
       <AsOfBanner at={at} changes={changes} />
       {isComplete && (
         <Show of={people} whyNot={question('can_view_members', 'see who can')}>

@@ -11,11 +11,13 @@ import { noteAskedWhy } from '../arrival/asked-why.ts';
 import { AskForIt } from '../requests/ask-form.tsx';
 import { AccessTabs } from './access-tabs.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
+import { MissingPicture } from './missing-picture.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { Paths, Rows } from './paths.tsx';
 import type { Explanation } from './proof.ts';
 import { RelationField } from './relation-field.tsx';
-import { Remedies } from './remedies.tsx';
+import { Remedies, remedyId } from './remedies.tsx';
+import { TimeStrip } from './time-strip.tsx';
 import './access.css';
 
 /** One person, one permission, one object: the answer, and the proof of it. */
@@ -65,6 +67,7 @@ export function WhyPage() {
         <ObjectPicker org={org} type={type} id={id} />
       </form>
       <AsOfField at={at} />
+      <TimeStrip org={org} at={at} isAsked={isComplete} />
       <AsOfBanner at={at} changes={why.data?.changed_since} />
       {isComplete && (
         <Show of={why}>
@@ -115,6 +118,7 @@ function WhyAnswer({ org, user, explanation, at, asks }: WhyAnswerProps) {
           <p class="quiet">Now the answer is {allowed_now ? 'yes' : 'no'}.</p>
         )}
         {allowed && <Paths user={user} paths={paths.length > 0 ? paths : [steps]} hasMore={more} />}
+        {!allowed && allowed_now === undefined && <MissingPicture explanation={explanation} idOf={remedyId} />}
         {missing.length > 0 && remedies.length === 0 && (
           <>
             <h2>What is missing</h2>
