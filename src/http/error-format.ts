@@ -80,7 +80,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const error = toAppError(thrown);
+  const error = isHangUp(thrown, reply) ? hungUp() : toAppError(thrown);
   const status = format.statusOf?.(error) ?? format.statuses[error.kind];
   if (error.kind === 'tooLarge') readOn(request, reply);
   if (status >= 500) {
@@ -98,6 +98,16 @@ export function sendError(
     .header('Content-Type', format.contentType ?? 'application/json; charset=utf-8')
     .serializer(writeJson)
     .send(format.body(error, request.id));
+}
+
+/** No client reads it, but it ends the work. */
+export function hungUp(): AppError {
+  return new AppError('invalid', 'the client has hung up', { reason: 'client_gone' });
+}
+
+/** A response in pieces is cut off when its client hangs up, before or after the first piece. */
+function isHangUp(thrown: unknown, { raw }: FastifyReply): boolean {
+  return (thrown as { code?: unknown } | undefined)?.code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.destroyed;
 }
 
 /** Larger bodies are cut off. */

@@ -4,6 +4,7 @@ import { networkOf } from '../../base/ip.ts';
 import { oversee } from '../../base/scheduling/slices.ts';
 import { subjectOfPrincipal } from '../../changes/principal.ts';
 import { type Access, levelOf } from '../admission/access.ts';
+import { hungUp } from '../error-format.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -103,9 +104,4 @@ function tooManyAtATime(): AppError {
     reason: 'too_many_expensive',
     retryAfter: RETRY_AFTER,
   });
-}
-
-/** No client reads it, but it ends the work. */
-function hungUp(): AppError {
-  return new AppError('invalid', 'the client has hung up', { reason: 'client_gone' });
 }

@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
@@ -54,7 +55,9 @@ export function myDataRoutes(scope: Scope, allowance: Allowance): void {
 async function archiveOf(files: AsyncIterable<DataFile>, ended: () => void) {
   const { pack } = await import('tar-stream');
   const archive = pack();
-  const zipped = archive.pipe(createGzip());
+  const zipped = createGzip();
+  // If the client leaves, both end. After any other error, the archive breaks off.
+  pipeline(archive, zipped, () => undefined);
   const closed = new Promise<void>((resolve) => zipped.once('close', resolve));
   const fill = async () => {
     for await (const { name, content } of files) {
@@ -62,7 +65,7 @@ async function archiveOf(files: AsyncIterable<DataFile>, ended: () => void) {
         const mtime = new Date();
         archive.entry({ name, mode: 0o600, mtime }, content, (error) => (error ? reject(error) : resolve()));
       });
-      // Whoever disconnects takes no more of it.
+      // A client that disconnects takes no more of it.
       await Promise.race([written, closed]);
       if (zipped.destroyed) return;
     }

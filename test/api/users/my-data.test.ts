@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { checkChain } from '../../../client/audit-chain.ts';
@@ -85,6 +86,33 @@ describe('The export of one’s own data', () => {
     assert.ok(Number(late?.headers.get('retry-after')) > 0);
     assert.equal((await exported(other.token)).response.status, 200);
   });
+
+  it('A client that leaves in the middle of an export does no harm, whenever it leaves', async () => {
+    for (const moment of ['before the response', 'with the headers', 'with the first bytes', 'a moment later']) {
+      const { token } = await makePerson(atrium);
+      await leave(token, moment);
+    }
+    assert.equal((await exported((await makePerson(atrium)).token)).response.status, 200);
+    assert.doesNotMatch(atrium.logged(), /"level":"(error|fatal)"/);
+  });
+
+  function leave(token: string, moment: string): Promise<void> {
+    return new Promise((resolve) => {
+      const headers = { Authorization: `token ${token}` };
+      const sent = request(`${atrium.url}/api/v1/user/export`, { headers }, (response) => {
+        response.once('close', resolve);
+        response.once('error', () => undefined);
+        if (moment === 'with the headers') response.destroy();
+        response.once('data', () => {
+          if (moment === 'with the first bytes') response.destroy();
+          else setTimeout(() => response.destroy(), 20);
+        });
+      });
+      sent.once('error', () => resolve());
+      sent.end();
+      if (moment === 'before the response') setTimeout(() => sent.destroy(), 10);
+    });
+  }
 
   for (const [who, path, status, message] of [
     [undefined, '/user/export', 401, 'token is required'],
