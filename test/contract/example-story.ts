@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { createKeys } from '../../src/base/keys.ts';
 import { createSignedTexts } from '../../src/base/signed-text.ts';
 import { createConfirmationLinks } from '../../src/users/emails/confirmation-links.ts';
@@ -71,21 +72,43 @@ export async function prepareStory(market: TestMarketplace) {
       from account, (values ('f81d4fae'), ('0a9c2e51')) as s (subject) where name = 'ann' order by s.subject desc`;
   await market.instance.db.query(statement(linked));
   Object.assign(known.created, await prepareRequests(market));
-  return { known, send };
+  return { known, send, leave };
+
+  /** Reads a response no further than its headers. */
+  async function leave(atrium: TestServer, name: string, request: ExampleRequest): Promise<void> {
+    const { target, headers } = targetOf(atrium, name, request);
+    await new Promise<void>((resolve) => {
+      const sent = get(
+        `${atrium.url}${target}`,
+        { headers: { ...headers, 'Accept-Encoding': 'gzip' }, agent: false },
+        (response) => {
+          response.once('error', () => undefined);
+          response.once('close', resolve);
+          response.destroy();
+        },
+      );
+      sent.once('error', () => resolve());
+    });
+  }
 
   async function send(atrium: TestServer, name: string, request: ExampleRequest): Promise<Answer> {
-    const { method, path } = OPERATIONS.get(name) ?? assert.fail(`there is no operation ${name}`);
-    const filled = path.replace(/\{(\w+)\}/g, (_all, parameter) => encodeURIComponent(`${request.path?.[parameter]}`));
-    const query = new URLSearchParams();
-    for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
-    const target = query.size > 0 ? `${filled}?${query}` : filled;
-    const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
-    const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
-    const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
+    const { method, target, headers } = targetOf(atrium, name, request);
     await request.before?.(browser, atrium);
     if (request.inBrowser) return await browser(method, target.replace(/^\/api\/v1/, ''), request.body);
-    return await atrium.call(method, target, request.body, token ? { Authorization } : {});
+    return await atrium.call(method, target, request.body, headers);
   }
+}
+
+function targetOf(atrium: TestServer, name: string, request: ExampleRequest) {
+  const { method, path } = OPERATIONS.get(name) ?? assert.fail(`there is no operation ${name}`);
+  const filled = path.replace(/\{(\w+)\}/g, (_all, parameter) => encodeURIComponent(`${request.path?.[parameter]}`));
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
+  const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
+  const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
+  const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
+  const headers: Record<string, string> = token ? { Authorization } : {};
+  return { method, target: query.size > 0 ? `${filled}?${query}` : filled, headers };
 }
 
 async function knownOf(market: TestMarketplace): Promise<Known> {

@@ -63,6 +63,10 @@ describe('Examples of the API documentation', () => {
     assert.deepEqual(stale, [], `${FILE} shows something else: run with UPDATE_GOLDEN=1, then npm run generate`);
   });
 
+  it('A client that reads nothing but the headers of a response does no harm', () => {
+    assert.doesNotMatch(market.logged(), /"level":"(error|fatal)"/);
+  });
+
   it('Examples contain nothing that looks like a secret', () => {
     const text = readFileSync(FILE, 'utf8');
     assert.deepEqual(
@@ -89,6 +93,7 @@ describe('Examples of the API documentation', () => {
       return;
     }
     request.note?.(answer, story.known.created);
+    if (OPERATIONS.get(name)?.method === 'GET' && !request.inBrowser) await story.leave(atrium, name, request);
     const { path = {}, query = {}, body } = request;
     const parameters = { ...path, ...query };
     const type = answer.headers.get('content-type')?.split(';')[0];
