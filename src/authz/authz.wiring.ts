@@ -13,6 +13,7 @@ import { explainRoutes } from './explain/explain.routes.ts';
 import { createExplainStore } from './explain/explain.store.ts';
 import { createExplain } from './explain/explain.ts';
 import type { Advice } from './explain/remedy.ts';
+import { whoCanRoutes } from './explain/who-can.routes.ts';
 import { createGraphStore } from './graphs.store.ts';
 import { createGraphs } from './graphs.ts';
 import { createJudge } from './judge.ts';
@@ -96,7 +97,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     mount(scope: Scope, advice: Advice): void {
       objectRoutes(scope, createObjects(judge), uses.note);
       const reachOf = createTokenReach(owners);
-      explainRoutes(scope, { explainAt, timeMachine, ...advice, reachOf, noteUse: uses.note, baseUrl });
+      explainRoutes(scope, { explainAt, timeMachine, ...advice, reachOf, noteUse: uses.note });
+      whoCanRoutes(scope, { explainAt, timeMachine, reachOf, baseUrl });
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);

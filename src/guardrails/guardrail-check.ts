@@ -4,7 +4,7 @@
  */
 
 import type { Model } from '../../packages/rebac/src/rebac.ts';
-import type { ExplainStore } from '../authz/explain/explain.ts';
+import type { ExplainStore } from '../authz/explain/question.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import { type OrganizationCopy, readOrganization, type Undo } from '../simulation/organization-copy.ts';

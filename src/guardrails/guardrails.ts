@@ -1,6 +1,6 @@
 import type { Model } from '../../packages/rebac/src/rebac.ts';
-import type { ExplainStore } from '../authz/explain/explain.ts';
 import { HIDDEN } from '../authz/explain/hidden-objects.ts';
+import type { ExplainStore } from '../authz/explain/question.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';

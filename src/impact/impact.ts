@@ -1,4 +1,5 @@
-import type { ExplainStore, PersonRef } from '../authz/explain/explain.ts';
+import type { ExplainStore } from '../authz/explain/question.ts';
+import type { PersonRef } from '../authz/explain/who-can.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
 import { requireExpiryTerm } from '../base/expiry.ts';
 import { type Principal, principalOf, principalOfSubject, subjectOfPrincipal } from '../changes/principal.ts';

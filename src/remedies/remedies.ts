@@ -1,7 +1,7 @@
 import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
-import type { ExplainStore } from '../authz/explain/explain.ts';
 import { doing } from '../authz/explain/explanation-text.ts';
+import type { ExplainStore } from '../authz/explain/question.ts';
 import {
   forbiddenBy,
   type Reach,

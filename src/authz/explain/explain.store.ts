@@ -3,7 +3,7 @@ import { principalOfRobot } from '../../changes/principal.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names/account-names.ts';
 import { ON_NAME } from '../places/assignment-row.rows.ts';
-import type { ExplainStore, Names } from './explain.ts';
+import type { ExplainStore, Names } from './question.ts';
 
 // The role, on what, in which namespaces, and until when.
 const IN_NAMESPACES = `case when s.namespaces is null then ''

@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../db/db.ts';
 import { nameKey } from '../../identity/account-names/account-names.ts';
-import type { ExplainStore } from '../explain/explain.ts';
+import type { ExplainStore } from '../explain/question.ts';
 import type { MatrixStore } from './matrix.ts';
 
 const PEOPLE = sql(

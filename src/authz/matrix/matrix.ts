@@ -5,13 +5,9 @@ import type { ObjectType } from '../../changes/object-kinds.ts';
 import { principalOfSubject, robotNamedIn, subjectOfPrincipal } from '../../changes/principal.ts';
 import type { PastGraphs } from '../../history/past.ts';
 import { nameKey } from '../../identity/account-names/account-names.ts';
-import {
-  type ExplainStore,
-  type Names,
-  type ObjectName,
-  type PersonRef,
-  requireRelationOf,
-} from '../explain/explain.ts';
+import { type ExplainStore, type Names, requireRelationOf } from '../explain/question.ts';
+import type { ObjectName } from '../explain/what-can.ts';
+import type { PersonRef } from '../explain/who-can.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
 import { inOneMoment } from '../one-moment.ts';

@@ -3,8 +3,9 @@ import { writeJson, writeLongListInSlices } from '../../base/json.ts';
 import { mapInSlices } from '../../base/scheduling/slices.ts';
 import { isRobotPrincipal } from '../../changes/principal.ts';
 import { plainId } from '../../http/wire/schemas.ts';
-import type { ObjectName, PersonRef } from '../explain/explain.ts';
 import { presentMarked } from '../explain/marked-user.view.ts';
+import type { ObjectName } from '../explain/what-can.ts';
+import type { PersonRef } from '../explain/who-can.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
 
