@@ -1,7 +1,7 @@
 /**
  * Turns a credential into a caller, or rejects it.
  *
- * 1. This is the only place that does so.
+ * 1. Only this file and identify.ts do so: identify.ts finds the caller, this file decides whether the route is theirs.
  * 2. No token is kept in clear text for longer than the connection that it came over.
  * 3. The fast path serves most requests: a remembered token on a route that needs no relation. Everything else,
  *    including every rejection, goes through the slow path.
@@ -16,26 +16,14 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail, type KeptFrom, reasonOf } from '../../base/errors.ts';
 import type { Done } from '../../changes/revision.ts';
-import {
-  type Callers,
-  type Organization,
-  type Person,
-  personWithin,
-  rejectUnusable,
-  type TokenGrant,
-} from '../../identity/callers.ts';
+import { type Organization, rejectUnusable } from '../../identity/callers.ts';
 import { scopesAllow } from '../../identity/scopes.ts';
 import type { SecondFactors } from '../../identity/second-factor.ts';
-import { signInMethods } from '../../identity/sessions/proof-kinds.ts';
 import { reauthenticationNeeded } from '../../identity/sessions/reauthentication.ts';
-import type { SessionUsage } from '../../identity/sessions/session-usage.ts';
 import { reachesInto, reachesObject, reachesOrganization } from '../../identity/tokens/token-limits.ts';
-import type { TokenUsage } from '../../identity/tokens/token-usage.ts';
-import type { Brake } from '../limits/brake.ts';
 import {
   type Access,
   type Caller,
-  isSafe,
   levelOf,
   neededScope,
   proofNeeded,
@@ -45,18 +33,13 @@ import {
   type SignedAccess,
 } from './access.ts';
 import { type Credential, isAnonymous, isBasic, readCredential } from './credential.ts';
+import { createIdentify, type IdentifyOptions } from './identify.ts';
 import { isOpenToDelegates, rejectDelegate, rejectLimitedToken, rejectNarrowToken } from './reject-narrow-token.ts';
 
-interface AdmissionOptions {
-  readonly callers: Callers;
+interface AdmissionOptions extends IdentifyOptions {
   readonly relations: Relations;
-  readonly tokenUsage: Pick<TokenUsage, 'note'>;
-  readonly sessionUsage: Pick<SessionUsage, 'note'>;
-  readonly brake: Brake;
   readonly queryTokens: boolean;
   readonly secondFactors: Pick<SecondFactors, 'isMissing'>;
-  /** How long a sign-in counts as recent for sensitive actions. */
-  readonly provenMs: number;
   /** Whether passwords are accepted at all. */
   readonly hasPasswords?: boolean;
 }
@@ -74,12 +57,10 @@ const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
 /** Creates the admission check of each route. */
 export function createAdmission(options: AdmissionOptions) {
-  const { callers, relations, tokenUsage, sessionUsage, brake, queryTokens, secondFactors, provenMs } = options;
-  const { hasPasswords = true } = options;
+  const { callers, relations, tokenUsage, queryTokens, secondFactors, hasPasswords = true } = options;
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
-  const callersOf = new WeakMap<TokenGrant, Caller>();
-  const within = new WeakMap<TokenGrant, Person>();
+  const { identify, callerOfToken } = createIdentify(options);
 
   /** The admission check of one route. */
   return function door(access: Access): Admit {
@@ -133,7 +114,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
     const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
-    let caller = callersOf.get(grant) ?? remember(grant);
+    let caller = callerOfToken(grant);
     if (access.about !== undefined && !checkedByHandler) {
       const { at } = request.query as { at?: unknown };
       const { org } = (access.about === 'path' ? request.params : request.query) as { org?: unknown };
@@ -147,29 +128,6 @@ export function createAdmission(options: AdmissionOptions) {
     tokenUsage.note(grant.tokenId, now);
     request.caller = caller;
     return true;
-  }
-
-  function remember(grant: TokenGrant): Caller {
-    const { robot, scopes, limits, tokenId, expiresAt: until, outside, delegate } = grant;
-    const person = ownerWithin(grant);
-    const more = {
-      ...(delegate !== undefined && { delegate }),
-      ...(robot !== null && { robot, ...(outside && { outside }) }),
-      ...(limits && { limits, owner: grant.person }),
-    };
-    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
-    callersOf.set(grant, caller);
-    return caller;
-  }
-
-  function ownerWithin(grant: TokenGrant): Person {
-    const { person, limits } = grant;
-    let owner = within.get(grant);
-    if (owner === undefined) {
-      owner = limits ? personWithin(person, limits) : person;
-      within.set(grant, owner);
-    }
-    return owner;
   }
 
   async function admitFull(request: FastifyRequest, access: SignedAccess): Promise<void> {
@@ -273,64 +231,6 @@ export function createAdmission(options: AdmissionOptions) {
     if (isSensitive || (isForAnother && levelOf(access, { method }) === 'write')) requireProven(shown, new Date());
   }
 
-  async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
-    const now = new Date();
-    switch (credential.kind) {
-      case 'none':
-        throw new AppError('unauthenticated', 'token is required');
-      case 'token': {
-        const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { robot, scopes, limits, tokenId, expiresAt: until, outside, delegate } = grant;
-        const person = limits ? ownerWithin(grant) : grant.person;
-        const more = {
-          ...(delegate !== undefined && { delegate }),
-          ...(robot !== null && { robot }),
-          ...(outside && { outside }),
-          ...(limits && { limits, owner: grant.person }),
-        };
-        const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
-        if (robot !== null && access.robots === 'never') {
-          request.identified = caller;
-          // No scope would help, so this comes first.
-          throw notForRobots();
-        }
-        tokenUsage.note(tokenId, now);
-        return caller;
-      }
-      case 'password': {
-        const { login, password } = credential;
-        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
-        // Not before the password is right: a guesser does not learn that there is a second factor.
-        if (person.secondFactors.length > 0) throw passwordIsNotEnough(person);
-        return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'], until: null };
-      }
-      case 'session': {
-        const grant = await callers.bySession(credential.text, now);
-        // What a proxy asks changes nothing.
-        const isSafeCall = isSafe(request.method) || access.isForProxies === true;
-        if (!isSafeCall && credential.csrf !== grant.csrf) {
-          throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
-        }
-        const { person, csrf, token, sessionId, createdAt, expiresAt, method, provenAt } = grant;
-        // A token is not the second factor that its owner has.
-        const isHalf = method === 'token' && person.secondFactors.length > 0;
-        const provenUntil = new Date(provenAt.getTime() + (isHalf ? 0 : provenMs));
-        // A stream that a forgotten page keeps open is no use.
-        if (!access.lasts) sessionUsage.note(sessionId, now);
-        const session = { id: sessionId, createdAt, expiresAt, method, provenAt, provenUntil };
-        const known = {
-          person,
-          via: 'session',
-          credentialKey: `p${person.id}`,
-          scopes: ['all'],
-          csrf,
-          session,
-        } as const;
-        return token === null ? { ...known, until: null } : { ...known, tokenId: token.id, until: token.expiresAt };
-      }
-    }
-  }
-
   /**
    * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
    * `signedIn` route accepts an organization that the caller is not in, except in questions about its past: when
@@ -353,11 +253,7 @@ function notMember(organization: Organization | undefined): AppError {
 }
 
 function sudoForbidden(): AppError {
-  return new AppError('forbidden', 'nobody is asked about on behalf of another', { reason: 'sudo_forbidden' });
-}
-
-function notForRobots(): AppError {
-  return new AppError('forbidden', 'robot accounts cannot call this route', { reason: 'not_for_robots' });
+  return new AppError('forbidden', 'this route does not accept sudo', { reason: 'sudo_forbidden' });
 }
 
 /** A provider that asks for a second factor is enough, and so is a token. */
@@ -368,14 +264,6 @@ function mustEnroll({ via, session }: Caller): boolean {
 function enrollFirst(): AppError {
   const message = 'a second factor is required: add one (POST /user/factors/…) before anything else';
   return new AppError('forbidden', message, { reason: 'second_factor_enrollment' });
-}
-
-function passwordIsNotEnough({ login, secondFactors }: Person): AppError {
-  const message = `the password of ${login} is not enough, because there is a second factor: use an access token`;
-  return new AppError('unauthenticated', message, {
-    reason: 'second_factor_required',
-    secondFactor: signInMethods(secondFactors),
-  });
 }
 
 /** For the audit log: which organization a caller was kept from, if it exists. The caller does not learn that. */

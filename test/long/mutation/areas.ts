@@ -40,7 +40,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/authz/*.ts',
       'src/authz/{explain,places}/*.ts',
       'src/remedies/*.ts',
-      'src/http/admission/{access,admission,gate}.ts',
+      'src/http/admission/{access,admission,gate,identify}.ts',
     ],
     tests: [
       'test/authz/{graph-cache,graph-moments,graph-store,graphs,judge,owner-store,object-ref,token-reach}.test.ts',

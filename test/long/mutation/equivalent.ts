@@ -40,7 +40,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     ONLY_TRUE,
   'src/http/admission/admission.ts: if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;  →  if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return undefined;':
     ONLY_TRUE,
-  'src/http/admission/admission.ts: callersOf.set(grant, caller);  →  (nothing)': PURE,
+  'src/http/admission/identify.ts: callersOf.set(grant, caller);  →  (nothing)': PURE,
   'src/authz/visible-clusters.ts: await yieldIfDue();  →  (nothing)': BREATH,
   'packages/rebac/src/walk.ts: #rootIsSelf = false;  →  #rootIsSelf = true;': SET_FIRST,
   'packages/rebac/src/walk.ts: #trouble = false;  →  #trouble = true;': SET_FIRST,
