@@ -153,7 +153,7 @@ for (const driver of COUNTED_DRIVERS) {
         'an order': [lines[0], lines[2], lines[1], ...lines.slice(3), ''].join('\n'),
         'a count': text.replace(/"count":(\d+)/, (_, count) => `"count":${Number(count) + 1}`),
         'a time of closing': text.replace(/"closed_at":"20/, '"closed_at":"19'),
-        'a key': text.replace(/"key_id":"./, '"key_id":"_'),
+        'a key': text.replace(/"key_id":"(.)/, (_, one) => `"key_id":"${one === 'A' ? 'B' : 'A'}`),
         'a signature': text.replace(/"signature":"(.)/, (_, one) => `"signature":"${one === 'A' ? 'B' : 'A'}`),
         'no end': text.replace(`${close}\n`, ''),
         'half a line': text.slice(0, -20),
