@@ -3341,7 +3341,7 @@ export type Organization = {
 /** One thing that the file changes. */
 export type OrganizationFileChange = {
   /** The section of the file. */
-  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'token_policy' | 'second_factor';
+  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'webhooks' | 'token_policy' | 'second_factor';
   /** What is changed: a name, or an assignment in words. */
   readonly name: string;
   /** What happens to it. */
@@ -3373,6 +3373,8 @@ export type OrganizationFileUnmanaged = {
   readonly robots: readonly string[];
   /** Guardrails. */
   readonly guardrails: readonly string[];
+  /** Webhooks. */
+  readonly webhooks: readonly string[];
 };
 
 /** What a file would change, who gains and loses what, and what objects to it. */
@@ -3394,7 +3396,7 @@ export type OrganizationPlan = {
 /** Why a change would be rejected, and the file with it. */
 export type OrganizationPlanRefusal = {
   /** The section of the file. */
-  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'token_policy' | 'second_factor';
+  readonly section: 'teams' | 'roles' | 'assignments' | 'robots' | 'guardrails' | 'request_rules' | 'webhooks' | 'token_policy' | 'second_factor';
   /** What the change is about. */
   readonly name: string;
   /** The status that the file would be rejected with. */
@@ -7555,7 +7557,7 @@ export interface Operations {
     };
     answer: Contract;
   };
-  /** Export an organization as one YAML or JSON file: teams, roles, robots, guardrails and its rules */
+  /** Export an organization as one YAML or JSON file: teams, roles, robots, guardrails, webhooks and its rules */
   'GET /orgs/{org}/file': {
     input: {
       path: {

@@ -87,14 +87,15 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });
   const impact = wireImpact(infrastructure, identity, authz, guardrails);
   const reviews = wireReviews(infrastructure, identity, authz, { unused: unused.unused, impact: impact.impact });
+  const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong, audit.segmentKey);
   const organizationFile = wireOrganizationFile(infrastructure, authz, {
     guardrails: guardrails.guardrails,
     requestRules: requests.rules,
     impact: impact.impact,
+    webhooks: webhooks.webhooks,
   });
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
-  const webhooks = wireWebhooks(infrastructure, authz.quietJudge, requests.visibleAmong, audit.segmentKey);
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
   const authzen = wireAuthzen(infrastructure, authz, requests);

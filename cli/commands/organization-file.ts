@@ -88,7 +88,7 @@ export const apply = command({
 
 export const exportFile = command({
   summary: 'print an organization as one file, or write the file',
-  details: 'Teams, roles, assignments, robots, guardrails and rules, without any secret.',
+  details: 'Teams, roles, assignments, robots, guardrails, rules and webhooks, without any secret.',
   args: { file: { about: 'where to write it; without one, it is printed', kind: 'file', optional: true } },
   options: {
     sections: { about: 'only these sections, such as teams,roles', value: 'NAMES' },

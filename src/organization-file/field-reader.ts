@@ -7,7 +7,7 @@ export type FieldReader = ReturnType<typeof createFieldReader>;
 
 /** Reads parsed JSON or YAML, and tells of everything that is wrong with it and where. */
 export function createFieldReader(fault: Fault) {
-  return { fault, fields: fieldsOf, only, entry, text, flag, id, end };
+  return { fault, fields: fieldsOf, only, entry, text, texts, flag, id, end };
 
   function only(fields: Fields, path: string, known: readonly string[]): void {
     for (const key of Object.keys(fields)) {
@@ -28,6 +28,14 @@ export function createFieldReader(fault: Fault) {
     if (found === undefined || typeof found === 'string') return found;
     fault(`${path}${key}`, 'must be a string');
     return '';
+  }
+
+  function texts(fields: Fields, path: string, key: string): readonly string[] | undefined {
+    const found = fields[key] ?? undefined;
+    if (found === undefined) return undefined;
+    if (Array.isArray(found) && found.every((one) => typeof one === 'string')) return found;
+    fault(`${path}.${key}`, 'must be a list of strings');
+    return undefined;
   }
 
   function flag(fields: Fields, path: string, key: string): boolean | undefined {

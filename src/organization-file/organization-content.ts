@@ -43,6 +43,10 @@ export function contentOf(now: OrganizationNow, { sections, withIds = false }: C
         return { name, ...(description && { description }), enforce, [kind]: statement };
       }),
     request_rules: () => now.requestRules.map((rule) => withoutIds(presentRule(rule))),
+    webhooks: () =>
+      now.webhooks
+        .toSorted((a, b) => byName(a.name, b.name))
+        .map(({ name, url, types, format, active }) => ({ name, url, types, format, active })),
     token_policy: () => ({ max_days: maxDays, expiry_required: expiryRequired }),
     second_factor: () => ({ required: now.secondFactor }),
   };

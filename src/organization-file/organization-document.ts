@@ -35,6 +35,15 @@ export interface RobotEntry {
   readonly description: string | undefined;
 }
 
+export interface WebhookEntry {
+  readonly name: string;
+  readonly was: string | undefined;
+  readonly url: string | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly format: string | undefined;
+  readonly active: boolean | undefined;
+}
+
 export interface TokenPolicyEntry {
   readonly maxDays: number | null;
   readonly expiryRequired: boolean;
@@ -50,6 +59,7 @@ export interface OrganizationDocument {
   readonly guardrails: Section<FileGuardrail> | undefined;
   /** In the order in which they are tried, so always whole. */
   readonly requestRules: readonly RuleInput[] | undefined;
+  readonly webhooks: Section<WebhookEntry> | undefined;
   readonly tokenPolicy: TokenPolicyEntry | undefined;
   readonly secondFactor: { readonly required: boolean } | undefined;
 }
@@ -63,13 +73,14 @@ export const SECTIONS = [
   'robots',
   'guardrails',
   'request_rules',
+  'webhooks',
   'token_policy',
   'second_factor',
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 const HEAD = ['apiVersion', 'kind', 'organization'];
-const PRUNABLE = ['teams', 'roles', 'assignments', 'robots', 'guardrails'] as const;
+const PRUNABLE = ['teams', 'roles', 'assignments', 'robots', 'guardrails', 'webhooks'] as const;
 const OF_ROLES = ['roles', 'assignments', 'guardrails'];
 const MAX_FAULTS = 20;
 const MAX_ITEMS = 20_000;
@@ -90,7 +101,7 @@ export async function readOrganizationDocument(value: unknown): Promise<Organiza
   if (organization === '') reader.fault('organization', 'is required');
   const lists = new Map(PRUNABLE.map((name) => [name, sectionOf(reader, document[name], name)] as const));
   const [teams, roles, assignments] = [lists.get('teams'), lists.get('roles'), lists.get('assignments')];
-  const [robots, guardrails] = [lists.get('robots'), lists.get('guardrails')];
+  const [robots, guardrails, webhooks] = [lists.get('robots'), lists.get('guardrails'), lists.get('webhooks')];
   const rules = document.request_rules ?? undefined;
   if (rules !== undefined && !Array.isArray(rules)) reader.fault('request_rules', 'must be a list');
   const read = {
@@ -100,6 +111,7 @@ export async function readOrganizationDocument(value: unknown): Promise<Organiza
     requestRules: Array.isArray(rules)
       ? rules.slice(0, MAX_ITEMS).map((rule, place) => readRequestRule(reader, rule, `request_rules[${place}]`))
       : undefined,
+    webhooks: webhooks && entriesIn(webhooks, (item, place) => readWebhook(reader, item, `webhooks[${place}]`)),
     tokenPolicy: readTokenPolicy(reader, document.token_policy),
     secondFactor: readSecondFactor(reader, document.second_factor),
   };
@@ -181,11 +193,26 @@ function readRobot(reader: FieldReader, item: unknown, path: string): RobotEntry
   return named(reader, reader.entry(item, path, ['name', 'was', 'description']), path);
 }
 
+/** It has no key for a secret. */
+function readWebhook(reader: FieldReader, item: unknown, path: string): WebhookEntry {
+  const webhook = reader.entry(item, path, ['name', 'was', 'url', 'types', 'format', 'active']);
+  return {
+    ...former(reader, webhook, path),
+    url: reader.text(webhook, `${path}.`, 'url'),
+    types: reader.texts(webhook, path, 'types'),
+    format: reader.text(webhook, `${path}.`, 'format'),
+    active: reader.flag(webhook, path, 'active'),
+  };
+}
+
 function named(reader: FieldReader, fields: Readonly<Record<string, unknown>>, path: string) {
+  return { ...former(reader, fields, path), description: reader.text(fields, `${path}.`, 'description') };
+}
+
+function former(reader: FieldReader, fields: Readonly<Record<string, unknown>>, path: string) {
   const name = reader.text(fields, `${path}.`, 'name');
   if (name === undefined) reader.fault(`${path}.name`, 'is required');
-  const was = reader.text(fields, `${path}.`, 'was');
-  return { name: name ?? '', was, description: reader.text(fields, `${path}.`, 'description') };
+  return { name: name ?? '', was: reader.text(fields, `${path}.`, 'was') };
 }
 
 function readTokenPolicy(reader: FieldReader, given: unknown): TokenPolicyEntry | undefined {

@@ -46,7 +46,8 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
         config: { access: holdsIn('edit:org', 'organization') },
         schema: {
           ...common,
-          summary: 'Export an organization as one YAML or JSON file: teams, roles, robots, guardrails and its rules',
+          summary:
+            'Export an organization as one YAML or JSON file: teams, roles, robots, guardrails, webhooks and its rules',
           querystring: ExportQuery,
           etag: true,
           errors: [422],
@@ -141,6 +142,7 @@ function callerFor(request: FastifyRequest, scope: string): FileCaller {
     organizationId: organization.id,
     organizationName: organization.name,
     actor: actorOf(request),
+    creator: { id: person.id, name: robot?.name ?? person.login, scopes },
     isRobot: robot !== undefined,
     hasSecondFactor: person.secondFactors.length > 0,
     requireProof: () => requireProven(proven, new Date()),

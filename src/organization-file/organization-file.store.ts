@@ -1,3 +1,4 @@
+import { type AppError, invalidField } from '../base/errors.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Quotas } from '../changes/quotas.store.ts';
 import type { Work, Write } from '../changes/write.ts';
@@ -13,8 +14,9 @@ import { createRoleFileStore, readRoleFile } from '../roles/role-file.store.ts';
 import { createTokenPolicyStore } from '../tokens/token-policy.store.ts';
 import { NO_POLICY } from '../tokens/token-policy.ts';
 import type { Transaction } from '../users/users.store.ts';
+import { createWebhookStore } from '../webhooks/webhooks.store.ts';
 import { fingerprintOf } from './organization-content.ts';
-import type { OrganizationFileStore } from './organization-file.ts';
+import type { Applying, OrganizationFileStore } from './organization-file.ts';
 import type { Account, OrganizationNow, StoredMember, StoredTeam } from './organization-now.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
 import { planRoleParts } from './role-part-plan.ts';
@@ -68,6 +70,10 @@ const LOCK_ROBOTS = sql(
   'organizationFile.lockRobots',
   'select id from robot where owner_id = $1 order by id for update',
 );
+const LOCK_WEBHOOKS = sql(
+  'organizationFile.lockWebhooks',
+  'select id from webhook where owner_id = $1 order by id for update',
+);
 const TEAMS = sql(
   'organizationFile.teams',
   `select t.id, t.name, t.description, t.permission, t.type = 'builtin' as is_built_in,
@@ -86,6 +92,10 @@ const ROBOTS = sql(
   'organizationFile.robots',
   'select id, name, description from robot where owner_id = $1 order by id',
 );
+const WEBHOOKS = sql(
+  'organizationFile.webhooks',
+  'select id, name, url, types, format, active from webhook where owner_id = $1 order by id',
+);
 const ACCOUNTS = sql(
   'organizationFile.accounts',
   `select id, name as login from account where kind = 'user' and name_key = any($1::text[])`,
@@ -96,11 +106,13 @@ export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas
   return {
     read: (id, logins, wanted) => db.snapshot((query) => read(query, id, logins, wanted, false)),
 
-    async apply(organizationId, { logins, wanted, fingerprint }, plan, actor, about) {
+    async apply(organizationId, { logins, wanted, fingerprint }, plan, applying, about) {
+      const { actor } = applying;
       return await write(async (query, touch, record) => {
         if ((await query(LOCK, [organizationId])).length === 0) return 'gone';
         await query(LOCK_PEOPLE, [peopleOf(plan)]);
-        for (const statement of [LOCK_ROLES, LOCK_TEAMS, LOCK_ROBOTS]) await query(statement, [organizationId]);
+        for (const statement of [LOCK_ROLES, LOCK_TEAMS, LOCK_ROBOTS, LOCK_WEBHOOKS])
+          await query(statement, [organizationId]);
         const now = await read(query, organizationId, logins, wanted, true);
         if (!now) return 'gone';
         if ((await fingerprintOf(now)) !== fingerprint) return 'stale';
@@ -112,7 +124,7 @@ export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas
             record(entry);
           },
         };
-        await put(transaction, plan, wanted, actor);
+        await put(transaction, plan, wanted, applying);
         const object = { objectType: 'organization', objectId: organizationId };
         record({ actor, organizationId, action: 'organization.apply', ...object, after: { ...about, ...counted } });
         return 'applied';
@@ -124,14 +136,16 @@ export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas
     transaction: Transaction,
     plan: OrganizationPlan,
     wanted: readonly WantedAssignment[] | undefined,
-    actor: Actor,
+    applying: Applying,
   ): Promise<void> {
     const { organizationId } = plan;
+    const { actor } = applying;
     // The stores of other nouns write in this transaction, with its statements, audit entries and limits.
     const inside: Write = async <T, Made>(work: Work<T, Made>) =>
       await work(transaction.query, transaction.touch, transaction.record, () => undefined);
     await putTeams(transaction, inside, plan, actor);
     await putRobots(inside, plan, actor);
+    await putWebhooks(inside, plan, applying);
     const { roleParts, requestRules, tokenPolicy, secondFactor, today } = plan;
     if (roleParts) {
       const decide = async (now: Parameters<typeof planRoleParts>[1]) => {
@@ -170,7 +184,21 @@ export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas
       const put = current
         ? await store.update(organizationId, id, () => draft, actor)
         : await store.create(organizationId, draft, actor);
-      if (put === 'name taken') throw nameTaken();
+      if (put === 'name taken') throw nameTakenIn('robots', name);
+    }
+  }
+
+  async function putWebhooks(inside: Write, { organizationId, webhooks }: OrganizationPlan, applying: Applying) {
+    const { actor, creator } = applying;
+    const secrets = [...applying.secrets];
+    const store = createWebhookStore(db, inside, quotas);
+    for (const { id } of webhooks.deletes) await store.remove(organizationId, id, () => undefined, actor);
+    for (const { current, draft } of webhooks.webhooks) {
+      const secret = current ? undefined : secrets.shift();
+      const put = secret
+        ? await store.create({ ownerId: organizationId, ...secret, draft, isNameGiven: true, creator }, actor)
+        : current && (await store.update(organizationId, current.id, () => draft, creator, undefined, actor));
+      if (put === 'name taken') throw nameTakenIn('webhooks', draft.name);
     }
   }
 }
@@ -193,6 +221,15 @@ async function putTeam(
   const updated = await store.update(id, (stored) => ({ ...stored, name, description, permission }), actor);
   if (updated === 'name taken') throw nameTaken();
   return id;
+}
+
+/** Two entries that swap their names: neither can have its own before the other has left it. */
+function nameTakenIn(section: string, name: string): AppError {
+  return invalidField(
+    section,
+    `${section} ${JSON.stringify(name)}: the name is taken until the file is applied`,
+    'name_taken',
+  );
 }
 
 function peopleOf({ teams }: OrganizationPlan): bigint[] {
@@ -224,6 +261,7 @@ async function read(
     ),
     roleFile: await readRoleFile(query, id, wanted, locks),
     requestRules: await readRequestRulesOf(query, id),
+    webhooks: await query<OrganizationNow['webhooks'][number] & Record<string, unknown>>(WEBHOOKS, [id]),
     tokenPolicy: { maxDays: settings.max_days, expiryRequired: settings.expiry_required ?? false },
     secondFactor: settings.requires_second_factor,
     accounts: new Map(accounts.map((row) => [row.login.toLowerCase(), { id: row.id, login: row.login }])),

@@ -4,7 +4,6 @@ import { createSeesPlace } from '../authz/places/sees-place.ts';
 import type { Limits } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
-import type { Actor } from '../changes/audit-entry.ts';
 import { namedInAll, type WantedGuardrail } from '../guardrails/guardrail-file.ts';
 import { rejectionOf } from '../guardrails/new-violations.ts';
 import type { Impact, ImpactReport } from '../impact/impact.ts';
@@ -12,6 +11,7 @@ import type { createRequestRules } from '../requests/request-rules.ts';
 import { namespaceWords } from '../roles/assignment-entry.ts';
 import { placeKey, readAssignments, type WantedAssignment, type Where } from '../roles/assignment-plan.ts';
 import { type GuardrailReader, readRoles } from '../roles/role-file.ts';
+import type { SealedNew, Webhooks } from '../webhooks/webhooks.ts';
 import type { CallerRights, createCallerRights } from './caller-rights.ts';
 import { type FileChange, type Refusal, refusalsOf } from './file-change.ts';
 import { type Content, contentOf, fingerprintOf, versionOf } from './organization-content.ts';
@@ -32,12 +32,19 @@ import {
 import { roomChanges } from './room.ts';
 import { settingChanges } from './setting-changes.ts';
 import { planTeams } from './team-plan.ts';
+import { planWebhooks } from './webhook-plan.ts';
 
 interface Read {
   readonly logins: readonly string[];
   readonly wanted: readonly WantedAssignment[] | undefined;
   /** Of what the plan was made from. */
   readonly fingerprint: string;
+}
+
+/** Who applies a file, and what cannot be made inside a transaction. */
+export interface Applying extends Pick<FileCaller, 'actor' | 'creator'> {
+  /** One for each webhook that the file creates. */
+  readonly secrets: readonly SealedNew[];
 }
 
 export interface OrganizationFileStore {
@@ -51,7 +58,7 @@ export interface OrganizationFileStore {
     organizationId: bigint,
     read: Read,
     plan: OrganizationPlan,
-    actor: Actor,
+    applying: Applying,
     about: object,
   ): Promise<'applied' | 'stale' | 'gone'>;
 }
@@ -85,6 +92,7 @@ interface Parts {
   readonly guardrails: GuardrailReader;
   readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read'>;
   readonly impact: Pick<Impact, 'report'>;
+  readonly webhooks: Pick<Webhooks, 'check' | 'sealNew'>;
   readonly limits: Limits;
 }
 
@@ -131,7 +139,7 @@ export function createOrganizationFile(parts: Parts) {
   }
 
   async function apply(caller: FileCaller, document: OrganizationDocument, options: ApplyOptions): Promise<FileReport> {
-    const { organizationId, actor } = caller;
+    const { organizationId, actor, creator } = caller;
     for (let tries = 0; tries < TRIES; tries++) {
       const { now, made, changes, report, read } = await planFrom(caller, document);
       options.precondition(report.version);
@@ -140,7 +148,13 @@ export function createOrganizationFile(parts: Parts) {
       if (options.isDryRun) await rejectViolations(caller, made);
       if (options.isDryRun || changes.length === 0) return report;
       const counts = { sha256: options.digest, changes: changes.length, unchanged: report.unchanged };
-      const outcome = await store.apply(organizationId, read, made, actor, counts);
+      const outcome = await store.apply(
+        organizationId,
+        read,
+        made,
+        { actor, creator, secrets: await secretsFor(made) },
+        counts,
+      );
       if (outcome === 'gone') throw gone();
       if (outcome === 'applied') {
         const after = await readNow(caller, [], undefined);
@@ -148,6 +162,13 @@ export function createOrganizationFile(parts: Parts) {
       }
     }
     throw new AppError('stale', 'the organization keeps changing at the same time: send the file again');
+  }
+
+  async function secretsFor({ organizationId, webhooks }: OrganizationPlan): Promise<SealedNew[]> {
+    const secrets: SealedNew[] = [];
+    for (const { current } of webhooks.webhooks)
+      if (!current) secrets.push(await parts.webhooks.sealNew(organizationId));
+    return secrets;
   }
 
   /** Everything that the file asks for, compared with what is there. */
@@ -162,6 +183,7 @@ export function createOrganizationFile(parts: Parts) {
     await requireWhole(now, caller, rights);
     const teams = planTeams(now, document.teams, rights, today);
     const robots = planRobots(now.robots, document.robots, rights);
+    const webhooks = planWebhooks(now.webhooks, document.webhooks, rights, parts.webhooks.check);
     const roleParts = await readRoleParts(caller, document, wanted, today);
     const after = afterTeamsAndRobots(now, teams, robots);
     const roles = await asFaults('roles', async () => planRoleParts(organizationId, after, roleParts, today));
@@ -173,9 +195,10 @@ export function createOrganizationFile(parts: Parts) {
       ...robots.changes,
       ...(await roleChanges(after, roles, { rights, organizationId, held: parts.held, seen })),
       ...settings.changes,
+      ...webhooks.changes,
     ];
     const made: OrganizationPlan = {
-      ...{ organizationId, today, teams, robots, roleParts, after, roles },
+      ...{ organizationId, today, teams, robots, webhooks, roleParts, after, roles },
       ...settings.made,
     };
     const read = { logins, wanted, fingerprint: await fingerprintOf(now) };
@@ -202,7 +225,7 @@ export function createOrganizationFile(parts: Parts) {
 
   async function reportOn(
     now: OrganizationNow,
-    { teams, robots, roles: { roles, assignments, guardrails }, after }: OrganizationPlan,
+    { teams, robots, webhooks, roles: { roles, assignments, guardrails }, after }: OrganizationPlan,
     changes: readonly FileChange[],
   ): Promise<FileReport> {
     const names = new Map(after.roles.map(({ id, name }) => [id, name]));
@@ -211,9 +234,9 @@ export function createOrganizationFile(parts: Parts) {
       assignments: (assignments?.unmanaged ?? []).map(
         ({ roleId, to, on }) => `${names.get(roleId)} to ${to.name} on ${on.name || now.name}${namespaceWords(on)}`,
       ),
-      ...{ robots: robots.unmanaged, guardrails: guardrails?.unmanaged ?? [] },
+      ...{ robots: robots.unmanaged, guardrails: guardrails?.unmanaged ?? [], webhooks: webhooks.unmanaged },
     };
-    const unchanged = [teams, robots, roles, assignments, guardrails].reduce(
+    const unchanged = [teams, robots, webhooks, roles, assignments, guardrails].reduce(
       (sum, one) => sum + (one?.unchanged ?? 0),
       0,
     );

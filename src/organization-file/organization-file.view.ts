@@ -28,6 +28,7 @@ const Unmanaged = named(
       assignments: Names('Assignments, in words.'),
       robots: Names('Robots.'),
       guardrails: Names('Guardrails.'),
+      webhooks: Names('Webhooks.'),
     },
     says('What is not in a section of the file, and is kept. Nothing of sections that the file does not have.'),
   ),

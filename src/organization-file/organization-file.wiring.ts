@@ -4,6 +4,7 @@ import type { Impact } from '../impact/impact.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { createRequestRules } from '../requests/request-rules.ts';
 import type { GuardrailReader } from '../roles/role-file.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createCallerRights } from './caller-rights.ts';
 import { organizationFileRoutes } from './organization-file.routes.ts';
 import { createOrganizationFileStore } from './organization-file.store.ts';
@@ -13,6 +14,7 @@ interface Nouns {
   readonly guardrails: GuardrailReader;
   readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read'>;
   readonly impact: Pick<Impact, 'report'>;
+  readonly webhooks: Pick<Webhooks, 'check' | 'sealNew'>;
 }
 
 /** The organization as code. */

@@ -1,6 +1,7 @@
 import type { Permission } from '../identity/callers.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
 import type { RoleFileNow } from '../roles/role-file.ts';
+import type { WebhookDraft } from '../webhooks/webhook.ts';
 import type { TokenPolicyEntry } from './organization-document.ts';
 
 export interface StoredMember {
@@ -28,6 +29,10 @@ export interface StoredRobot {
   readonly description: string;
 }
 
+export interface StoredWebhook extends WebhookDraft {
+  readonly id: bigint;
+}
+
 /** An account that the file names. */
 export interface Account {
   readonly id: bigint;
@@ -42,6 +47,7 @@ export interface OrganizationNow {
   readonly robots: readonly StoredRobot[];
   readonly roleFile: RoleFileNow;
   readonly requestRules: readonly RequestRule[];
+  readonly webhooks: readonly StoredWebhook[];
   readonly tokenPolicy: TokenPolicyEntry;
   readonly secondFactor: boolean;
   /** By login in lower case: those that the file names. */

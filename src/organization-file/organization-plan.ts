@@ -1,10 +1,12 @@
 import type { Actor } from '../changes/audit-entry.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
+import type { WebhookCreator } from '../webhooks/webhook.ts';
 import type { TokenPolicyEntry } from './organization-document.ts';
 import type { OrganizationNow } from './organization-now.ts';
 import type { RobotPlan } from './robot-plan.ts';
 import type { RolePartPlan, WantedRoleParts } from './role-part-plan.ts';
 import type { TeamPlan } from './team-plan.ts';
+import type { WebhookPlan } from './webhook-plan.ts';
 
 /** What is done about a file. Undefined is what the file says nothing about, or nothing new. */
 export interface OrganizationPlan {
@@ -17,6 +19,7 @@ export interface OrganizationPlan {
   readonly after: OrganizationNow['roleFile'];
   readonly roles: RolePartPlan;
   readonly requestRules: readonly RequestRule[] | undefined;
+  readonly webhooks: WebhookPlan;
   readonly tokenPolicy: TokenPolicyEntry | undefined;
   readonly secondFactor: { readonly required: boolean } | undefined;
 }
@@ -26,6 +29,8 @@ export interface FileCaller {
   readonly organizationId: bigint;
   readonly organizationName: string;
   readonly actor: Actor;
+  /** Whose rights count for the webhooks that the file changes. */
+  readonly creator: WebhookCreator;
   readonly isRobot: boolean;
   readonly hasSecondFactor: boolean;
   /** Rejects a session that was not proven lately. */

@@ -15,9 +15,9 @@ export function readRequestRule(reader: FieldReader, item: unknown, path: string
   return {
     name: reader.text(rule, `${path}.`, 'name'),
     match: {
-      relations: texts('relations'),
-      clusterSets: texts('cluster_sets'),
-      roles: texts('roles'),
+      relations: reader.texts(match, `${path}.match`, 'relations'),
+      clusterSets: reader.texts(match, `${path}.match`, 'cluster_sets'),
+      roles: reader.texts(match, `${path}.match`, 'roles'),
       objects: Array.isArray(objects) ? objects.map(readObject) : undefined,
       ...(match.requesters !== undefined && { requesters: match.requesters }),
     },
@@ -27,14 +27,6 @@ export function readRequestRule(reader: FieldReader, item: unknown, path: string
     allow: reader.flag(rule, path, 'allow'),
     breakGlass: reader.flag(rule, path, 'break_glass'),
   };
-
-  function texts(key: string): string[] | undefined {
-    const list = match[key] ?? undefined;
-    if (list === undefined) return undefined;
-    if (Array.isArray(list) && list.every((one) => typeof one === 'string')) return list;
-    reader.fault(`${path}.match.${key}`, 'must be a list of strings');
-    return undefined;
-  }
 
   function readObject(given: unknown, place: number) {
     const at = `${path}.match.objects[${place}]`;

@@ -10,7 +10,7 @@ import { membersAfter } from './role-part-plan.ts';
 
 /** The limits of every list, as it is after the file. */
 export function roomChanges(now: OrganizationNow, made: OrganizationPlan, limits: Limits): FileChange[] {
-  const { teams, robots, after, roles } = made;
+  const { teams, robots, webhooks, after, roles } = made;
   const before = new Set(now.teams.flatMap(({ members }) => members.map(({ id }) => id))).size;
   const fullest = Math.max(0, ...teams.teams.filter(({ joins }) => joins.length > 0).map(sizeOf));
   return [
@@ -18,6 +18,7 @@ export function roomChanges(now: OrganizationNow, made: OrganizationPlan, limits
     rule('teams', () => requireRoom('membersPerOrganization', before, new Set(membersAfter(teams)).size)),
     rule('teams', () => requireRoom('membersPerTeam', 0, fullest)),
     rule('robots', () => requireRoom('robotsPerOrganization', now.robots.length, robots.robots.length)),
+    rule('webhooks', () => requireRoom('webhooksPerOrganization', now.webhooks.length, webhooks.count)),
     rule('roles', () => requireWithinLimits(roles.roles, after, limits)),
     rule('assignments', () => {
       if (roles.assignments) requireRoomForAssignments(roles.assignments, after.assignments, limits);

@@ -25,14 +25,18 @@ export interface SealedSecret {
   readonly until: Date | null;
 }
 
-export interface NewWebhook {
-  readonly ownerId: bigint;
+/** A secret that is bound to a webhook before that exists. */
+export interface SealedNew {
   readonly uid: string;
+  readonly sealed: Buffer;
+}
+
+export interface NewWebhook extends SealedNew {
+  readonly ownerId: bigint;
   /** If its name is not given, it is the first of the host's that is free. */
   readonly draft: WebhookDraft;
   readonly isNameGiven: boolean;
   readonly creator: WebhookCreator;
-  readonly sealed: Buffer;
 }
 
 export interface WebhookStore {
@@ -71,7 +75,7 @@ const GENERATED_BYTES = 32;
 
 /** Webhooks of organizations and of the deployment. */
 export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 'open'>, addresses: WebhookAddresses) {
-  return { list: store.list, get, create, update, remove, secretsOf };
+  return { list: store.list, get, create, update, remove, secretsOf, check, sealNew };
 
   async function get(ownerId: bigint, id: bigint): Promise<Webhook> {
     return found(await store.get(ownerId, id));
@@ -86,8 +90,7 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
     const name = input.name === undefined ? nameFor(url) : readResourceName(input.name);
     const draft = checked({ name, url, types, format, active });
     const secret = secretFrom(input.secret ?? null);
-    const uid = randomUUID();
-    const sealed = await vault.seal(ownerId, secretIdentity(uid), secret);
+    const { uid, sealed } = await sealedFor(ownerId, secret);
     const shown = (webhook: Webhook): ShownWebhook => ({ webhook, secret: secretText(secret) });
     const kept: Once<Webhook> | undefined = once && {
       begin: once.begin,
@@ -139,6 +142,21 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
     const sealed = found(await store.secrets(ownerId, id));
     const valid = sealed.filter(({ until }) => until === null || until > now);
     return await Promise.all(valid.map((one) => vault.open(ownerId, secretIdentity(uid), one.sealed)));
+  }
+
+  /** A webhook of a file, or what is wrong with it. */
+  function check(draft: WebhookDraft): WebhookDraft {
+    return checked({ ...draft, name: readResourceName(draft.name) });
+  }
+
+  /** For a webhook that is created in a transaction, where nothing can be sealed. Nobody ever sees this secret. */
+  async function sealNew(ownerId: bigint): Promise<SealedNew> {
+    return await sealedFor(ownerId, secretFrom(null));
+  }
+
+  async function sealedFor(ownerId: bigint, secret: Buffer): Promise<SealedNew> {
+    const uid = randomUUID();
+    return { uid, sealed: await vault.seal(ownerId, secretIdentity(uid), secret) };
   }
 
   function checked({ format: wanted, ...draft }: Omit<WebhookDraft, 'format'> & { format: string }): WebhookDraft {

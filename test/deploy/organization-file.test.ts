@@ -41,6 +41,8 @@ describe('The example of an organization in Git', () => {
       { teams: [{ name: 'a', permission: 'owner' }] },
       { robots: [{ name: 'a', token: 'x' }] },
       { webhook: [] },
+      { webhooks: [{ name: 'a', url: 'https://a.example.com', secret: 'x' }] },
+      { webhooks: [{ name: 'a', url: 'https://a.example.com', format: 'xml' }] },
       { assignments: [{ role: 'a', to: {} }] },
       { second_factor: {} },
       { token_policy: { max_days: 0 } },
