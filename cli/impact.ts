@@ -1,5 +1,6 @@
 import type { Answer, Input } from '../client/client.ts';
 import { wordOf } from '../client/object-kinds.ts';
+import { nameOfAction, nameOfRelation } from '../client/permissions.ts';
 import { untilWords } from './expiry.ts';
 import { EXIT } from './failure.ts';
 import { shortTime } from './moments.ts';
@@ -100,7 +101,8 @@ function keptWords({ expires_at: end, expires_at_before: before }: Kept): string
 
 /** A permission as in a role, and anything else as it is asked of `atrium can`. */
 function wordsOf({ object, relation, permission }: Effect | Kept): string {
-  if (permission) return plain(permission.action);
-  const verb = relation.replace(/^can_/, '');
-  return plain(`${verb} ${object.type === 'organization' ? 'org' : wordOf(object.type)}:${object.name}`);
+  if (permission) return plain(nameOfAction(permission.action));
+  return plain(
+    `${nameOfRelation(object.type, relation)} ${object.type === 'organization' ? 'org' : wordOf(object.type)}:${object.name}`,
+  );
 }

@@ -1,4 +1,5 @@
 import type { Answer } from '../client/client.ts';
+import { nameOfRelation } from '../client/permissions.ts';
 import { placeText } from './assignment-text.ts';
 import { misuse } from './failure.ts';
 import { type Effects, effectLines } from './impact.ts';
@@ -18,7 +19,7 @@ export const COLUMNS: Columns<Request> = {
   id: (row) => row.id,
   state: stateOf,
   by: (row) => marked(row.by),
-  asks: (row) => `${row.asks.relation.replace(/^can_/, '')} ${placeText(row.asks.object)}`,
+  asks: (row) => `${nameOfRelation(row.asks.object.type, row.asks.relation)} ${placeText(row.asks.object)}`,
   until: (row) => shortTime(row.until),
   reason: (row) => row.reason,
 };
@@ -32,7 +33,7 @@ export function sentenceOf({ by, asks, until, reason }: Request): string {
   const names = asks.namespaces ?? [];
   const where =
     names.length === 0 ? '' : ` in the ${names.length === 1 ? 'namespace' : 'namespaces'} ${names.join(', ')}`;
-  const verb = asks.relation.replace(/^can_/, '');
+  const verb = nameOfRelation(asks.object.type, asks.relation);
   return `${marked(by)} asks to ${verb} ${placeText(asks.object)}${where} until ${shortTime(until)}: ${reason}`;
 }
 

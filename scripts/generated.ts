@@ -5,6 +5,7 @@ import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
 import { modelFiles } from './generate-model.ts';
 import { objectKindFiles } from './generate-object-kinds.ts';
+import { permissionFiles } from './generate-permissions.ts';
 import { type Examples, withExamples } from './openapi/examples.ts';
 import { describeEveryDeployment } from './routes.ts';
 
@@ -22,6 +23,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     ...clientFiles(document),
     ...(await modelFiles(model)),
     ...objectKindFiles(),
+    ...permissionFiles(),
     ...(await cliFiles(model)),
   };
 }

@@ -1,6 +1,7 @@
 import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
 import type { Answer } from '../../client/client.ts';
 import { wordOf } from '../../client/object-kinds.ts';
+import { nameOfRelation } from '../../client/permissions.ts';
 import { command } from '../command.ts';
 import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
@@ -71,12 +72,23 @@ function rowsOf({ user, permissions, types }: UserAccess, org: string | undefine
   const isRobot = user.type === 'robot_ac';
   const byReason = Map.groupBy(org === undefined ? [] : permissions, ({ via }) => reasons(via, isRobot));
   return [
-    ...byReason.entries().map(([via, held]) => [`org ${org}`, via, wordsOf(held.map(({ relation }) => relation))]),
+    ...byReason.entries().map(([via, held]) => [
+      `org ${org}`,
+      via,
+      wordsOf(
+        'organization',
+        held.map(({ relation }) => relation),
+      ),
+    ]),
     ...types.flatMap(({ type, groups }) =>
       groups.map(({ relations, via, count, objects }) => {
         const names = objects.slice(0, SHOWN_OBJECTS).map(({ id, name }) => name || String(id));
         const more = count > names.length ? ', …' : '';
-        return [`${count} ${countedWord(type, count)}: ${names.join(', ')}${more}`, reasons(via), wordsOf(relations)];
+        return [
+          `${count} ${countedWord(type, count)}: ${names.join(', ')}${more}`,
+          reasons(via),
+          wordsOf(type, relations),
+        ];
       }),
     ),
   ];
@@ -90,8 +102,8 @@ function reasons(via: readonly (AccessReason | AccessGroupReason)[], isRobot = f
   return isRobot ? 'robot of the organization' : '(hidden)';
 }
 
-function wordsOf(relations: readonly string[]): string {
-  return relations.map((relation) => relation.replace(/^can_/, '').replaceAll('_', ' ')).join(', ');
+function wordsOf(type: string, relations: readonly string[]): string {
+  return relations.map((relation) => nameOfRelation(type, relation)).join(', ');
 }
 
 function countedWord(type: string, count: number): string {

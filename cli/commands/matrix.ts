@@ -1,4 +1,5 @@
 import type { AccessMatrix } from '../../client/api.gen.ts';
+import { nameOfRelation } from '../../client/permissions.ts';
 import { command } from '../command.ts';
 import { marked } from '../marks.ts';
 import { AT, pastMoment } from '../moments.ts';
@@ -54,13 +55,13 @@ export const matrix = command({
     const at = pastMoment(options.at, session.isWatching);
     const asked = session.client().call('POST /authz/matrix', { query: { org, format, at }, body });
     const answer: unknown = await orRelationHint(asked, relations[0] ?? '', { type, id: 0n, name: '', org });
-    return typeof answer === 'string' ? { csv: answer, lay: () => [] } : shown(answer as AccessMatrix);
+    return typeof answer === 'string' ? { csv: answer, lay: () => [] } : shown(answer as AccessMatrix, type);
   },
 });
 
-function shown(found: AccessMatrix): Shown {
+function shown(found: AccessMatrix, type: string): Shown {
   const { users, objects, cells, left_out: leftOut } = found;
-  const word = wordFor(found.relations);
+  const word = wordFor(type, found.relations);
   const rows = users.map((user, row) => [
     cell('USER', marked(user)),
     ...objects.map((object, column) => cell(object.name || String(object.id), word(cells[row]?.[column] ?? 0))),
@@ -79,9 +80,9 @@ function shown(found: AccessMatrix): Shown {
 }
 
 /** What a cell says: yes or no about one relation, otherwise which are held. */
-function wordFor(relations: readonly string[]): (held: number) => string {
+function wordFor(type: string, relations: readonly string[]): (held: number) => string {
   if (relations.length === 1) return (held) => (held === 1 ? 'yes' : 'no');
-  const words = relations.map((relation) => relation.replace(/^can_/, '').replaceAll('_', ' '));
+  const words = relations.map((relation) => nameOfRelation(type, relation));
   return (held) => words.filter((_, index) => Math.floor(held / 2 ** index) % 2 === 1).join(', ') || '-';
 }
 

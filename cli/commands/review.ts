@@ -1,4 +1,5 @@
 import type { Answer, Item } from '../../client/client.ts';
+import { nameOfRelation } from '../../client/permissions.ts';
 import { wholeNumber } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
@@ -163,7 +164,7 @@ export const review: Group = {
           .client()
           .call('GET /authz/reviews/{id}/items/{item}', at(session, args.review, args.item));
         const loses = found.impact?.users.map(({ user, loses: lost, more }) => {
-          const texts = lost.map(({ object, relation }) => `${relation.replace(/^can_/, '')} ${object.name}`);
+          const texts = lost.map(({ object, relation }) => `${nameOfRelation(object.type, relation)} ${object.name}`);
           return `${user.name}: ${[...texts, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
         });
         return one(found, {

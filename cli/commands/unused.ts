@@ -1,4 +1,5 @@
 import type { Answer } from '../../client/client.ts';
+import { nameOfAction } from '../../client/permissions.ts';
 import { wholeNumber } from '../changes.ts';
 import { command } from '../command.ts';
 import { misuse } from '../failure.ts';
@@ -21,7 +22,7 @@ const columns: Columns<Unused> = {
 
 function whatOf({ team, role, on, permission }: Unused): string {
   if (team) return `team ${team.name}`;
-  if (permission) return `${permission.action}, in the role ${role?.name}`;
+  if (permission) return `${nameOfAction(permission.action)}, in the role ${role?.name}`;
   const where = on && on.type !== 'organization' ? ` on ${on.name}` : '';
   return `role ${role?.name}${where}`;
 }

@@ -1,3 +1,4 @@
+import { permissionName } from '../authz/explain/permission-names.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import { isRobotPrincipal } from '../changes/principal.ts';
 import type { AuditRow } from './audit.ts';
@@ -238,7 +239,9 @@ function listed(field: string, old: readonly string[], now: readonly string[], i
 
 function asList(value: unknown): string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  return list.map((one) => (isFields(one) && typeof one.action === 'string' ? text(one.action) : text(one)));
+  return list.map((one) =>
+    isFields(one) && typeof one.action === 'string' ? permissionName(text(one.action)) : text(one),
+  );
 }
 
 function words(field: string): string {

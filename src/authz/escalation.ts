@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { RELATION_OF } from '../changes/derived-tuples.ts';
 import type { Permission } from '../identity/callers.ts';
+import { permissionName } from './explain/permission-names.ts';
 import type { Judge } from './judge.ts';
 
 /** One permission that a role contains. */
@@ -77,7 +78,7 @@ export function rejectEscalation(granted: readonly RoleGrant[], held: ReadonlySe
 }
 
 export function describePermission({ namespace, action }: Pick<RoleGrant, 'namespace' | 'action'>): string {
-  return `${namespace} "${action}"`.slice(0, 200);
+  return `${namespace} "${permissionName(action)}"`.slice(0, 200);
 }
 
 function notHeld(granted: readonly RoleGrant[], held: ReadonlySet<string>): RoleGrant[] {

@@ -1,6 +1,7 @@
 import type { Model } from '../../packages/rebac/src/rebac.ts';
 import type { RoleGrant } from '../authz/escalation.ts';
 import { doing } from '../authz/explain/explanation-text.ts';
+import { permissionName } from '../authz/explain/permission-names.ts';
 import type { ExplainStore } from '../authz/explain/question.ts';
 import {
   forbiddenBy,
@@ -220,7 +221,7 @@ function onWire(
       const { permission, team } = change;
       return {
         action: 'role.create',
-        role: { name: freeName(permission.action), permissions: [permission], teamIDs: [team] },
+        role: { name: freeName(permissionName(permission.action)), permissions: [permission], teamIDs: [team] },
       };
     }
     case 'role.update':
@@ -261,9 +262,9 @@ function partsOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf)
 function partOf(change: RemedyChange, user: string, nameOf: NameOf): string {
   switch (change.action) {
     case 'role.create':
-      return `create a role that contains only "${change.permission.action}", and assign it to the team ${nameOf(`team:${change.team}`)}`;
+      return `create a role that contains only "${permissionName(change.permission.action)}", and assign it to the team ${nameOf(`team:${change.team}`)}`;
     case 'role.update':
-      return `add "${change.permissions.at(-1)?.action}" to the role ${nameOf(`role:${change.id}`)}, which ${user} has`;
+      return `add "${permissionName(change.permissions.at(-1)?.action ?? '')}" to the role ${nameOf(`role:${change.id}`)}, which ${user} has`;
     case 'role.assign':
       return `assign the role ${nameOf(`role:${change.id}`)} to the team ${nameOf(`team:${change.team}`)}`;
     case 'team.add_member':

@@ -1,3 +1,5 @@
+import { actionNamed } from '../authz/explain/permission-names.ts';
+
 /**
  * A permission that a custom role can grant. The action is what users read and send; the relation is the name in the
  * model.
@@ -139,7 +141,7 @@ export const CATALOG: readonly CatalogEntry[] = [
 const PLACES = new Map(CATALOG.map((one, place) => [key(one), place]));
 
 export function findPermission(pair: PermissionPair): CatalogEntry | undefined {
-  return CATALOG[PLACES.get(key(pair)) ?? -1];
+  return CATALOG[PLACES.get(key(pair)) ?? PLACES.get(key({ ...pair, action: actionNamed(pair.action) })) ?? -1];
 }
 
 /** Each pair once, in the order of the catalogue. */

@@ -1,5 +1,6 @@
 import type { Model, RelationDef, Rewrite, TypeDef } from '../../packages/rebac/src/rebac.ts';
 import { describeRelation, doing } from '../authz/explain/explanation-text.ts';
+import { permissionName } from '../authz/explain/permission-names.ts';
 import { kindOf } from '../changes/object-kinds.ts';
 import { CATALOG, type PermissionPair } from './catalog.ts';
 
@@ -24,6 +25,15 @@ export function describeModel(model: Model): DescribedType[] {
     type: type.name,
     relations: type.relations.map((relation) => describe(type, relation)),
   }));
+}
+
+/** One permission in as few words as a table has room for: "edit clusters" of an organization, "edit" of a cluster. */
+export function nameOfRelation(type: string, relation: string): string {
+  const entry = type === 'organization' ? CATALOG.find((one) => one.relation === relation) : undefined;
+  if (entry) return permissionName(entry.action);
+  return doing(relation, '%')
+    .replace(/ (?:(?:of|in|into|from|to) )?%$/, '')
+    .replaceAll('the ', '');
 }
 
 function describe(type: TypeDef, { name, rewrite }: RelationDef): DescribedRelation {

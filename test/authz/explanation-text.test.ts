@@ -33,7 +33,7 @@ describe('Explanations in words', () => {
     const table = [
       ['can_view', 'view acme'],
       ['can_edit_clusters', 'edit the clusters of acme'],
-      ['can_create_robots', 'create robots in acme'],
+      ['can_create_robots', 'create robot accounts in acme'],
       ['can_connect', 'connect to acme'],
       ['remover', 'delete acme'],
     ] as const;

@@ -81,7 +81,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await dialog.getByRole('button', { name: 'Assign role' }).click();
     await page.getByText('The role tuner was assigned to cat.').waitFor();
     const row = here.getByRole('row', { name: /^tuner cat/ });
-    assert.match(await row.innerText(), /reconfigure clusters\s+expires in 4 hours\s+On call\s+ann/);
+    assert.match(await row.innerText(), /edit clusters\s+expires in 4 hours\s+On call\s+ann/);
     await line('cat', /assigned here\s*role\s*tuner\s*expires in 4 hours/);
     await who.getByRole('link', { name: 'Why may cat edit?' }).waitFor();
 

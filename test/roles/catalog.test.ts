@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Model, readModel } from '../../packages/rebac/src/rebac.ts';
+import { permissionName } from '../../src/authz/explain/permission-names.ts';
 import { RESOURCE_TYPES } from '../../src/changes/object-kinds.ts';
 import { CATALOG, type CatalogEntry } from '../../src/roles/catalog.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { makeHolder, numbersOf, resourcesOf } from '../support/world/authz.ts';
 
-const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
+const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${permissionName(action)}"`;
 
 describe('Permission catalog and model', () => {
   let model: Model;

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Answer, Input } from '../../../client/client.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { titleOf } from '../../../client/object-kinds.ts';
+import { nameOfAction, nameOfRelation } from '../../../client/permissions.ts';
 import { api } from '../data/api.ts';
 import { principalKey } from '../data/principal.ts';
 import { Card } from './bits.tsx';
@@ -206,7 +207,6 @@ function End({ effect, kind }: { effect: Effect | Kept; kind: EffectListProps['k
 
 /** A permission as in a role; anything else is what can be done with which object. */
 function wordsOf({ object, relation, permission }: Effect | Kept): string {
-  if (permission) return permission.action;
-  const verb = relation.replace(/^can_/, '').replaceAll('_', ' ');
-  return `${verb}: ${titleOf(object.type)} ${object.name}`;
+  if (permission) return nameOfAction(permission.action);
+  return `${nameOfRelation(object.type, relation)}: ${titleOf(object.type)} ${object.name}`;
 }

@@ -78,11 +78,12 @@ const PHRASES: Readonly<Record<string, string>> = {
   can_create_team: 'create teams in %',
   can_create_role: 'create roles in %',
   can_import_clusters: 'import clusters into %',
-  can_manage_team_members: 'manage the members of teams of %',
+  can_manage_team_members: 'manage the team members of %',
   can_view_orchestratorconfig: 'view the orchestrator configuration of %',
   can_view_cluster_config: 'view the orchestrator configuration of the clusters of %',
   can_review: 'review requests of %',
   can_review_clusters: 'review requests of the clusters of %',
+  can_delete_tokens: 'revoke the tokens of %',
   remover: 'delete %',
   manager: 'manage the members of %',
   connect_clusters: 'connect to the clusters of %',
@@ -117,7 +118,8 @@ function doingIt(relation: string): string {
 function phraseOf(relation: string): string {
   const phrase = PHRASES[relation];
   if (phrase !== undefined) return phrase;
-  const [verb = '', ...nouns] = relation.replace(/^can_/, '').split('_');
+  const [verb = '', ...words] = relation.replace(/^can_/, '').split('_');
+  const nouns = words.map((word) => (word === 'robots' ? 'robot accounts' : word));
   if (nouns.length === 0) return `${verb} %`;
   return verb === 'create' ? `create ${nouns.join(' ')} in %` : `${verb} the ${nouns.join(' ')} of %`;
 }

@@ -55,7 +55,7 @@ describe('Remedies, all paths, and reasons', () => {
   it('The permission can come into a role that the user has, or the user into a team that gives it', async () => {
     const dan = await remediesFor('ann', 'dan', `cluster:${id.cluster('prod')}`, 'can_edit');
     const filled = dan.remedies.find(({ change }) => change.changes[0]?.action === 'role.update');
-    assert.equal(filled?.sentence, 'Add "reconfigure clusters" to the role cluster-operator, which dan has');
+    assert.equal(filled?.sentence, 'Add "edit clusters" to the role cluster-operator, which dan has');
     assert.ok(filled?.change.changes[0]?.role?.permissions?.some(({ action }) => action === 'reconfigure clusters'));
     assert.ok(sentences(dan.remedies).includes('Add dan to the team Editors'));
     const joined = dan.remedies.find(({ sentence }) => sentence.includes('Editors'));

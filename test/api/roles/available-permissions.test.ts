@@ -88,4 +88,14 @@ describe('GET /authz/roles/available_permissions', () => {
       assert.deepEqual([made.status, made.body.permissions], [201, permissions]);
     }
   });
+
+  it('A role accepts a permission by the name that people read, and answers with the action that programs send', async () => {
+    const permissions = [{ namespace: 'cluster_mgmt', action: 'edit clusters' }];
+    const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: 'by name', permissions });
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(made.body.permissions, [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }]);
+    const other = [{ namespace: 'org_mgmt', action: 'edit clusters' }];
+    const rejected = await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: 'by none', permissions: other });
+    assert.deepEqual([rejected.status, rejected.body.message], [400, 'unknown permission: org_mgmt "edit clusters"']);
+  });
 });

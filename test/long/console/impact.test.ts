@@ -31,8 +31,8 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     await go(`/orgs/acme/roles/${ids.role('cluster-operator')}`);
     await impactOn(page).getByText('Change something').waitFor();
     await page.getByLabel('connect to clusters').uncheck();
-    await page.getByLabel('reconfigure clusters').check();
-    await impactOn(page).getByText('gains reconfigure clusters').waitFor();
+    await page.getByLabel('edit clusters').check();
+    await impactOn(page).getByText('gains edit clusters').waitFor();
     await impactOn(page).getByText('loses connect to clusters').waitFor();
     assert.match(await impactOn(page).innerText(), /dan/);
     assert.ok(asked.length <= 2, `${asked.length} requests`);

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { nameOfAction } from '../../../../client/permissions.ts';
 import { useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { type List, useList } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
@@ -165,13 +166,13 @@ export function PlaceLink({ org, on }: { org: string; on: Assignment['on'] }) {
 
 /** What counts of the role there. What does not is shown on hover. */
 function Gives({ assignment: { effective, without_effect: others } }: { assignment: Assignment }) {
-  const without = others.map(({ action }) => action).join(', ');
+  const without = others.map(({ action }) => nameOfAction(action)).join(', ');
   return (
     <span class="gives" title={without === '' ? undefined : `Without effect there: ${without}`}>
       {effective.length === 0 ? (
         <span class="quiet">nothing there</span>
       ) : (
-        effective.map(({ action }) => action).join(', ')
+        effective.map(({ action }) => nameOfAction(action)).join(', ')
       )}
     </span>
   );

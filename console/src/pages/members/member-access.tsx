@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import type { AccessGroup, AccessGroupReason, AccessReason, UserAccess } from '../../../../client/api.gen.ts';
 import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
 import { ADDRESSED_TYPES, titleOf } from '../../../../client/object-kinds.ts';
+import { nameOfRelation } from '../../../../client/permissions.ts';
 import { useAction } from '../../data/action.ts';
 import { orgPath } from '../../data/org.ts';
 import { type Resource, useResource } from '../../data/resource.ts';
@@ -59,7 +60,7 @@ function Rows({ org, found, isRobot }: { org: string; found: UserAccess; isRobot
           {byReason.map((held) => (
             <tr key={keyOf(held[0]?.via ?? [])}>
               <th scope="row">the organization</th>
-              <td>{held.map(({ relation }) => words(relation)).join(', ')}</td>
+              <td>{held.map(({ relation }) => nameOfRelation('organization', relation)).join(', ')}</td>
               <td>
                 <Reasons org={org} via={held[0]?.via ?? []} isRobot={isRobot} />
               </td>
@@ -70,7 +71,7 @@ function Rows({ org, found, isRobot }: { org: string; found: UserAccess; isRobot
               <th scope="row">
                 <Objects org={org} type={type} group={group} />
               </th>
-              <td>{group.relations.map(words).join(', ')}</td>
+              <td>{group.relations.map((relation) => nameOfRelation(type, relation)).join(', ')}</td>
               <td>
                 <Reasons org={org} via={group.via} isRobot={isRobot} />
               </td>
@@ -152,8 +153,4 @@ function Compare({ org, login, onClose }: { org: string; login: string; onClose:
 
 function keyOf(via: readonly (AccessReason | AccessGroupReason)[]): string {
   return via.map(({ kind, id }) => `${kind} ${id}`).join();
-}
-
-function words(relation: string): string {
-  return relation.replace(/^can_/, '').replaceAll('_', ' ');
 }

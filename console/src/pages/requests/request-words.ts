@@ -1,5 +1,6 @@
 import type { Answer } from '../../../../client/client.ts';
 import { titleOf } from '../../../../client/object-kinds.ts';
+import { nameOfRelation } from '../../../../client/permissions.ts';
 import { orgPath } from '../../data/org.ts';
 import { askedName } from '../../data/principal.ts';
 import type { Tone } from '../../parts/bits.tsx';
@@ -32,7 +33,7 @@ export function requestPath({ organization, id }: Pick<AccessRequest, 'organizat
 /** `connect: cluster prod in the namespace jobs` */
 export function askedFor({ asks }: Pick<AccessRequest, 'asks'>): string {
   const { relation, object, namespaces } = asks;
-  const verb = relation.replace(/^can_/, '').replaceAll('_', ' ');
+  const verb = nameOfRelation(object.type, relation);
   const names = namespaces ?? [];
   const word = names.length === 1 ? 'namespace' : 'namespaces';
   const where = names.length === 0 ? '' : ` in the ${word} ${names.join(', ')}`;

@@ -1,13 +1,14 @@
 import type { Answer } from '../../../../client/client.ts';
 import { titleOf, wordOf } from '../../../../client/object-kinds.ts';
+import { nameOfRelation } from '../../../../client/permissions.ts';
 
 export type Rules = Answer<'GET /orgs/{org}/request_rules'>;
 export type RequestRule = Rules[number];
 export type RuleObject = NonNullable<RequestRule['match']['objects']>[number];
 
-/** `connect`, `view audit log` */
+/** `connect`, `view audit log`: a rule can be about several types. */
 export function verbOf(relation: string): string {
-  return relation.replace(/^can_/, '').replaceAll('_', ' ');
+  return nameOfRelation(undefined, relation);
 }
 
 /** As it is typed: `cluster:prod`. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Answer } from '../../../../client/client.ts';
 import { titleOf } from '../../../../client/object-kinds.ts';
+import { nameOfRelation } from '../../../../client/permissions.ts';
 import { type Action, useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { askedName } from '../../data/principal.ts';
@@ -143,9 +144,6 @@ function Losses({ impact: { users, total, unattended } }: { impact: Impact }) {
 
 function words(effects: readonly Effect[]): string {
   return effects
-    .map(
-      ({ object, relation }) =>
-        `${relation.replace(/^can_/, '').replaceAll('_', ' ')} (${titleOf(object.type)} ${object.name})`,
-    )
+    .map(({ object, relation }) => `${nameOfRelation(object.type, relation)} (${titleOf(object.type)} ${object.name})`)
     .join(', ');
 }

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { titleOf, typeNamed } from '../../../../client/object-kinds.ts';
+import { nameOfAction } from '../../../../client/permissions.ts';
 import { capital } from '../../parts/capital.ts';
 import { CheckField, TextField } from '../../parts/field.tsx';
-import { keyOf, type Permission, requiredBy } from './role-draft.ts';
+import { keyOf, nameOf, type Permission, requiredBy } from './role-draft.ts';
 
 interface PermissionListProps {
   readonly all: readonly Permission[];
@@ -24,7 +25,9 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
       </div>
       {namespaces.map((namespace) => {
         const shown = all.filter(
-          (one) => one.namespace === namespace && `${one.action} ${one.description}`.toLowerCase().includes(wanted),
+          (one) =>
+            one.namespace === namespace &&
+            `${nameOfAction(one.action)} ${one.action} ${one.description}`.toLowerCase().includes(wanted),
         );
         if (shown.length === 0) return null;
         return (
@@ -36,8 +39,8 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
               return (
                 <CheckField
                   key={key}
-                  label={permission.action}
-                  hint={`${permission.description}${needing.length > 0 ? ` Needed by ${needing.map((one) => one.split(':')[1]).join(', ')}.` : ''}`}
+                  label={nameOfAction(permission.action)}
+                  hint={`${permission.description}${needing.length > 0 ? ` Needed by ${needing.map((one) => nameOfAction(nameOf(one).action)).join(', ')}.` : ''}`}
                   isChecked={chosen.includes(key)}
                   disabledBecause={isReadOnly ? permission.description : undefined}
                   onChange={(isOn) => onToggle(key, isOn)}

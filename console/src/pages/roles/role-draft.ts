@@ -1,4 +1,5 @@
 import type { Answer } from '../../../../client/client.ts';
+import { nameOfAction } from '../../../../client/permissions.ts';
 
 export type Role = Answer<'GET /authz/roles/{id}'>;
 export type Permission = Answer<'GET /authz/roles/available_permissions'>['permissions'][number];
@@ -92,7 +93,7 @@ export function toggled(draft: Draft, key: string, isOn: boolean, all: readonly 
 /** What one side changed, in words, for two people who edited the same role. */
 export function changesBetween(before: Draft, after: Draft): readonly string[] {
   const added = (one: readonly string[], other: readonly string[]) => other.filter((item) => !one.includes(item));
-  const say = (key: string) => nameOf(key).action;
+  const say = (key: string) => nameOfAction(nameOf(key).action);
   return [
     ...(before.name === after.name ? [] : [`name: ${before.name} → ${after.name}`]),
     ...(before.description === after.description ? [] : [`description: ${after.description || 'none'}`]),
