@@ -87,7 +87,7 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "name": "restore",
     "summary": "replace the content of the database with a backup; servers must be stopped",
     "usage": [
-      "restore FILE [--replace] [--check]"
+      "restore FILE [--replace] [--check] [--erased LIST]…"
     ],
     "options": [
       {
@@ -97,6 +97,11 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
       {
         "name": "--check",
         "help": "only check the file and print what it contains"
+      },
+      {
+        "name": "--erased",
+        "value": "LIST",
+        "help": "also erase these people again: a copy of erasures.ndjson, or an export of the audit log"
       }
     ],
     "examples": [

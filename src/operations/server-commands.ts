@@ -74,10 +74,15 @@ export const SERVER_COMMANDS = {
   restore: {
     help: {
       summary: 'replace the content of the database with a backup; servers must be stopped',
-      usage: ['restore FILE [--replace] [--check]'],
+      usage: ['restore FILE [--replace] [--check] [--erased LIST]…'],
       options: [
         { name: '--replace', help: 'overwrite a database that is not empty' },
         { name: '--check', help: 'only check the file and print what it contains' },
+        {
+          name: '--erased',
+          value: 'LIST',
+          help: 'also erase these people again: a copy of erasures.ndjson, or an export of the audit log',
+        },
       ],
       examples: ['atrium restore atrium.tar.gz --check', 'atrium restore atrium.tar.gz --replace'],
     },

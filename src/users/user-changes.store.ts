@@ -144,7 +144,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       const current = await get(query, id);
       if (!current) return undefined;
       decide(current);
-      if (isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
+      if (!how.isRestore && isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
       const teams = await teamsOf(query, id);
       const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
       if (lastOwnerOf.length > 0 && !how.orphans) return { lastOwnerOf };

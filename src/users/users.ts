@@ -80,6 +80,8 @@ export interface Removal {
   readonly orphans: boolean;
   /** What identifies the person in the audit log is erased, too. */
   readonly erases: boolean;
+  /** It has happened before, in what a backup does not know: the last administrator goes, too. */
+  readonly isRestore?: boolean;
 }
 
 export interface UserStore {

@@ -24,6 +24,7 @@ import { createEmailStore } from './emails/emails.store.ts';
 import { createEmails } from './emails/emails.ts';
 import { createErasureStore } from './erasure/erasure.store.ts';
 import { createErasure } from './erasure/erasure.ts';
+import { createErasureList } from './erasure/erasure-list.ts';
 import { legalHoldRoutes } from './erasure/legal-holds.routes.ts';
 import { followRoutes } from './follows/follows.routes.ts';
 import { createFollowStore } from './follows/follows.store.ts';
@@ -66,7 +67,13 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
   const background = createBackgroundWork(log);
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
-  const erasure = createErasure(createErasureStore(db, revisions.write));
+  const erasureStore = createErasureStore(db, revisions.write);
+  const erasureList = createErasureList({
+    dataDir: config.DATA_DIR,
+    erasedAfter: erasureStore.erasedAfter,
+    onFailure: (error, path) => log.warn({ err: error }, `${path} cannot be written: note elsewhere who is erased`),
+  });
+  const erasure = createErasure(erasureStore, erasureList);
   const emails = createEmails(createEmailStore(db, revisions.write, quotas), policy, links, mailer);
   const resets = createPasswordResets({
     store: createPasswordResetStore(db, revisions.write),

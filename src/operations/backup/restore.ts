@@ -7,8 +7,10 @@ import type { Db, Query, Script } from '../../db/db.ts';
 import { applyRest, createSchema } from '../../db/migrate.ts';
 import { findDifference, lastNumber, type MigrationFile, readMigrations, readView } from '../../db/migration-files.ts';
 import { LATER_COLUMNS } from '../../db/migration-table.ts';
+import { finishErasures } from '../../users/erasure/erasure.store.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
+import { type ErasedAgain, eraseAgain } from './erased-again.store.ts';
 import { readObjects, rejectForeign } from './foreign.store.ts';
 import { type Manifest, schemaOf, tableOf } from './format.ts';
 import { rowsIn } from './inspection.ts';
@@ -24,6 +26,8 @@ export interface RestoreOptions {
   readonly replace: boolean;
   readonly say: (line: string) => void;
   readonly onProgress?: (progress: Progress) => void;
+  /** The numbers of people who are erased, also if they were not when the backup was made. */
+  readonly erased?: readonly bigint[];
   /** Called as the very last step before the commit. */
   readonly beforeCommit?: () => void;
 }
@@ -65,8 +69,9 @@ export function rejectOtherSchema({ migrations, version }: Manifest, files: read
  * migrations that were added since. Until the commit, everyone sees what was there before; so does a restart after a
  * crash.
  */
-export async function restore(options: RestoreOptions): Promise<void> {
-  const { db, manifest, replace, beforeCommit } = options;
+export async function restore(options: RestoreOptions): Promise<ErasedAgain | undefined> {
+  const { db, manifest, replace, erased = [], beforeCommit } = options;
+  let outcome: ErasedAgain | undefined;
   const files = readMigrations(options.migrationsFolder);
   const view = readView(options.migrationsFolder);
   rejectOtherSchema(manifest, files);
@@ -98,8 +103,11 @@ export async function restore(options: RestoreOptions): Promise<void> {
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision, new Date());
     await appendAudit(query, [entryOf(manifest)]);
+    if (erased.length > 0) outcome = await eraseAgain(query, erased);
     beforeCommit?.();
   }, LOCK_TIMEOUT_MS);
+  if (outcome) await finishErasures(db);
+  return outcome;
 }
 
 /** The actor is the operator of the server's own machine, as for other server commands. */

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config/config.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,7 +7,9 @@ import { createKeys, findRoot, keyPath, placeRoot } from '../../base/keys.ts';
 import { MIGRATIONS } from '../../base/release.ts';
 import { openDb } from '../../db/db.ts';
 import { readMigrations } from '../../db/migration-files.ts';
+import { erasureListPath, readErasures } from '../../users/erasure/erasure-list.ts';
 import { opensSlots } from '../../vault/ring.ts';
+import type { ErasedAgain } from '../backup/erased-again.store.ts';
 import { type Manifest, schemaOf } from '../backup/format.ts';
 import { type Inspected, inspect } from '../backup/inspection.ts';
 import { rejectOtherSchema, restore } from '../backup/restore.ts';
@@ -15,14 +17,21 @@ import { callerPath, createProgress, onlyFile, type Terminal } from './terminal.
 
 /** `atrium restore FILE`: everything that can be rejected is rejected before anything changes. */
 export async function runRestore(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
-  const options = { replace: { type: 'boolean' }, check: { type: 'boolean' } } as const;
+  const options = {
+    replace: { type: 'boolean' },
+    check: { type: 'boolean' },
+    erased: { type: 'string', multiple: true },
+  } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const file = callerPath(onlyFile(positionals, 'atrium restore FILE [--replace] [--check]'));
+  const file = callerPath(onlyFile(positionals, 'atrium restore FILE [--replace] [--check] [--erased LIST]'));
   const inspected = await inspect(file);
   const { manifest } = inspected;
   rejectOtherSchema(manifest, readMigrations(MIGRATIONS));
   const rootToPlace = chooseRoot(inspected, config);
   if (values.check) return void tellContents(file, manifest, terminal);
+  const own = erasureListPath(config.DATA_DIR);
+  const lists = [...(values.erased ?? []).map(callerPath), ...(existsSync(own) ? [own] : [])];
+  const erased = [...new Set(lists.flatMap(readErasures))];
 
   const began = performance.now();
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
@@ -30,6 +39,7 @@ export async function runRestore(args: readonly string[], config: Config, termin
   const db = await openDb({ databaseUrl, isPooled, dataDir, isRestore: true, poolSize: 1, say: terminal.complain });
   const progress = createProgress(terminal, 'restored');
   let isPlaced = false;
+  let erasedAgain: ErasedAgain | undefined;
   const beforeCommit = () => {
     if (!rootToPlace) return;
     placeRoot(rootToPlace, dataDir);
@@ -38,7 +48,8 @@ export async function runRestore(args: readonly string[], config: Config, termin
   try {
     const replace = values.replace ?? false;
     const folder = { migrationsFolder: MIGRATIONS, say: terminal.complain };
-    await restore({ db, file, manifest, replace, ...folder, onProgress: progress.show, beforeCommit });
+    const content = { file, manifest, erased };
+    erasedAgain = await restore({ db, ...content, replace, ...folder, onProgress: progress.show, beforeCommit });
   } catch (error) {
     if (isPlaced) rmSync(keyPath(dataDir), { force: true });
     throw error;
@@ -48,6 +59,7 @@ export async function runRestore(args: readonly string[], config: Config, termin
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   terminal.say(`restored ${count(manifest)}, as of ${manifest.createdAt}, in ${seconds} s`);
+  tellErased(lists, manifest, erasedAgain, terminal);
   if (isPlaced) terminal.say(`wrote the root key of the backup to ${resolve(keyPath(dataDir))}`);
 }
 
@@ -72,6 +84,22 @@ function chooseRoot({ slots, rootKey }: Inspected, { ATRIUM_KEY, DATA_DIR }: Con
     ? 'move it away to use the key in the backup'
     : 'use the key of the server that was backed up';
   throw new AppError('conflict', `the root key in ${where} does not open this backup, so nothing was changed; ${help}`);
+}
+
+function tellErased(
+  lists: readonly string[],
+  { createdAt }: Manifest,
+  again: ErasedAgain | undefined,
+  { say }: Terminal,
+): void {
+  if (lists.length === 0) {
+    say(`people who were erased after ${createdAt} are back: there is no erasures.ndjson; restore with --erased LIST`);
+  }
+  if (!again) return;
+  const { people, hasAdministrator } = again;
+  const names = lists.map((list) => basename(list)).join(' and ');
+  if (people > 0) say(`erased ${people === 1 ? '1 person' : `${people} people`} again, as ${names} says`);
+  if (!hasAdministrator) say('no site administrator is left: every one of that time is erased');
 }
 
 function tellContents(file: string, manifest: Manifest, { say }: Terminal): void {

@@ -40,6 +40,10 @@ const RESERVE = sql(
   `insert into reserved_name (name_key, name, account_id, kind) select lower(name), name, id, 'user' from account where id = $1
    on conflict do nothing`,
 );
+const ERASED_AFTER = sql(
+  'erasure.erasedAfter',
+  'select account_id, erased_at from erasure where erased_at > $1 order by erased_at, account_id',
+);
 const UNFINISHED = sql(
   'erasure.unfinished',
   'select account_id from erasure where finished_at is null order by account_id limit 10',
@@ -105,7 +109,7 @@ export async function finishErasures({ query }: Pick<Db, 'query'>): Promise<void
   }
 }
 
-export function createErasureStore(db: Db, write: Write): ErasureStore {
+export function createErasureStore(db: Pick<Db, 'query'>, write: Write): ErasureStore {
   return {
     async userNamed(name) {
       return (await db.query<{ id: bigint }>(NAMED, [name]))[0]?.id;
@@ -120,6 +124,10 @@ export function createErasureStore(db: Db, write: Write): ErasureStore {
         return (await eraseInLog({ query, record }, id, actor)) ? 'done' : 'held';
       }),
     finish: () => finishErasures(db),
+    async erasedAfter(moment) {
+      const rows = await db.query<{ account_id: bigint; erased_at: Date }>(ERASED_AFTER, [moment]);
+      return rows.map((row) => ({ accountId: row.account_id, erasedAt: row.erased_at }));
+    },
     hold: (id, reason, actor) =>
       write(async (query, _touch, record) => {
         await query(TURN, [id]);

@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
+import type { ErasedPerson, ErasureList } from './erasure-list.ts';
 
 /** A person who must not be erased. */
 export interface LegalHold {
@@ -22,6 +23,7 @@ export interface ErasureStore {
   eraseDeleted(id: bigint, actor: Actor): Promise<'done' | 'held' | undefined>;
   /** Removes what is left in the log of people who are erased. */
   finish(): Promise<void>;
+  erasedAfter(moment: Date): Promise<ErasedPerson[]>;
   /** Begins a hold, or gives it another reason. Undefined if there never was such a user, or it is erased. */
   hold(id: bigint, reason: string, actor: Actor): Promise<LegalHold | undefined>;
   release(id: bigint, actor: Actor): Promise<boolean>;
@@ -36,15 +38,20 @@ export type Erasure = ReturnType<typeof createErasure>;
  * 1. From the commit on, no page and no export shows a text of the person. The rows follow, a part at a time.
  * 2. IDs stay, so that questions about the past have the same answers.
  * 3. Nobody is erased while there is a legal hold.
+ * 4. The number of each is in a list beside the database, so that the restore of an older backup erases them again.
  */
-export function createErasure(store: ErasureStore) {
-  return { hold, release, holds: store.holds, nameOf: store.nameOf, eraseDeleted, finish: store.finish };
+export function createErasure(store: ErasureStore, list: ErasureList) {
+  return { hold, release, holds: store.holds, nameOf: store.nameOf, eraseDeleted, finish };
+
+  async function finish(): Promise<void> {
+    await list.keep();
+    await store.finish();
+  }
 
   async function eraseDeleted(id: bigint, actor: Actor): Promise<void> {
     const outcome = await store.eraseDeleted(id, actor);
     if (outcome === undefined) throw noSuchUser();
     if (outcome === 'held') throw onHold();
-    await store.finish();
   }
 
   async function hold(name: string, reason: string, actor: Actor): Promise<LegalHold> {
