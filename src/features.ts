@@ -93,6 +93,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     requestRules: requests.rules,
     impact: impact.impact,
     webhooks: webhooks.webhooks,
+    trustRules: federation.trustRules,
   });
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);

@@ -35,10 +35,10 @@ export interface TrustRule extends TrustRuleDraft {
 /** Whether a change ends the tokens of the rule: a new name says nothing about what they may do. */
 export function changesTrust(current: TrustRuleDraft, next: TrustRuleDraft): boolean {
   const said = ({ name: _, ...rest }: TrustRuleDraft) => canonical(rest);
-  return said(draftOf(current)) !== said(draftOf(next));
+  return said(trustRuleDraft(current)) !== said(trustRuleDraft(next));
 }
 
-function draftOf(rule: TrustRuleDraft): TrustRuleDraft {
+export function trustRuleDraft(rule: TrustRuleDraft): TrustRuleDraft {
   const { name, issuer, audience, jwks, claims, scopes, limits, lifetimeSeconds, singleUse } = rule;
   return { name, issuer, audience, jwks, claims, scopes, limits, lifetimeSeconds, singleUse };
 }

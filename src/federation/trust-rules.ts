@@ -41,6 +41,9 @@ export interface TrustCaller extends OwnedRobot {
   readonly actor: Actor;
 }
 
+/** A robot that does not exist yet has nothing. */
+export type FileTrustCaller = Omit<TrustCaller, 'robotId' | 'actor'> & { readonly robotId: bigint | undefined };
+
 /** Whether a user holds a relation on an organization. */
 interface TrustJudge {
   holds(
@@ -74,7 +77,7 @@ const UNSAID = ['write:organization'];
  * 2. Its tokens may do no more than the caller's credential could.
  */
 export function createTrustRules({ store, judge, rejectGiving, limits, terms }: Parts) {
-  return { list: store.list, get, create, update, remove };
+  return { list: store.list, get, create, update, remove, read, requireChange };
 
   /** By ID, otherwise by name. */
   async function get(robotId: bigint, idOrName: string): Promise<TrustRule> {
@@ -122,33 +125,60 @@ export function createTrustRules({ store, judge, rejectGiving, limits, terms }: 
   }
 
   async function draftFrom(caller: TrustCaller, wanted: WantedTrustRule, now: Date): Promise<TrustRuleDraft> {
-    requireLasting(caller);
-    const { person, ownerId, robotId } = caller;
-    await requireRelation(caller, 'create_tokens', 'a trust rule is a way to get tokens');
-    const read = readTrustRule(wanted, terms());
-    const within = await limits.read(person, wanted.limits, ownerId);
-    const request = { name: read.name, scopes: wanted.scopes, expiresAt: null, limits: within };
-    const held = { held: caller.scopes, heldUntil: null, heldLimits: caller.limits };
-    const { scopes, limits: granted } = readTokenRequest(request, { ...held, unsaid: UNSAID, now, isForRobot: true });
-    if (scopes.includes(SCIM)) await requireOwner(caller);
-    await rejectGiving(person.id, ownerId, robotId);
-    return { ...read, scopes, limits: granted };
+    await requireTokens(caller);
+    const draft = await read(caller, wanted, now);
+    await requireGiving(caller, [draft]);
+    return draft;
   }
 
-  async function requireRelation({ person, ownerId }: TrustCaller, what: string, why: string): Promise<void> {
+  /** What the rule says. Whether the caller may store it is asked separately. */
+  async function read(
+    { person, ownerId }: Pick<TrustCaller, 'person' | 'ownerId'>,
+    wanted: WantedTrustRule,
+    now: Date,
+  ): Promise<TrustRuleDraft> {
+    const said = readTrustRule(wanted, terms());
+    const within = await limits.read(person, wanted.limits, ownerId);
+    const request = { name: said.name, scopes: wanted.scopes, expiresAt: null, limits: within };
+    // Only such a credential may change rules.
+    const held = { held: ['all'], heldUntil: null };
+    const { scopes, limits: granted } = readTokenRequest(request, { ...held, unsaid: UNSAID, now, isForRobot: true });
+    return { ...said, scopes, limits: granted };
+  }
+
+  /** For rules that are stored with other changes. None: they are only deleted. */
+  async function requireChange(caller: FileTrustCaller, drafts: readonly TrustRuleDraft[]): Promise<void> {
+    requireLasting(caller);
+    if (drafts.length === 0) return;
+    await requireTokens(caller);
+    await requireGiving(caller, drafts);
+  }
+
+  async function requireTokens(caller: FileTrustCaller): Promise<void> {
+    requireLasting(caller);
+    await requireRelation(caller, 'create_tokens', 'a trust rule is a way to get tokens');
+  }
+
+  async function requireGiving(caller: FileTrustCaller, drafts: readonly TrustRuleDraft[]): Promise<void> {
+    const { person, ownerId, robotId } = caller;
+    if (drafts.some(({ scopes }) => scopes.includes(SCIM))) await requireOwner(caller);
+    if (robotId !== undefined) await rejectGiving(person.id, ownerId, robotId);
+  }
+
+  async function requireRelation({ person, ownerId }: FileTrustCaller, what: string, why: string): Promise<void> {
     if (await judge.holds(person.id, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
     throw missingRelation(`${what}:org`, `: ${why}`);
   }
 
   /** A token with the scope `scim` can make any user an owner. */
-  async function requireOwner({ person, ownerId }: TrustCaller): Promise<void> {
+  async function requireOwner({ person, ownerId }: FileTrustCaller): Promise<void> {
     if (await judge.holds(person.id, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
     throw missingRelation('owner:org', ': only an owner can create a trust rule with the scope scim');
   }
 }
 
 /** Invariant 1. */
-function requireLasting({ until, limits, scopes }: TrustCaller): void {
+function requireLasting({ until, limits, scopes }: FileTrustCaller): void {
   if (limits !== undefined) {
     const message = 'a token that is limited to organizations or objects cannot change trust rules';
     throw new AppError('forbidden', message, { reason: 'token_limited' });

@@ -8,6 +8,7 @@ import { API_VERSION, byName, documentOf } from '../roles/role-document.ts';
 import { onLine, writeInList } from '../roles/role-document-writer.ts';
 import { ORGANIZATION_KIND, SECTIONS, type SectionName } from './organization-document.ts';
 import type { OrganizationNow, StoredTeam } from './organization-now.ts';
+import { trustRuleEntryOf } from './trust-rule-plan.ts';
 
 /** What a file says, as plain data. The same organization gives the same content, whatever the order of its rows. */
 export type Content = Readonly<Record<string, unknown>>;
@@ -37,7 +38,13 @@ export function contentOf(now: OrganizationNow, { sections, withIds = false }: C
     robots: () =>
       now.robots
         .toSorted((a, b) => byName(a.name, b.name))
-        .map(({ name, description }) => ({ name, ...(description && { description }) })),
+        .map(({ name, description, trustRules }) => ({
+          name,
+          ...(description && { description }),
+          ...(trustRules.length > 0 && {
+            trust_rules: trustRules.toSorted((a, b) => byName(a.name, b.name)).map(trustRuleEntryOf),
+          }),
+        })),
     guardrails: () =>
       (ofRoles.guardrails ?? []).map(({ name, description, enforce, kind, statement }) => {
         return { name, ...(description && { description }), enforce, [kind]: statement };

@@ -5,6 +5,7 @@ import type { AssignmentEntry } from '../roles/assignment-entry.ts';
 import { API_VERSION, KIND, type RoleEntry, readDocument } from '../roles/role-document.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { readRequestRule } from './request-rule-entry.ts';
+import { readTrustRuleEntry, type TrustRuleEntry } from './trust-rule-entry.ts';
 
 /** A part of the file. What it does not mention stays, unless it prunes. */
 export interface Section<Entry> {
@@ -33,6 +34,7 @@ export interface RobotEntry {
   readonly name: string;
   readonly was: string | undefined;
   readonly description: string | undefined;
+  readonly trustRules: readonly TrustRuleEntry[] | undefined;
 }
 
 export interface WebhookEntry {
@@ -190,7 +192,15 @@ function readMember(reader: FieldReader, item: unknown, path: string): MemberEnt
 }
 
 function readRobot(reader: FieldReader, item: unknown, path: string): RobotEntry {
-  return named(reader, reader.entry(item, path, ['name', 'was', 'description']), path);
+  const robot = reader.entry(item, path, ['name', 'was', 'description', 'trust_rules']);
+  const rules = robot.trust_rules ?? undefined;
+  if (rules !== undefined && !Array.isArray(rules)) reader.fault(`${path}.trust_rules`, 'must be a list');
+  return {
+    ...named(reader, robot, path),
+    trustRules: Array.isArray(rules)
+      ? rules.slice(0, MAX_ITEMS).map((one, place) => readTrustRuleEntry(reader, one, `${path}.trust_rules[${place}]`))
+      : undefined,
+  };
 }
 
 /** It has no key for a secret. */

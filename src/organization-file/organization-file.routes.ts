@@ -145,6 +145,7 @@ function callerFor(request: FastifyRequest, scope: string): FileCaller {
     creator: { id: person.id, name: robot?.name ?? person.login, scopes },
     isRobot: robot !== undefined,
     hasSecondFactor: person.secondFactors.length > 0,
+    credential: { person, scopes, limits, until: proven.until },
     requireProof: () => requireProven(proven, new Date()),
   };
 }

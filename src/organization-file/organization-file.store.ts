@@ -1,9 +1,14 @@
+import { namesOf } from '../authz/explain/explain.store.ts';
 import { type AppError, invalidField } from '../base/errors.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Quotas } from '../changes/quotas.store.ts';
 import type { Work, Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
 import { createFactorStore } from '../factors/factors.store.ts';
+import { TRUST_RULE, type TrustRuleRow, toTrustRule } from '../federation/trust-rule.rows.ts';
+import { type TrustRuleDraft, trustRuleDraft } from '../federation/trust-rule.ts';
+import { createTrustRuleStore } from '../federation/trust-rules.store.ts';
+import type { OwnedRobot } from '../federation/trust-rules.ts';
 import type { Permission } from '../identity/callers.ts';
 import { createTeamStore } from '../organizations/teams.store.ts';
 import { nameTaken, noTeam } from '../organizations/teams.ts';
@@ -17,11 +22,12 @@ import type { Transaction } from '../users/users.store.ts';
 import { createWebhookStore } from '../webhooks/webhooks.store.ts';
 import { fingerprintOf } from './organization-content.ts';
 import type { Applying, OrganizationFileStore } from './organization-file.ts';
-import type { Account, OrganizationNow, StoredMember, StoredTeam } from './organization-now.ts';
+import type { Account, OrganizationNow, StoredMember, StoredRobot, StoredTeam } from './organization-now.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
 import { planRoleParts } from './role-part-plan.ts';
 import { type MembersOfTeam, putMembers } from './team-members.store.ts';
 import type { TeamAfter } from './team-plan.ts';
+import type { TrustRulePlan } from './trust-rule-plan.ts';
 
 interface TeamRow {
   id: bigint;
@@ -91,6 +97,10 @@ const MEMBERS = sql(
 const ROBOTS = sql(
   'organizationFile.robots',
   'select id, name, description from robot where owner_id = $1 order by id',
+);
+const TRUST_RULES = sql(
+  'organizationFile.trustRules',
+  `select ${TRUST_RULE} from trust_rule t join robot r on r.id = t.robot_id where r.owner_id = $1 order by t.id`,
 );
 const WEBHOOKS = sql(
   'organizationFile.webhooks',
@@ -178,13 +188,28 @@ export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas
   async function putRobots(inside: Write, { organizationId, robots }: OrganizationPlan, actor: Actor) {
     const store = createRobotStore(db, inside, quotas);
     for (const { id } of robots.deletes) await store.remove(organizationId, id, () => undefined, actor);
-    for (const { id, current, name, description } of robots.robots) {
+    for (const { id, current, name, description, trustRules } of robots.robots) {
+      const robot = { robotId: id, ownerId: organizationId };
       const draft = { name, description };
-      if (current && current.name === name && current.description === description) continue;
+      if (!current || current.name !== name || current.description !== description) {
+        const put = current
+          ? await store.update(organizationId, id, () => draft, actor)
+          : await store.create(organizationId, draft, actor);
+        if (put === 'name taken') throw nameTakenIn('robots', name);
+        if (put) robot.robotId = put.id;
+      }
+      await putTrustRules(inside, robot, trustRules, actor);
+    }
+  }
+
+  async function putTrustRules(inside: Write, robot: OwnedRobot, { puts, deletes }: TrustRulePlan, actor: Actor) {
+    const store = createTrustRuleStore(db, inside, quotas);
+    for (const { id } of deletes) await store.remove(robot, id, () => undefined, actor);
+    for (const { current, draft } of puts) {
       const put = current
-        ? await store.update(organizationId, id, () => draft, actor)
-        : await store.create(organizationId, draft, actor);
-      if (put === 'name taken') throw nameTakenIn('robots', name);
+        ? await store.update(robot, current.id, () => draft, actor)
+        : await store.create(robot, draft, actor);
+      if (put === 'name taken') throw nameTakenIn('robots', draft.name);
     }
   }
 
@@ -256,9 +281,7 @@ async function read(
   return {
     ...{ id, name: settings.name },
     teams: teams.map((row) => toTeam(row, members.get(row.id) ?? [])),
-    robots: (await query<OrganizationNow['robots'][number] & Record<string, unknown>>(ROBOTS, [id])).map(
-      ({ id: robotId, name, description }) => ({ id: robotId, name, description }),
-    ),
+    robots: await readRobots(query, id, settings.name),
     roleFile: await readRoleFile(query, id, wanted, locks),
     requestRules: await readRequestRulesOf(query, id),
     webhooks: await query<OrganizationNow['webhooks'][number] & Record<string, unknown>>(WEBHOOKS, [id]),
@@ -266,6 +289,25 @@ async function read(
     secondFactor: settings.requires_second_factor,
     accounts: new Map(accounts.map((row) => [row.login.toLowerCase(), { id: row.id, login: row.login }])),
   };
+}
+
+async function readRobots(query: Query, id: bigint, organization: string): Promise<StoredRobot[]> {
+  const rows = await query<Omit<StoredRobot, 'trustRules'> & Record<string, unknown>>(ROBOTS, [id]);
+  const rules = (await query<TrustRuleRow & Record<string, unknown>>(TRUST_RULES, [id])).map(toTrustRule);
+  const objects = rules.flatMap(({ limits }) => limits?.objects ?? []);
+  const refOf = ({ type, id: number }: (typeof objects)[number]) => `${type}:${number}`;
+  const names = objects.length > 0 ? await namesOf(query, objects.map(refOf)) : new Map<string, string>();
+  const renamed = (limits: TrustRuleDraft['limits']): TrustRuleDraft['limits'] =>
+    limits && {
+      organizations: limits.organizations.map((one) => ({ ...one, name: one.id === id ? organization : one.name })),
+      objects: limits.objects.map((one) => ({ ...one, name: names.get(refOf(one)) ?? one.name })),
+    };
+  const byRobot = Map.groupBy(rules, ({ robotId }) => robotId);
+  return rows.map(({ id: robotId, name, description }) => {
+    const own = byRobot.get(robotId) ?? [];
+    const trustRules = own.map((one) => ({ ...trustRuleDraft(one), limits: renamed(one.limits), id: one.id }));
+    return { id: robotId, name, description, trustRules };
+  });
 }
 
 function toTeam(row: TeamRow, members: readonly MemberRow[]): StoredTeam {

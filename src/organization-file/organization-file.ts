@@ -4,6 +4,7 @@ import { createSeesPlace } from '../authz/places/sees-place.ts';
 import type { Limits } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
+import type { TrustRules } from '../federation/trust-rules.ts';
 import { namedInAll, type WantedGuardrail } from '../guardrails/guardrail-file.ts';
 import { rejectionOf } from '../guardrails/new-violations.ts';
 import type { Impact, ImpactReport } from '../impact/impact.ts';
@@ -20,7 +21,7 @@ import type { OrganizationNow } from './organization-now.ts';
 import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
 import { simulatePlan } from './plan-simulation.ts';
 import { renameWarnings } from './rename-warnings.ts';
-import { planRobots } from './robot-plan.ts';
+import { planRobots, type RobotTrust } from './robot-plan.ts';
 import {
   afterTeamsAndRobots,
   planRoleParts,
@@ -90,9 +91,10 @@ interface Parts {
   readonly held: Pick<HeldPlaces, 'notHeld'>;
   readonly rightsOf: ReturnType<typeof createCallerRights>;
   readonly guardrails: GuardrailReader;
-  readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read'>;
+  readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read' | 'objectNamed'>;
   readonly impact: Pick<Impact, 'report'>;
   readonly webhooks: Pick<Webhooks, 'check' | 'sealNew'>;
+  readonly trustRules: Pick<TrustRules, 'read' | 'requireChange'>;
   readonly limits: Limits;
 }
 
@@ -164,6 +166,23 @@ export function createOrganizationFile(parts: Parts) {
     throw new AppError('stale', 'the organization keeps changing at the same time: send the file again');
   }
 
+  function robotTrust(caller: FileCaller, rights: CallerRights, now: Date): RobotTrust {
+    const { organizationId: ownerId, credential, isRobot } = caller;
+    return {
+      reader: {
+        read: async (wanted) => await parts.trustRules.read({ ...credential, ownerId }, wanted, now),
+        objectNamed: async (object) => await parts.requestRules.objectNamed(ownerId, object),
+      },
+      async requireChange(robotId, drafts) {
+        if (isRobot) {
+          throw new AppError('forbidden', 'robots do not change trust rules', { reason: 'not_for_robots' });
+        }
+        rights.requireProof();
+        await parts.trustRules.requireChange({ ...credential, ownerId, robotId }, drafts);
+      },
+    };
+  }
+
   async function secretsFor({ organizationId, webhooks }: OrganizationPlan): Promise<SealedNew[]> {
     const secrets: SealedNew[] = [];
     for (const { current } of webhooks.webhooks)
@@ -182,7 +201,7 @@ export function createOrganizationFile(parts: Parts) {
     const rights = await rightsIn(now, caller);
     await requireWhole(now, caller, rights);
     const teams = planTeams(now, document.teams, rights, today);
-    const robots = planRobots(now.robots, document.robots, rights);
+    const robots = await planRobots(now.robots, document.robots, rights, robotTrust(caller, rights, today));
     const webhooks = planWebhooks(now.webhooks, document.webhooks, rights, parts.webhooks.check);
     const roleParts = await readRoleParts(caller, document, wanted, today);
     const after = afterTeamsAndRobots(now, teams, robots);

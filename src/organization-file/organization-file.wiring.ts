@@ -1,4 +1,5 @@
 import type { Authz } from '../authz/authz.wiring.ts';
+import type { TrustRules } from '../federation/trust-rules.ts';
 import type { Scope } from '../http/server.ts';
 import type { Impact } from '../impact/impact.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -12,9 +13,10 @@ import { createOrganizationFile } from './organization-file.ts';
 
 interface Nouns {
   readonly guardrails: GuardrailReader;
-  readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read'>;
+  readonly requestRules: Pick<ReturnType<typeof createRequestRules>, 'read' | 'objectNamed'>;
   readonly impact: Pick<Impact, 'report'>;
   readonly webhooks: Pick<Webhooks, 'check' | 'sealNew'>;
+  readonly trustRules: Pick<TrustRules, 'read' | 'requireChange'>;
 }
 
 /** The organization as code. */

@@ -1,3 +1,4 @@
+import type { TrustRuleDraft } from '../federation/trust-rule.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
 import type { RoleFileNow } from '../roles/role-file.ts';
@@ -23,10 +24,16 @@ export interface StoredTeam {
   readonly members: readonly StoredMember[];
 }
 
+/** What its limits name has the names of now. */
+export interface StoredTrustRule extends TrustRuleDraft {
+  readonly id: bigint;
+}
+
 export interface StoredRobot {
   readonly id: bigint;
   readonly name: string;
   readonly description: string;
+  readonly trustRules: readonly StoredTrustRule[];
 }
 
 export interface StoredWebhook extends WebhookDraft {

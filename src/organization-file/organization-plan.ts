@@ -1,4 +1,5 @@
 import type { Actor } from '../changes/audit-entry.ts';
+import type { TrustCaller } from '../federation/trust-rules.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
 import type { WebhookCreator } from '../webhooks/webhook.ts';
 import type { TokenPolicyEntry } from './organization-document.ts';
@@ -33,6 +34,8 @@ export interface FileCaller {
   readonly creator: WebhookCreator;
   readonly isRobot: boolean;
   readonly hasSecondFactor: boolean;
+  /** How far the credential goes, and for how long. */
+  readonly credential: Pick<TrustCaller, 'person' | 'scopes' | 'limits' | 'until'>;
   /** Rejects a session that was not proven lately. */
   readonly requireProof: () => void;
 }

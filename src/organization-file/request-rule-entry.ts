@@ -1,5 +1,6 @@
 import type { RuleInput } from '../requests/request-rules.ts';
 import type { FieldReader } from './field-reader.ts';
+import { readObject } from './trust-rule-entry.ts';
 
 const KEYS = ['name', 'match', 'longest', 'approvals', 'approvers', 'allow', 'break_glass'];
 const MATCH = ['relations', 'objects', 'cluster_sets', 'roles', 'requesters'];
@@ -18,7 +19,9 @@ export function readRequestRule(reader: FieldReader, item: unknown, path: string
       relations: reader.texts(match, `${path}.match`, 'relations'),
       clusterSets: reader.texts(match, `${path}.match`, 'cluster_sets'),
       roles: reader.texts(match, `${path}.match`, 'roles'),
-      objects: Array.isArray(objects) ? objects.map(readObject) : undefined,
+      objects: Array.isArray(objects)
+        ? objects.map((one, place) => readObject(reader, one, `${path}.match.objects[${place}]`))
+        : undefined,
       ...(match.requesters !== undefined && { requesters: match.requesters }),
     },
     longest: reader.text(rule, `${path}.`, 'longest'),
@@ -27,12 +30,4 @@ export function readRequestRule(reader: FieldReader, item: unknown, path: string
     allow: reader.flag(rule, path, 'allow'),
     breakGlass: reader.flag(rule, path, 'break_glass'),
   };
-
-  function readObject(given: unknown, place: number) {
-    const at = `${path}.match.objects[${place}]`;
-    const object = reader.entry(given, at, ['type', 'id', 'name']);
-    const type = reader.text(object, `${at}.`, 'type') ?? '';
-    const [id, name] = [reader.id(object, at), reader.text(object, `${at}.`, 'name')];
-    return { type: type === 'robot' ? 'robot_ac' : type, id, name };
-  }
 }

@@ -13,11 +13,16 @@ export function roomChanges(now: OrganizationNow, made: OrganizationPlan, limits
   const { teams, robots, webhooks, after, roles } = made;
   const before = new Set(now.teams.flatMap(({ members }) => members.map(({ id }) => id))).size;
   const fullest = Math.max(0, ...teams.teams.filter(({ joins }) => joins.length > 0).map(sizeOf));
+  const grown = robots.robots.filter(({ current, trustRules }) => {
+    return trustRules.count > (current?.trustRules.length ?? 0);
+  });
+  const mostRules = Math.max(0, ...grown.map(({ trustRules }) => trustRules.count));
   return [
     rule('teams', () => requireRoom('teamsPerOrganization', now.teams.length, teams.teams.length)),
     rule('teams', () => requireRoom('membersPerOrganization', before, new Set(membersAfter(teams)).size)),
     rule('teams', () => requireRoom('membersPerTeam', 0, fullest)),
     rule('robots', () => requireRoom('robotsPerOrganization', now.robots.length, robots.robots.length)),
+    rule('robots', () => requireRoom('trustRulesPerRobot', 0, mostRules)),
     rule('webhooks', () => requireRoom('webhooksPerOrganization', now.webhooks.length, webhooks.count)),
     rule('roles', () => requireWithinLimits(roles.roles, after, limits)),
     rule('assignments', () => {

@@ -61,7 +61,7 @@ const MAX_APPROVALS = 3;
 
 /** The rules of an organization for access requests. The first one that matches decides. */
 export function createRequestRules(store: RequestRuleStore, isRelation: (relation: string) => boolean) {
-  return { get: store.get, put, read };
+  return { get: store.get, put, read, objectNamed };
 
   async function put(
     organizationId: bigint,
@@ -157,11 +157,17 @@ export function createRequestRules(store: RequestRuleStore, isRelation: (relatio
     };
   }
 
+  /** Undefined if the organization has no such object. */
+  async function objectNamed(organizationId: bigint, object: ObjectInput): Promise<AskedFor | undefined> {
+    const isNamed = object.id !== undefined || object.name !== undefined;
+    return isNamed && isAskedType(object.type) ? await store.object(organizationId, object) : undefined;
+  }
+
   async function readObject(organizationId: bigint, object: ObjectInput, field: string): Promise<AskedFor> {
     if (object.id === undefined && object.name === undefined) {
       throw invalidField(field, 'an object must have an id or a name');
     }
-    const found = isAskedType(object.type) ? await store.object(organizationId, object) : undefined;
+    const found = await objectNamed(organizationId, object);
     if (!found) throw invalidField(field, `${object.type.slice(0, MAX_NAME)} does not exist in this organization`);
     return found;
   }

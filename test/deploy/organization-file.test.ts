@@ -40,6 +40,8 @@ describe('The example of an organization in Git', () => {
       { teams: [{ name: 'a', memberz: [] }] },
       { teams: [{ name: 'a', permission: 'owner' }] },
       { robots: [{ name: 'a', token: 'x' }] },
+      { robots: [{ name: 'a', trust_rules: [{ name: 'a', claims: { sub: 5 } }] }] },
+      { robots: [{ name: 'a', trust_rules: [{ name: 'a', limits: {} }] }] },
       { webhook: [] },
       { webhooks: [{ name: 'a', url: 'https://a.example.com', secret: 'x' }] },
       { webhooks: [{ name: 'a', url: 'https://a.example.com', format: 'xml' }] },
