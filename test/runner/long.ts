@@ -1,10 +1,11 @@
 import { COUNTS } from '../counts.ts';
 import type { Lane } from './lane.ts';
 import { ON_DEMAND } from './on-demand.ts';
+import { sizedFiles } from './sized-files.ts';
 
 const roleKills = COUNTS.roleKillsOnPostgres + COUNTS.roleKillsOnPglite;
 
-export const LANES: readonly Lane[] = [
+const NAMED: readonly Lane[] = [
   {
     name: 'kills',
     what: `${COUNTS.deliveryKills} SIGKILLs during deliveries, ${roleKills} during role writes, ${COUNTS.keyedKills} during repeated requests, ${COUNTS.expiryKills} on each database while something expires, ${COUNTS.pgliteKills} of PGlite`,
@@ -226,79 +227,6 @@ export const LANES: readonly Lane[] = [
     isAlone: true,
   },
   {
-    name: 'databases',
-    what: 'the API on the database that the everyday suite leaves out, and on both if this lane is named',
-    files: [
-      'test/cli/robot.test.ts',
-      'test/cli/stories.test.ts',
-      'test/cli/federation.test.ts',
-      'test/api/oauth/token-exchange.test.ts',
-      'test/api/users/password-reset.test.ts',
-      'test/api/users/sign-up.test.ts',
-      'test/db/search-plan.test.ts',
-      'test/db/baseline.test.ts',
-      'test/audit/audit-plan.test.ts',
-      'test/audit/audit-search.test.ts',
-      'test/api/users/large-deployment.test.ts',
-      'test/users/account-removal.test.ts',
-      'test/process/doctor-schema.test.ts',
-      'test/db/sweeps.test.ts',
-      'test/api/audit/audit.test.ts',
-      'test/api/audit/object-names.test.ts',
-      'test/api/audit/histogram.test.ts',
-      'test/api/marketplace/administration.test.ts',
-      'test/api/marketplace/observation.test.ts',
-      'test/api/clusters/clusters.test.ts',
-      'test/api/contracts/contracts.test.ts',
-      'test/api/marketplace/delivery-log.test.ts',
-      'test/api/marketplace/rejection-limits.test.ts',
-      'test/api/clusters/heartbeats.test.ts',
-      'test/api/robots/robots-act.test.ts',
-      'test/api/roles/assignment-file.test.ts',
-      'test/api/roles/assignment-file-namespaces.test.ts',
-      'test/api/organizations/organizations.test.ts',
-      'test/api/roles/role-file.test.ts',
-      'test/api/marketplace/binding.test.ts',
-      'test/api/marketplace/lifecycle.test.ts',
-      'test/api/marketplace/repeats.test.ts',
-      'test/api/marketplace/sealed-options.test.ts',
-      'test/api/clusters/my-clusters.test.ts',
-      'test/api/credentials/credentials.test.ts',
-      'test/api/factors/passkeys.test.ts',
-      'test/api/devices/device-approvals.test.ts',
-      'test/api/factors/reauthentication.test.ts',
-      'test/api/factors/required.test.ts',
-      'test/api/factors/sign-in-factor.test.ts',
-      'test/api/users/emails.test.ts',
-      'test/api/users/follows.test.ts',
-      'test/api/organizations/memberships.test.ts',
-      'test/api/orders/orders.test.ts',
-      'test/api/tokens/tokens.test.ts',
-      'test/api/tokens/rotation.test.ts',
-      'test/api/tokens/token-limits.test.ts',
-      'test/api/tokens/delegated-tokens.test.ts',
-      'test/api/tokens/token-policy.test.ts',
-      'test/api/tokens/token-notice.test.ts',
-      'test/api/users/own-account.test.ts',
-      'test/api/users/user-sessions.test.ts',
-      'test/api/organizations/ends.test.ts',
-      'test/api/overview/overview.test.ts',
-      'test/api/overview/page-context.test.ts',
-      'test/api/clusters/cluster-list.test.ts',
-      'test/clusters/whole-list.test.ts',
-      'test/api/http/idempotency.test.ts',
-      'test/api/credentials/canary.test.ts',
-      'test/api/marketplace/claims.test.ts',
-      'test/api/marketplace/address.test.ts',
-      'test/api/audit/denials.test.ts',
-      'test/db/migrate.test.ts',
-      'test/api/users/erasure.test.ts',
-      'test/api/mcp/mcp.test.ts',
-      'test/api/organization-file/organization-file.test.ts',
-    ],
-    minutes: 2,
-  },
-  {
     name: 'guides',
     what: 'every example of the guides, pasted twice, and the signals that end a server',
     files: ['test/process/guides.test.ts', 'test/process/drain.test.ts'],
@@ -401,4 +329,16 @@ export const LANES: readonly Lane[] = [
     isAlone: true,
   },
   ...ON_DEMAND,
+];
+
+const named = new Set(NAMED.flatMap(({ files }) => files));
+
+export const LANES: readonly Lane[] = [
+  ...NAMED,
+  {
+    name: 'databases',
+    what: 'the API on the database that the everyday suite leaves out, and on both if this lane is named',
+    files: sizedFiles().filter((file) => !named.has(file)),
+    minutes: 2,
+  },
 ];
