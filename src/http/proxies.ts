@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { bareAddress, ipBlockList } from '../base/ip.ts';
 
-/** Which proxies are trusted to say where a request comes from. The address of a socket that is gone is not known. */
+/** Which proxies are trusted to say where a request comes from. */
 export function createProxyTrust(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = ipBlockList(networks);
   return (hop) => {

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -122,6 +123,7 @@ export function createServer({
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   brokenHttp.watch(app.server);
+  app.server.on('connection', keepAddress);
   // One endpoint of the specification is a GET that carries a body.
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.decorate('serverLog', log);
@@ -153,6 +155,14 @@ export function createServer({
     if (reply.raw instanceof SafeResponse) reply.raw.mark(request.id, isHttps());
     else reply.header('x-request-id', request.id);
   }
+}
+
+/**
+ * Once it is read, Node knows the address of a connection for good. Unread, it is gone with the client: a request whose
+ * client has hung up would come from nowhere, and what is limited, noted or stored by address needs one.
+ */
+function keepAddress(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy();
 }
 
 /** With a second Host header, a server can be made to see a different request than the proxy in front of it. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
 import { writeJson } from '../../src/base/json.ts';
@@ -13,6 +15,8 @@ const open = { config: { access: anyone } };
 const EXACT = '{"id":9223372036854775807,"more":[9007199254740993,1.5,"9007199254740993"]}';
 
 describe('HTTP server', () => {
+  const arrived = Promise.withResolvers<void>();
+  const addressWhenGone = Promise.withResolvers<string>();
   const voice = platformFormat(() => 'http://docs');
   let app: Scope;
   let url: string;
@@ -36,6 +40,11 @@ describe('HTTP server', () => {
     app.get('/id', { ...open, schema: { response: { 200: Type.Object({ id: Int64 }) } } }, async () => ({
       id: 2n ** 63n - 1n,
     }));
+    app.get('/address-when-gone', open, async (request, reply) => {
+      reply.hijack();
+      request.raw.socket.once('close', () => addressWhenGone.resolve(request.ip));
+      arrived.resolve();
+    });
     url = await app.listen({ port: 0, host: '127.0.0.1' });
   });
   after(() => app.close());
@@ -49,6 +58,21 @@ describe('HTTP server', () => {
     ];
     return await sendRaw(url, [`${lines.join('\r\n')}\r\n\r\n${body}`]);
   };
+
+  it('The address of a client that has hung up stays known', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /address-when-gone HTTP/1.1\r\nHost: a\r\n\r\n');
+    await arrived.promise;
+    socket.resetAndDestroy();
+    assert.equal(await addressWhenGone.promise, '127.0.0.1');
+  });
+
+  it('A connection without an address, because its client has gone already, is closed', () => {
+    const socket = new Socket();
+    app.server.emit('connection', socket);
+    assert.equal(socket.destroyed, true);
+  });
 
   it('The server has explicit request, header and keep-alive timeouts', () => {
     const { requestTimeout, headersTimeout, keepAliveTimeout } = app.server;
