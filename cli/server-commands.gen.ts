@@ -129,7 +129,7 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
       {
         "name": "--to",
         "value": "FILE",
-        "help": "the archive; an existing file is never overwritten"
+        "help": "the archive, or s3://BUCKET/NAME; an existing one is never overwritten"
       },
       {
         "name": "--org",
@@ -139,6 +139,7 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     ],
     "examples": [
       "atrium audit archive --before 2026-01-01 --to audit-2025.ndjson",
+      "atrium audit archive --before 2026-01-01 --to s3://backups/audit-2025.ndjson",
       "atrium audit restore audit-2025.ndjson"
     ]
   },

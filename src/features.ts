@@ -81,7 +81,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
-  const audit = wireAudit(infrastructure, authz.judge);
+  const audit = wireAudit(infrastructure, authz.judge, buckets.open);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const unused = wireUnused(infrastructure, authz);
   const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });

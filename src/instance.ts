@@ -234,7 +234,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
       throw new AppError('invalid', `PASSWORDS=off would lock everybody out, ${why}: ${advice}`);
     }
     const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: archive } = config;
-    if (keep && archive && !statSync(archive, { throwIfNoEntry: false })?.isDirectory()) {
+    if (keep && archive && !archive.startsWith('s3://') && !statSync(archive, { throwIfNoEntry: false })?.isDirectory()) {
       throw new AppError(
         'invalid',
         `AUDIT_ARCHIVE must be a folder that exists, for what AUDIT_RETENTION archives: ${archive}`,

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import type { Judge } from '../authz/judge.ts';
+import { bucketAddress, isAddress } from '../base/bucket-address.ts';
+import { AppError } from '../base/errors.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { createArchiveReading } from './archive/archive-file.ts';
 import { readArchiveLine } from './archive/archive-line.rows.ts';
 import { createAuditArchiveStore } from './archive/audit-archive.store.ts';
-import { createAuditArchive } from './archive/audit-archive.ts';
+import { type ArchivePlace, createAuditArchive } from './archive/audit-archive.ts';
+import { type Bucket, bucketPlace } from './archive/bucket-place.ts';
 import { filePlace } from './archive/file-place.ts';
 import { createRetentionStore } from './archive/retention.store.ts';
 import { createRetention } from './archive/retention.ts';
@@ -27,13 +30,21 @@ import { verificationRoutes } from './verification.routes.ts';
 import { createVerificationStore } from './verification.store.ts';
 import { createVerification } from './verification.ts';
 
-export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }: Infrastructure, judge: Judge) {
+/** A bucket, with the credential of that name of a user. */
+type OpenBucket = (bucket: string, ownerId: bigint, credential: string) => Promise<Bucket>;
+
+export function wireAudit(
+  { config, db, keys, log, metrics, revisions, baseUrl }: Infrastructure,
+  judge: Judge,
+  openBucket: OpenBucket,
+) {
   metrics.stored('atrium_audit_bytes', 'Size of the audit log, with its indexes.', () => auditSize(db.query));
   const denials = createDenials({
     store: createDenialStore(revisions.write),
     onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),
   });
-  const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
+  const store = createAuditStore(db);
+  const audit = createAudit(store, () => denials.flush(new Date()));
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();
   const segmentSigner = createSegmentSigner(keys.derive('audit segment'));
@@ -50,7 +61,7 @@ export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }
     createRetention({
       store: createRetentionStore(db),
       ...{ archive, keep },
-      placeFor: (name) => filePlace(join(folder, name)),
+      placeFor: (name) => placeOf(isAddress(folder) ? `${folder.replace(/\/$/, '')}/${name}` : join(folder, name)),
       onArchived: (name, { entries, logs }) => log.info({ archive: name, entries, logs }, 'the audit log was archived'),
     });
   const verification = createVerification({
@@ -71,7 +82,12 @@ export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }
       verificationRoutes(scope, verification, audit, cursors);
     },
     verification,
-    archive: { ...archive, organizationNamed: audit.organizationNamed, settle: () => denials.flush(new Date()) },
+    archive: {
+      ...archive,
+      placeOf,
+      organizationNamed: audit.organizationNamed,
+      settle: () => denials.flush(new Date()),
+    },
     /** Archives what is older than it is to be kept, if that is due. */
     retain: async (now: Date) => await (retention || undefined)?.run(now),
     /** What segments are verified with. */
@@ -83,4 +99,25 @@ export function wireAudit({ config, db, keys, log, metrics, revisions, baseUrl }
       if (denial) denials.note(denial, new Date());
     },
   };
+
+  /** A file, or an object of a bucket such as `s3://backups/audit-2025.ndjson`. */
+  function placeOf(text: string): ArchivePlace {
+    if (!isAddress(text)) return filePlace(text);
+    const address = bucketAddress(text);
+    if (!address?.key) throw new AppError('invalid', `${text} must be such as s3://backups/audit-2025.ndjson`);
+    return bucketPlace(() => open(address.bucket), address.key);
+  }
+
+  async function open(bucket: string): Promise<Bucket> {
+    const { AUDIT_CREDENTIAL: credential } = config;
+    if (!credential) throw new AppError('invalid', 'buckets need AUDIT_CREDENTIAL, such as root/archive');
+    const ownerId = await store.accountNamed(credential.user);
+    const wrong = (why: string, cause?: unknown) => new AppError('conflict', `AUDIT_CREDENTIAL: ${why}`, { cause });
+    if (ownerId === undefined) throw wrong(`there is no user ${credential.user}`);
+    try {
+      return await openBucket(bucket, ownerId, credential.name);
+    } catch (error) {
+      throw wrong(error instanceof AppError ? error.message : 'it cannot be used', error);
+    }
+  }
 }

@@ -96,11 +96,12 @@ export const SERVER_COMMANDS = {
       usage: ['audit archive --before DATE --to FILE [--org NAME]…', 'audit restore FILE [--org NAME]…'],
       options: [
         { name: '--before', value: 'DATE', help: 'archive what is older, such as 2026-01-31 or 2026-01-31T12:00:00Z' },
-        { name: '--to', value: 'FILE', help: 'the archive; an existing file is never overwritten' },
+        { name: '--to', value: 'FILE', help: 'the archive, or s3://BUCKET/NAME; an existing one is never overwritten' },
         { name: '--org', value: 'NAME', help: 'only the log of this organization or account; 0 is the deployment' },
       ],
       examples: [
         'atrium audit archive --before 2026-01-01 --to audit-2025.ndjson',
+        'atrium audit archive --before 2026-01-01 --to s3://backups/audit-2025.ndjson',
         'atrium audit restore audit-2025.ndjson',
       ],
     },

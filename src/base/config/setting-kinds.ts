@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { bucketAddress, isAddress } from '../bucket-address.ts';
 import { periodBefore, readPeriod } from '../period.ts';
 import { databaseUrlsOf } from './database-url.ts';
 
@@ -23,6 +24,27 @@ function setting<T>(shape: string, read: (text: string) => T) {
 }
 
 export const text = setting('text', (value) => value);
+
+/** Where archives are: a folder, or a bucket. */
+export const folderOrBucket = setting('folder, or s3://BUCKET/PATH', (value) => {
+  if (isAddress(value)) return bucketText(value);
+  return value;
+});
+
+export const bucket = setting('s3://BUCKET/PATH', bucketText);
+
+function bucketText(value: string): string {
+  if (!bucketAddress(value)) throw new Error('must be such as s3://backups/atrium');
+  return value.replace(/\/$/, '');
+}
+
+/** A credential that a user keeps in Atrium. */
+export const storedCredential = setting('USER/CREDENTIAL', (value) => {
+  const [, user, name] = /^([^/]{1,40})\/(.{1,100})$/.exec(value) ?? [];
+  if (user === undefined || name === undefined)
+    throw new Error('must be a user and a credential, such as root/archive');
+  return { user, name };
+});
 
 export function whole(min: number, max: number) {
   return setting(`a whole number from ${min} to ${max}`, (value) => {

@@ -3,6 +3,7 @@ import {
   databaseUrl,
   days,
   flag,
+  folderOrBucket,
   headers,
   list,
   networks,
@@ -15,6 +16,7 @@ import {
   rootKey,
   type Setting,
   scimDomains,
+  storedCredential,
   text,
   url,
   urls,
@@ -164,7 +166,14 @@ export const SETTINGS = {
     undefined,
     'For how long entries of the audit log are kept in the database. Once a day, older ones are moved to AUDIT_ARCHIVE. By default, all are kept for ever.',
   ),
-  AUDIT_ARCHIVE: text(undefined, 'Folder for the archives of AUDIT_RETENTION. It must exist.'),
+  AUDIT_ARCHIVE: folderOrBucket(
+    undefined,
+    'Where the archives of AUDIT_RETENTION go: a folder that exists, or a bucket such as s3://backups/atrium.',
+  ),
+  AUDIT_CREDENTIAL: storedCredential(
+    undefined,
+    'Credential for these buckets, of any service that speaks the protocol of S3: a user and the name of one of their credentials, such as root/archive.',
+  ),
   BUS_URL: urls('nats', 'tls')(
     'nats://127.0.0.1:4222',
     'URL at which clients reach the message bus. If it is a cluster, that of each server.',

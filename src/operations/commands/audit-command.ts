@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { filePlace, rejectExisting } from '../../audit/archive/file-place.ts';
+import { rejectExisting } from '../../audit/archive/file-place.ts';
+import { bucketAddress, isAddress } from '../../base/bucket-address.ts';
 import { AppError } from '../../base/errors.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { callerPath, onlyFile } from './terminal.ts';
@@ -28,13 +29,13 @@ function archiveIn(args: readonly string[]): RunInServer {
   const before = momentIn(date);
   if (before > new Date())
     throw new AppError('invalid', `${date} is in the future: archive what is before a past moment`);
-  const path = callerPath(to);
-  rejectExisting(path);
+  const path = targetOf(to);
+  if (!isAddress(path)) rejectExisting(path);
   return async ({ features: { auditArchive } }, print) => {
     const began = performance.now();
     await auditArchive.settle();
     const chainIds = await idsOf(org, auditArchive.organizationNamed);
-    const done = await auditArchive.archive({ place: filePlace(path), before, chainIds }, new Date());
+    const done = await auditArchive.archive({ place: auditArchive.placeOf(path), before, chainIds }, new Date());
     if (!done) return print(`nothing is older than ${before.toISOString()}: no archive was written`);
     const { entries, logs, sha256 } = done;
     print(`${path}: ${counted(entries, 'entry', 'entries')} of ${counted(logs, 'log', 'logs')}, in ${since(began)} s`);
@@ -45,11 +46,11 @@ function archiveIn(args: readonly string[]): RunInServer {
 function restoreIn(args: readonly string[]): RunInServer {
   const options = { org: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const path = callerPath(onlyFile(positionals, RESTORE));
+  const path = targetOf(onlyFile(positionals, RESTORE));
   return async ({ features: { auditArchive } }, print) => {
     const began = performance.now();
     const chainIds = await idsOf(values.org, auditArchive.organizationNamed);
-    const { entries, logs } = await auditArchive.restore(filePlace(path), chainIds);
+    const { entries, logs } = await auditArchive.restore(auditArchive.placeOf(path), chainIds);
     print(
       `restored ${counted(entries, 'entry', 'entries')} of ${counted(logs, 'log', 'logs')} from ${path}, in ${since(began)} s`,
     );
@@ -58,6 +59,14 @@ function restoreIn(args: readonly string[]): RunInServer {
 
 async function idsOf(names: readonly string[] | undefined, named: (text: string) => Promise<bigint>) {
   return names === undefined ? undefined : await Promise.all(names.map(named));
+}
+
+/** A file of the operator, or an object of a bucket. */
+function targetOf(text: string): string {
+  if (!isAddress(text)) return callerPath(text);
+  if (!bucketAddress(text)?.key)
+    throw new AppError('invalid', `${text} must be such as s3://backups/audit-2025.ndjson`);
+  return text;
 }
 
 /** A day begins at midnight, UTC. */
