@@ -290,6 +290,18 @@ create table audit_plain (
   constraint audit_plain_id_check CHECK ((id = 1))
 );
 
+create table audit_push (
+  id integer not null default 1,
+  last_id bigint not null default 0,
+  mark_id bigint not null default 0,
+  mark_xid numeric,
+  planned_at timestamp with time zone not null default now(),
+  due_at timestamp with time zone not null,
+  pushed_at timestamp with time zone,
+  constraint audit_push_pkey PRIMARY KEY (id),
+  constraint audit_push_id_check CHECK ((id = 1))
+);
+
 create table audit_retention (
   id integer not null default 1,
   day date not null,

@@ -159,6 +159,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       webhooks,
       auditArchive: audit.archive,
       retainAudit: audit.retain,
+      pushAudit: audit.push,
       flushAccessUses: authz.uses.flush,
     },
     /** Before the process is ready for requests. */

@@ -198,6 +198,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     features.finishErasures().catch((error) => log.warn({ err: error }, 'an erasure was not finished'));
     features.sweepRequests().catch((error) => log.warn({ err: error }, 'old access requests were not swept'));
     features.retainAudit(new Date()).catch((error) => log.error({ err: error }, 'the audit log was not archived'));
+    features.pushAudit(new Date()).catch((error) => log.error({ err: error }, 'the audit log was not pushed'));
     features.addUpCounts().catch((error) => log.warn({ err: error }, 'counts were not added up'));
     features.reviews.settleDue().catch((error) => log.warn({ err: error }, 'reviews that are due were not closed'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
@@ -234,7 +235,12 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
       throw new AppError('invalid', `PASSWORDS=off would lock everybody out, ${why}: ${advice}`);
     }
     const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: archive } = config;
-    if (keep && archive && !archive.startsWith('s3://') && !statSync(archive, { throwIfNoEntry: false })?.isDirectory()) {
+    if (
+      keep &&
+      archive &&
+      !archive.startsWith('s3://') &&
+      !statSync(archive, { throwIfNoEntry: false })?.isDirectory()
+    ) {
       throw new AppError(
         'invalid',
         `AUDIT_ARCHIVE must be a folder that exists, for what AUDIT_RETENTION archives: ${archive}`,

@@ -26,6 +26,9 @@ import { createDenials } from './denials/denials.ts';
 import { histogramRoutes } from './histogram.routes.ts';
 import { createObjectNameStore } from './object-names.store.ts';
 import { createObjectNames } from './object-names.ts';
+import { ocsfEvent } from './ocsf-event.view.ts';
+import { auditPushAge, createAuditPushStore } from './push/audit-push.store.ts';
+import { createAuditPush } from './push/audit-push.ts';
 import { verificationRoutes } from './verification.routes.ts';
 import { createVerificationStore } from './verification.store.ts';
 import { createVerification } from './verification.ts';
@@ -48,11 +51,13 @@ export function wireAudit(
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();
   const segmentSigner = createSegmentSigner(keys.derive('audit segment'));
+  const push = config.AUDIT_PUSH === undefined ? undefined : wirePush(config.AUDIT_PUSH);
   const archive = createAuditArchive({
     store: createAuditArchiveStore(db, revisions.write),
     signer: segmentSigner,
     reading: createArchiveReading(readArchiveLine),
     deployment: baseUrl,
+    isNeeded: async (before) => (await push?.isBehind(before)) ?? false,
   });
   const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: folder } = config;
   const retention =
@@ -90,6 +95,8 @@ export function wireAudit(
     },
     /** Archives what is older than it is to be kept, if that is due. */
     retain: async (now: Date) => await (retention || undefined)?.run(now),
+    /** Pushes what is new to a bucket, if that is due. */
+    push: async (now: Date) => await push?.run(now),
     /** What segments are verified with. */
     segmentKey: { id: segmentSigner.keyId, publicKey: segmentSigner.publicKey },
     denials,
@@ -99,6 +106,20 @@ export function wireAudit(
       if (denial) denials.note(denial, new Date());
     },
   };
+
+  function wirePush(address: string) {
+    const { bucket = '', key = '' } = bucketAddress(address) ?? {};
+    const age = 'Seconds since all of the audit log was in AUDIT_PUSH; -1: never.';
+    metrics.stored('atrium_audit_push_age_seconds', age, () => auditPushAge(db.query));
+    return createAuditPush({
+      store: createAuditPushStore(db),
+      open: () => open(bucket),
+      ...{ prefix: key, everyMinutes: config.AUDIT_PUSH_MINUTES, line: ocsfEvent },
+      namesOf: namesFor({ sees: 'everything' }),
+      settle: () => denials.flush(new Date()),
+      onPushed: (name, entries) => log.info({ object: name, entries }, 'the audit log was pushed'),
+    });
+  }
 
   /** A file, or an object of a bucket such as `s3://backups/audit-2025.ndjson`. */
   function placeOf(text: string): ArchivePlace {

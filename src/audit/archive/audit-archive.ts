@@ -56,6 +56,8 @@ export interface ArchiveParts {
   readonly signer: SegmentSigner;
   readonly reading: ArchiveReading;
   readonly deployment: () => string;
+  /** Whether entries from before the moment must stay for now: they were not pushed yet. */
+  readonly isNeeded?: (before: Date) => Promise<boolean>;
 }
 
 export interface ArchiveWish {
@@ -79,12 +81,16 @@ const SEGMENTS_TOGETHER = 500;
 const BATCH = 500;
 const CHAINS = 200;
 
-export function createAuditArchive({ store, signer, reading, deployment }: ArchiveParts) {
+export function createAuditArchive({ store, signer, reading, deployment, isNeeded }: ArchiveParts) {
   return { archive, restore };
 
   /** Undefined if there is nothing to archive; then nothing is written. */
   async function archive({ place, before, chainIds }: ArchiveWish, now: Date): Promise<ArchiveOutcome | undefined> {
     if (before > now) throw new AppError('invalid', 'the moment is in the future: archive what is before a past one');
+    if (await isNeeded?.(before)) {
+      const when = before.toISOString();
+      throw new AppError('conflict', `not all entries from before ${when} are in AUDIT_PUSH yet: try again later`);
+    }
     const chains = chosen(before, chainIds);
     const first = await chains.next();
     if (first.done) return undefined;

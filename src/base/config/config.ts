@@ -81,6 +81,9 @@ function contradictions(config: Config, env: Environment): string[] {
   if (config.AUDIT_ARCHIVE?.startsWith('s3://') && !config.AUDIT_CREDENTIAL) {
     faults.push('AUDIT_ARCHIVE in a bucket needs AUDIT_CREDENTIAL, such as root/archive');
   }
+  if (config.AUDIT_PUSH && !config.AUDIT_CREDENTIAL) {
+    faults.push('AUDIT_PUSH needs AUDIT_CREDENTIAL, such as root/archive');
+  }
   if (config.MARKETPLACE_EVENTS_URL && !config.MARKETPLACE_EVENTS_SECRET) {
     faults.push('MARKETPLACE_EVENTS_URL needs MARKETPLACE_EVENTS_SECRET to sign with');
   }

@@ -1,5 +1,6 @@
 import { LIMITS, type LimitSetting } from './limits.ts';
 import {
+  bucket,
   databaseUrl,
   days,
   flag,
@@ -174,6 +175,11 @@ export const SETTINGS = {
     undefined,
     'Credential for these buckets, of any service that speaks the protocol of S3: a user and the name of one of their credentials, such as root/archive.',
   ),
+  AUDIT_PUSH: bucket(
+    undefined,
+    'Bucket that gets the audit log as events of OCSF, such as s3://siem/atrium, with AUDIT_CREDENTIAL.',
+  ),
+  AUDIT_PUSH_MINUTES: whole(1, 1440)('60', 'How often new entries of the audit log are pushed to AUDIT_PUSH.'),
   BUS_URL: urls('nats', 'tls')(
     'nats://127.0.0.1:4222',
     'URL at which clients reach the message bus. If it is a cluster, that of each server.',
