@@ -3737,6 +3737,8 @@ export type PlannedChangeInput = {
   readonly team?: PlannedTeamInput | bigint | number | string | undefined;
   readonly to?: PlannedChangeToInput | undefined;
   readonly on?: PlannedChangeOnInput | undefined;
+  /** With assignment.create on a cluster or a cluster_set: the only namespaces in which it counts, names or prefixes that end in *. By default, all of it. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly cluster?: PlannedChangeClusterInput | undefined;
   /** Login name of the user to add or remove. */
   readonly username?: string | undefined;

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { faultInNamespaces } from '../authz/places/namespaces.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Term } from '../base/expiry.ts';
 import { PRINCIPAL_TYPES } from '../changes/object-kinds.ts';
@@ -72,6 +73,13 @@ const Change = named(
     ),
     to: PlannedPlace('With assignment.create: a user, team or robot_ac of the organization, by ID or name.'),
     on: PlannedPlace('With assignment.create: on what, by ID or name. By default, the organization.'),
+    namespaces: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'With assignment.create on a cluster or a cluster_set: the only namespaces in which it counts, names or ' +
+          'prefixes that end in *. By default, all of it.',
+      }),
+    ),
     cluster: Type.Optional(
       Type.Object(
         {
@@ -164,7 +172,8 @@ export function readChange(given: Static<typeof Change>, place: number): Planned
       const { id, name } = given.role ?? missing('role');
       const role = { name, id: id === undefined ? undefined : readId('role.id', id) };
       if (role.id === undefined && name === undefined) missing('role.id');
-      return { action, role, to: readTo(), on: readOn(), term };
+      const on = readOn();
+      return { action, role, to: readTo(), on, namespaces: readNamespaces(on?.type), term };
     }
     case 'assignment.update':
       return { action, id: readId('id', given.id), term };
@@ -207,6 +216,16 @@ export function readChange(given: Static<typeof Change>, place: number): Planned
       throw invalidField(`changes[${place}].on`, 'on must have the name of the set, and no ID');
     }
     return on;
+  }
+
+  function readNamespaces(type = 'organization'): readonly string[] | undefined {
+    const { namespaces } = given;
+    if (namespaces === undefined) return undefined;
+    const isThere = type === 'cluster' || type === 'cluster_set';
+    const fault = isThere ? faultInNamespaces(namespaces) : 'are for assignments on a cluster or a cluster_set';
+    const name = `changes[${place}].namespaces`;
+    if (fault) throw invalidField(name, `${name} ${fault}`);
+    return [...new Set(namespaces)];
   }
 
   function referenceOf(field: 'to' | 'on', { type, id, name }: NonNullable<typeof given.to>): PlannedReference {

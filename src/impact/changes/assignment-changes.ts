@@ -30,11 +30,12 @@ export async function createAssignment(changing: Changing, change: ChangeOf<'ass
   const to = await principalFor(changing, change.to);
   const on = await placeFor(changing, change.on);
   if (to === undefined || (to.startsWith('user:') && !simulation.isMember(to))) throw notAMember();
-  const { effective } = effectiveOn(placeIn(simulation, on), entriesOf(role));
+  const { namespaces } = change;
+  const { effective } = effectiveOn(placeIn(simulation, on, namespaces), entriesOf(role));
   if (effective.length === 0) {
     throw invalidWith('role', `the role ${role.name} has no permission that concerns this object`, 'no_effect');
   }
-  const made = { roleId: role.id, to, on, expiresAt };
+  const made = { roleId: role.id, to, on, namespaces, expiresAt };
   noted('role', () => rejectGiving(changing, [giftOf(changing, made)]));
   noted('action', () => requireNew(changing, made, role));
   const all = [...simulation.assignments.values(), ...simulation.teamRoles.values()];
@@ -121,10 +122,15 @@ function requireNew({ simulation }: Changing, made: Omit<AssignmentState, 'id'>,
   const { roleId, to, on } = made;
   const isThere = simulation.assignments
     .values()
-    .some((one) => one.roleId === roleId && one.to === to && one.on === on);
+    .some((one) => one.roleId === roleId && one.to === to && one.on === on && isSameList(one, made));
   const isTeam = on === undefined && to.startsWith('team:') && role.teamIds.includes(idOf(to));
   if (!isThere && !isTeam) return;
   rejected(new AppError('conflict', 'the role is assigned there already', { reason: 'already_assigned' }));
+}
+
+/** In any order. All of a cluster is something else than some namespaces of it. */
+function isSameList(one: Pick<AssignmentState, 'namespaces'>, other: Pick<AssignmentState, 'namespaces'>): boolean {
+  return new Set(one.namespaces).symmetricDifference(new Set(other.namespaces)).size === 0;
 }
 
 function withEnd(role: RoleState, team: bigint, end: Date | null): Map<bigint, Date> {

@@ -1,5 +1,7 @@
 import { describePermission, type RoleGrant } from '../../authz/escalation.ts';
 import { idOf } from '../../authz/object-ref.ts';
+import { inAssignment } from '../../authz/places/held-places.ts';
+import { coversNamespace } from '../../authz/places/namespaces.ts';
 import { type Place, relationOn } from '../../authz/places/places.ts';
 import { AppError } from '../../base/errors.ts';
 import { endsBefore } from '../../base/expiry.ts';
@@ -15,6 +17,8 @@ import { entriesOf } from './role-changes.ts';
 export interface PlannedGift {
   /** Such as `cluster:1`. Undefined means the organization. */
   readonly on: string | undefined;
+  /** The only namespaces in which it counts. */
+  readonly namespaces: readonly string[] | undefined;
   readonly grants: readonly RoleGrant[];
   readonly until: Date | null;
 }
@@ -40,10 +44,10 @@ export function rejectGiving({ simulation }: Changing, gifts: readonly PlannedGi
 /** What an assignment gives, perhaps on another object than it is on. */
 export function giftOf(
   { simulation }: Changing,
-  { roleId, on, expiresAt }: Omit<AssignmentState, 'id' | 'to'>,
+  { roleId, on, namespaces, expiresAt }: Omit<AssignmentState, 'id' | 'to'>,
 ): PlannedGift {
   const role = simulation.roles.get(roleId);
-  return { on, grants: role ? entriesOf(role) : [], until: expiresAt };
+  return { on, namespaces, grants: role ? entriesOf(role) : [], until: expiresAt };
 }
 
 /** What a team has on single objects. A membership gives it for no longer than it lasts. */
@@ -56,17 +60,42 @@ export function giftsOfTeam(changing: Changing, teamId: bigint, until: Date | nu
 }
 
 /** What a role is assigned on, in the words of `places.ts`. */
-export function placeIn({ teams, organizationId }: Simulation, on: string | undefined): Place {
+export function placeIn(
+  { teams, organizationId }: Simulation,
+  on: string | undefined,
+  namespaces?: readonly string[],
+): Place {
   if (on === undefined) return { type: 'organization', id: organizationId };
   const [type, id] = [typeOf(on) as PlaceType, idOf(on)];
-  return { type, id, isOwners: type === 'team' && teams.get(id)?.permission === 'owner' };
+  return {
+    type,
+    id,
+    namespaces: namespaces ?? null,
+    isOwners: type === 'team' && teams.get(id)?.permission === 'owner',
+  };
 }
 
-function isHeld(simulation: Simulation, { on }: PlannedGift, { relation }: RoleGrant, holds: Holds): boolean {
-  const place = placeIn(simulation, on);
+function isHeld(simulation: Simulation, gift: PlannedGift, { relation }: RoleGrant, holds: Holds): boolean {
+  const { on, namespaces } = gift;
+  const place = placeIn(simulation, on, namespaces);
   const there = relationOn(place, relation);
   if (there === undefined) return true;
   const isOnAll = place.type === 'organization' || place.type === 'cluster_set';
   if (isOnAll && holds(relation, simulation.organization)) return true;
-  return on !== undefined && holds(there, on);
+  if (on === undefined) return false;
+  if (holds(there, on)) return true;
+  const own = assignmentsOn(simulation, on);
+  const isHeldIn = (namespace: string) =>
+    own.some(
+      ({ id, namespaces: patterns = [] }) =>
+        patterns.some((pattern) => coversNamespace(pattern, namespace)) &&
+        holds(inAssignment(relation), `assignment:${id}`),
+    );
+  return namespaces?.every(isHeldIn) ?? false;
+}
+
+/** Those of a cluster, and of its set. */
+function assignmentsOn({ assignments, setOf }: Simulation, on: string): AssignmentState[] {
+  const set = on.startsWith('cluster:') ? setOf(on) : undefined;
+  return [...assignments.values()].filter((one) => one.on === on || (set !== undefined && one.on === set));
 }

@@ -30,6 +30,8 @@ export type PlannedChange =
       readonly to: PlannedReference;
       /** Undefined means the organization. */
       readonly on: PlannedReference | undefined;
+      /** Of a cluster or a set of clusters. Undefined means all of it. */
+      readonly namespaces: readonly string[] | undefined;
       readonly term?: Term;
     }
   | { readonly action: 'assignment.update'; readonly id: bigint; readonly term?: Term }

@@ -39,6 +39,12 @@ describe('Giving in namespaces', () => {
       ...{ role: { id: worker }, to: { type: 'user', id: Number(friend.id) }, on: prod(), expires_at: until },
       ...more,
     });
+    const refusedFor = async (assignment: object) => {
+      const changes = [{ action: 'assignment.create', ...assignment }];
+      const { status, body, text } = await as('POST', `/authz/preview?org=${org.name}`, { changes });
+      assert.equal(status, 200, text);
+      return body.refusals.map(({ reason }: { reason: string }) => reason);
+    };
     for (const more of [
       { namespaces: ['team-a'] },
       { namespaces: ['team-a*'] },
@@ -47,6 +53,7 @@ describe('Giving in namespaces', () => {
       { on: eu, namespaces: ['set'] },
       { role: { id: viewer.id }, namespaces: ['web'] },
     ]) {
+      assert.deepEqual(await refusedFor(give(more)), [], JSON.stringify(more));
       const answer = await as('POST', path, give(more));
       assert.equal(answer.status, 201, `${JSON.stringify(more)} ${answer.text}`);
       assert.equal((await place.call('DELETE', place.at(answer.body.id))).status, 204);
@@ -67,6 +74,7 @@ describe('Giving in namespaces', () => {
     ]) {
       const answer = await as('POST', path, give(more));
       assert.deepEqual([answer.status, answer.body.reason], [403, 'escalation'], JSON.stringify(more));
+      assert.deepEqual(await refusedFor(give(more)), ['escalation'], `a preview of ${JSON.stringify(more)}`);
     }
     await rejected(
       as,

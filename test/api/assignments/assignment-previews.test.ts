@@ -68,6 +68,9 @@ it('A preview assigns roles, changes and removes assignments, and moves clusters
   assert.deepEqual([first.user.name, new Date(first.gains[0].expires_at).toISOString()], [dan.name, until]);
   const later = new Date(Date.now() + 2 * 86_400_000).toISOString();
   assert.equal((await preview([{ ...made, expires_at: until }], call, { at: later })).total, 0);
+  const inNamespaces = { ...made, namespaces: ['web', 'team-*'] };
+  const [somewhere] = (await preview([inNamespaces])).users;
+  assert.deepEqual(effects(somewhere.gains), [`${prod.id} can_view`], 'a question without a namespace');
   const robots = await preview([{ ...made, to: { type: 'robot', name: 'deploy' } }]);
   assert.deepEqual(robots.users[0].user, { id: robot, name: 'deploy', type: 'robot_ac' });
   assert.ok(!('token_creators' in robots.users[0]));
@@ -90,12 +93,22 @@ it('A preview assigns roles, changes and removes assignments, and moves clusters
     twice.refusals.map(({ change, reason }: { change: number; reason: string }) => [change, reason]),
     [[1, 'already_assigned']],
   );
+  const other = { ...made, namespaces: ['team-*'] };
+  const again = { ...made, namespaces: ['team-*', 'web'] };
+  const among = await preview([made, inNamespaces, other, again]);
+  assert.deepEqual(
+    among.refusals.map(({ change, reason }: { change: number; reason: string }) => [change, reason]),
+    [[3, 'already_assigned']],
+  );
   const undone = await preview([made, { action: 'assignment.delete', id: -1 }]);
   assert.deepEqual([undone.total, undone.refusals], [0, []]);
   const path = `/authz/preview?org=${org.name}`;
   for (const [change, status, reason] of [
     [{ ...made, role: { id: 999999 } }, 404, 'role_not_found'],
     [{ ...made, role: {} }, 422, 'validation_failed'],
+    [{ ...made, namespaces: [] }, 422, 'validation_failed'],
+    [{ ...made, namespaces: ['*'] }, 422, 'validation_failed'],
+    [{ ...made, on: undefined, namespaces: ['web'] }, 422, 'validation_failed'],
     [{ ...made, to: { type: 'user', name: 'nobody-at-all' } }, 422, 'not_a_member'],
     [{ ...made, to: { type: 'team', id: 999999 } }, 404, 'team_not_found'],
     [{ ...made, to: { type: 'robot_ac', name: 'none' } }, 404, 'robot_not_found'],

@@ -17,6 +17,7 @@ export interface Planned {
     | { readonly name?: string; readonly permission?: string; readonly members?: readonly string[] };
   readonly to?: object;
   readonly on?: object;
+  readonly namespaces?: readonly string[];
   readonly cluster?: { readonly clusterSetName: string };
   readonly username?: string;
   readonly expires_at?: string | null;
@@ -104,7 +105,7 @@ export function randomChange(random: Random, things: Things, name: string): Plan
     case 'team.add_member':
       return { action, id: team.id, username, ...term() };
     case 'assignment.create':
-      return { action, role: { id: role.id }, to: principal(), ...place(), ...term() };
+      return { action, role: { id: role.id }, to: principal(), ...place(), ...namespaces(), ...term() };
     case 'assignment.update':
       return { action, id: random.pick(assignments.length > 0 ? assignments : [999]), ...term() };
     case 'assignment.delete':
@@ -127,6 +128,13 @@ export function randomChange(random: Random, things: Things, name: string): Plan
     return random.pick([onCluster, onCluster, set, ...others]);
   }
 
+  /** Also where there can be none. */
+  function namespaces(): { readonly namespaces?: readonly string[] } {
+    if (random.chance(0.6)) return {};
+    const lists = [['web'], ['web', 'team-a'], ['team-a', 'web'], ['team-*'], ['team-a*'], ['team-a'], [], ['UPPER']];
+    return { namespaces: random.pick(lists) };
+  }
+
   function term(): { readonly expires_at?: string | null } {
     if (ends.length === 0 || random.chance(0.4)) return {};
     return { expires_at: random.chance(0.2) ? null : random.pick(ends) };
@@ -144,7 +152,7 @@ export function randomChange(random: Random, things: Things, name: string): Plan
 
 /** Makes a change by its own calls. The answer is that of the first call that was rejected, or of the last one. */
 export async function makeForReal(atrium: TestServer, who: string, change: Planned): Promise<Answer> {
-  const { action, id, role, team, username, orphan, document, prune, expires_at, to, on, cluster } = change;
+  const { action, id, role, team, username, orphan, document, prune, expires_at, to, on, cluster, namespaces } = change;
   const term = expires_at === undefined ? {} : { expires_at };
   const call = atrium.as(who);
   switch (action) {
@@ -181,7 +189,7 @@ export async function makeForReal(atrium: TestServer, who: string, change: Plann
     case 'member.remove':
       return await call('DELETE', `/orgs/acme/members/${username}${orphan ? '?orphan=true' : ''}`);
     case 'assignment.create':
-      return await call('POST', '/authz/assignments?org=acme', { role, to, ...(on && { on }), ...term });
+      return await call('POST', '/authz/assignments?org=acme', { role, to, ...(on && { on }), namespaces, ...term });
     case 'assignment.update':
       return await call('PATCH', `/authz/assignments/${id}?org=acme`, term);
     case 'assignment.delete':
