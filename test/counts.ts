@@ -131,6 +131,8 @@ const ALL_COUNTS = {
   expiryPairs: [10, 80, 5000],
   /** Random steps in which memberships and roles of teams end, each compared with what must be left. */
   expirySteps: [20, 100, 5000],
+  /** SIGKILLs of a process while it archives the audit log, on each database. */
+  archiveKills: [0, 3, 20],
   /** SIGKILLs of a process while it removes what has expired, on each database. */
   expiryKills: [0, 2, 6],
   /** Something is removed in one process, and another process is queried about it at once. */
