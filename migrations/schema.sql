@@ -283,6 +283,25 @@ create table audit_checkpoint (
   constraint audit_checkpoint_pkey PRIMARY KEY (organization_id, last_id)
 );
 
+create table audit_kept (
+  id bigint not null,
+  organization_id bigint not null,
+  action text not null,
+  actor_id bigint not null,
+  at timestamp with time zone not null,
+  after text,
+  hash bytea not null,
+  token_id bigint,
+  review_id bigint,
+  constraint audit_kept_pkey PRIMARY KEY (id),
+  constraint audit_kept_review_id_fkey FOREIGN KEY (review_id) REFERENCES review(id) ON DELETE CASCADE,
+  constraint audit_kept_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE,
+  constraint audit_kept_check CHECK ((num_nonnulls(token_id, review_id) = 1))
+);
+
+CREATE INDEX audit_kept_review ON audit_kept USING btree (review_id) WHERE (review_id IS NOT NULL);
+CREATE INDEX audit_kept_token ON audit_kept USING btree (token_id) WHERE (token_id IS NOT NULL);
+
 create table audit_plain (
   id integer not null default 1,
   last_id bigint not null,

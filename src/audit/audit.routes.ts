@@ -6,6 +6,7 @@ import type { Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
 import { Int64, media, named, Timestamp } from '../http/wire/schemas.ts';
 import { ShownActor } from '../http/wire/shown-actor.ts';
+import { showArchivedHeaders } from './archived-headers.view.ts';
 import { type Audit, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import { auditLine } from './audit-line.view.ts';
 import { AuditFilters, OrganizationFilter, optionalText, readQuestion } from './audit-question.view.ts';
@@ -219,7 +220,11 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
         response: { 200: Actions },
       },
     },
-    async (request) => await audit.actions(callerIn(request).organization.id, new Date()),
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      await showArchivedHeaders(reply, audit, id);
+      return await audit.actions(id, new Date());
+    },
   );
 
   scope.get(
@@ -265,7 +270,11 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
         response: { 200: Actions },
       },
     },
-    async (request) => await audit.actions(await organizationIn(request), new Date()),
+    async (request, reply) => {
+      const id = await organizationIn(request);
+      await showArchivedHeaders(reply, audit, id);
+      return await audit.actions(id, new Date());
+    },
   );
 
   scope.get(
@@ -311,9 +320,8 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     reader: Reader,
   ) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    const { items, nextCursor, archived } = await audit.page(chainId, readQuestion(query), limit);
-    if (archived) reply.header('X-Archived-Before', archived.before.toISOString());
-    if (archived?.lastHash) reply.header('X-Archived-Hash', archived.lastHash.toString('hex'));
+    const { items, nextCursor } = await audit.page(chainId, readQuestion(query), limit);
+    await showArchivedHeaders(reply, audit, chainId);
     const nameOf = await namesFor(reader)(items);
     const entries = items.map((row) => auditLine(row, nameOf)).join(',');
     return reply.type(JSON_TYPE).send(`{"items":[${entries}],"next_cursor":${JSON.stringify(nextCursor)}}`);
@@ -327,6 +335,7 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
     reader: Reader,
   ) {
     const batches = await audit.rows(chainId, readQuestion(query));
+    await showArchivedHeaders(reply, audit, chainId);
     return reply
       .type(NDJSON_TYPE)
       .send(Readable.from(lines(batches, namesFor(reader), query.format === 'ocsf' ? ocsfEvent : auditLine)));

@@ -131,7 +131,7 @@ const MAX_ID = 2n ** 63n - 1n;
  * but not written yet.
  */
 export function createAudit(store: AuditStore, settle: () => Promise<void>) {
-  return { page, organizationNamed, rows, actions, histogram };
+  return { page, organizationNamed, rows, actions, histogram, archived: store.archived };
 
   /** The last 30 days, unless the question is about another range. */
   async function histogram(organizationId: bigint | undefined, question: AuditQuestion, now: Date): Promise<Histogram> {
@@ -171,7 +171,7 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     const last = items.at(-1);
     const next = found.length > limit ? last : reached;
     const nextCursor = next ? writeCursor(placeOf(next)) : null;
-    return { items, nextCursor, archived: await store.archived(organizationId) };
+    return { items, nextCursor };
   }
 
   /** All matching rows, oldest first, in batches: the next batch is read when the consumer takes it. */

@@ -1,8 +1,9 @@
-import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import { callerIn, holdsIn, siteAdmin } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
 import { named, Timestamp, timestamp } from '../http/wire/schemas.ts';
+import { showArchivedHeaders } from './archived-headers.view.ts';
 import { type Audit, HISTOGRAM_DAYS, type Histogram, MAX_COUNTED } from './audit.ts';
 import { AuditFilters, OrganizationFilter, readQuestion } from './audit-question.view.ts';
 
@@ -22,10 +23,14 @@ const AuditHistogram = named(
     ),
   }),
 );
+const Query = Type.Object(AuditFilters);
 const range = `the last ${HISTOGRAM_DAYS} days by default`;
 
 /** How many entries there were when, so that a range can be chosen by looking. */
-export function histogramRoutes(scope: Scope, audit: Pick<Audit, 'histogram' | 'organizationNamed'>): void {
+export function histogramRoutes(
+  scope: Scope,
+  audit: Pick<Audit, 'histogram' | 'organizationNamed' | 'archived'>,
+): void {
   scope.get(
     '/orgs/:org/audit/histogram',
     {
@@ -35,12 +40,11 @@ export function histogramRoutes(scope: Scope, audit: Pick<Audit, 'histogram' | '
         tags: ['audit'],
         extension: true,
         params: Type.Object({ org: Type.String() }),
-        querystring: Type.Object(AuditFilters),
+        querystring: Query,
         response: { 200: AuditHistogram },
       },
     },
-    async (request) =>
-      present(await audit.histogram(callerIn(request).organization.id, readQuestion(request.query), new Date())),
+    async (request, reply) => await show(request, reply, callerIn(request).organization.id),
   );
 
   scope.get(
@@ -55,9 +59,14 @@ export function histogramRoutes(scope: Scope, audit: Pick<Audit, 'histogram' | '
         response: { 200: AuditHistogram },
       },
     },
-    async (request) =>
-      present(await audit.histogram(await organizationIn(request), readQuestion(request.query), new Date())),
+    async (request, reply) => await show(request, reply, await organizationIn(request)),
   );
+
+  async function show({ query }: FastifyRequest, reply: FastifyReply, chainId: bigint | undefined) {
+    const found = await audit.histogram(chainId, readQuestion(query as Static<typeof Query>), new Date());
+    await showArchivedHeaders(reply, audit, chainId);
+    return present(found);
+  }
 
   async function organizationIn({ query }: FastifyRequest): Promise<bigint | undefined> {
     const { org } = query as { org?: string };

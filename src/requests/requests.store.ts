@@ -100,14 +100,16 @@ const ROOM_ROBOT = countTaken(
   'requests.takenOfRobot',
   `access_request where by_type = 'robot_ac' and by_id = -$1::bigint and state = 'open'`,
 );
-// The audit log says who created a token. A token that replaced another one goes back to whoever created the first.
+// The audit log says who created a token, or what was kept of it when it was archived. A token that replaced another one goes back to whoever created the first.
 const TOKEN_CREATOR = sql(
   'requests.tokenCreator',
   `with recursive line as (
      select $1::bigint as id, 1 as depth
      union all select t.id, line.depth + 1 from token t join line on t.superseded_by = line.id where line.depth < 100)
-   select a.actor_id from line join audit a on a.object_type = 'token' and a.object_id = line.id
-      and a.action = 'token.create' and a.actor_id > 0 order by line.depth limit 1`,
+   select a.actor_id from line cross join lateral (
+       select actor_id from audit where object_type = 'token' and object_id = line.id and action = 'token.create'
+       union all select actor_id from audit_kept where token_id = line.id) a
+    where a.actor_id > 0 order by line.depth limit 1`,
 );
 const TEAMS = sql(
   'requests.teams',

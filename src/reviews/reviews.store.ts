@@ -103,8 +103,12 @@ const KEEP_RECORD = sql('reviews.keepRecord', 'update review set record = $2, re
 const RECORD = sql('reviews.record', 'select record from review where organization_id = $1 and id = $2');
 const ENTRY = sql(
   'reviews.entry',
-  `select id, hash, after::text as after from audit
-    where object_type = 'review' and object_id = $2 and organization_id = $1 and action = $3 order by at, id limit 1`,
+  `select id, hash, after from (
+     select at, id, hash, after::text as after from audit
+      where object_type = 'review' and object_id = $2 and organization_id = $1 and action = $3
+     union all
+     select at, id, hash, after from audit_kept where review_id = $2 and organization_id = $1 and action = $3) e
+    order by at, id limit 1`,
 );
 const IN_TEAM = sql(
   'reviews.inTeam',

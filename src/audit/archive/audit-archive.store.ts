@@ -45,13 +45,23 @@ const FOLLOWING = sql(
      left join lateral (select last_hash from audit_segment where organization_id = g.chain order by last_id desc limit 1) s on true
     where a.id = g.first and a.previous_hash = g.previous and coalesce(s.last_hash, ${START}) = g.previous`,
 );
+// What tokens and access reviews that exist still need is kept.
 const REMOVE = sql(
   'archive.remove',
-  `delete from audit where id = any (array (
-     select a.id from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as g (chain, first, last)
-       cross join lateral (select id from audit where (organization_id, id) >= (g.chain, g.first)
-          and (organization_id, id) <= (g.chain, g.last) order by organization_id, id limit $4) a limit $4))
-   returning organization_id`,
+  `with gone as (
+     delete from audit where id = any (array (
+       select a.id from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as g (chain, first, last)
+         cross join lateral (select id from audit where (organization_id, id) >= (g.chain, g.first)
+            and (organization_id, id) <= (g.chain, g.last) order by organization_id, id limit $4) a limit $4))
+     returning id, organization_id, action, actor_id, at, after, hash, object_type, object_id),
+   kept as (
+     insert into audit_kept (id, organization_id, action, actor_id, at, after, hash, token_id, review_id)
+     select g.id, g.organization_id, g.action, g.actor_id, g.at, g.after::text, g.hash, t.id, r.id from gone g
+       left join token t on g.object_type = 'token' and g.action = 'token.create' and t.id = g.object_id
+       left join review r on g.object_type = 'review' and g.action in ('review.start', 'review.close') and r.id = g.object_id
+      where t.id is not null or r.id is not null
+     on conflict do nothing)
+   select organization_id from gone`,
 );
 const KEEP = sql(
   'archive.keep',

@@ -91,6 +91,7 @@ function askAs(request: FastifyRequest): Ask {
     });
     const link = String(answer.headers.link ?? '');
     const [, next] = /<[^>]*\/api\/v1(\/[^>]*)>; *rel="next"/.exec(link) ?? [];
-    return { status: answer.statusCode, next, text: answer.stream().setEncoding('utf8') };
+    const archivedBefore = answer.headers['x-archived-before']?.toString();
+    return { status: answer.statusCode, next, archivedBefore, text: answer.stream().setEncoding('utf8') };
   };
 }

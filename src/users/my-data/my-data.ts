@@ -9,6 +9,8 @@ export interface OwnAnswer {
   readonly status: number;
   /** The path of the next page, if there is one. */
   readonly next: string | undefined;
+  /** Of a log: before which moment its entries are archived. */
+  readonly archivedBefore?: string | undefined;
   /** Read as it is needed. */
   readonly text: AsyncIterable<string>;
 }
@@ -43,7 +45,11 @@ const ABOUT = `Everything that Atrium stores about your account, as far as you m
 
 profile.json and the other lists are what the API answers. access/ has what you hold in each organization, and why.
 audit.ndjson is the log of your account. audit/ has what you did in organizations whose log you may read.
+What is archived of these logs is not in here: archived.txt says before when, if anything is.
 Secrets are not in here: neither the texts of tokens and credentials, nor second factors.
+`;
+
+const ARCHIVED = `Entries of these logs are archived outside of Atrium. Ask the operators of this deployment for them.
 `;
 
 /**
@@ -67,10 +73,12 @@ export async function* collectMyData(login: string, id: bigint, ask: Ask): Async
     );
     if (held !== undefined) yield { name: `access/${org}.json`, content: held };
   }
-  yield* log('audit', '/user/audit/export', ask);
+  const archived: string[] = [];
+  yield* log('audit', '/user/audit/export', ask, archived);
   for (const org of organizations) {
-    yield* log(`audit/${org}`, `/orgs/${encodeURIComponent(org)}/audit/export?actor=${id}`, ask);
+    yield* log(`audit/${org}`, `/orgs/${encodeURIComponent(org)}/audit/export?actor=${id}`, ask, archived);
   }
+  if (archived.length > 0) yield { name: 'archived.txt', content: `${ARCHIVED}\n${archived.join('')}` };
 }
 
 function nameOf(path: string): string {
@@ -94,9 +102,10 @@ async function wholeList(path: string, ask: Ask): Promise<string | undefined> {
   return `[${inside.join(',')}]\n`;
 }
 
-async function* log(name: string, path: string, ask: Ask): AsyncGenerator<DataFile> {
-  const { status, text } = await ask(path);
+async function* log(name: string, path: string, ask: Ask, archived: string[]): AsyncGenerator<DataFile> {
+  const { status, text, archivedBefore } = await ask(path);
   if (status !== OK) return;
+  if (archivedBefore !== undefined) archived.push(`${name}.ndjson: before ${archivedBefore}\n`);
   let part = 1;
   let rest = '';
   const fileName = () => (part === 1 ? `${name}.ndjson` : `${name}-${part}.ndjson`);
