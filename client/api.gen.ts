@@ -1583,6 +1583,14 @@ export type Email = {
   readonly primary: boolean;
 };
 
+/** How many of something end on one day. */
+export type EndingDay = {
+  /** A day of UTC, such as 2026-11-20. */
+  readonly day: string;
+  /** How many end on it. */
+  readonly count: number;
+};
+
 /** A relation that takes away what another one would give. */
 export type ExcludingRelation = {
   /** Type and ID of the object, such as cluster:7. */
@@ -3470,14 +3478,25 @@ export type OverviewContracts = {
   readonly all: number;
   /** Contracts that are not revoked and end within 30 days. */
   readonly ending: number;
+  /** On which days of the next 30 contracts that are not revoked end. Days without any are left out. */
+  readonly days: readonly EndingDay[];
 };
 
 /** What ends by itself soon. Absent if the caller may not see them. */
 export type OverviewExpiring = {
   /** Memberships of teams that expire within 30 days. */
   readonly memberships: number;
-  /** Assignments of roles to teams that expire within 30 days. */
+  /** Assignments of roles that expire within 30 days. */
   readonly assignments: number;
+  readonly days: OverviewExpiringDays;
+};
+
+/** The same by day. */
+export type OverviewExpiringDays = {
+  /** On which days of the next 30 memberships expire. Days without any are left out. */
+  readonly memberships: readonly EndingDay[];
+  /** On which days of the next 30 assignments expire. Days without any are left out. */
+  readonly assignments: readonly EndingDay[];
 };
 
 /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
@@ -3516,6 +3535,8 @@ export type OverviewTokens = {
   readonly expiring: number;
   /** Valid tokens that were not used for 90 days, or were never used since then. */
   readonly unused: number;
+  /** On which days of the next 30 valid tokens expire. Days without any are left out. */
+  readonly days: readonly EndingDay[];
 };
 
 /** Access that nobody has used for some time; at most ten minutes old. Absent if the caller may not see them. */

@@ -16,6 +16,19 @@ import {
 
 const count = (description: string) => Type.Integer({ description });
 
+const EndingDay = named(
+  'EndingDay',
+  Type.Object(
+    { day: Type.String({ description: 'A day of UTC, such as 2026-11-20.' }), count: count('How many end on it.') },
+    { description: 'How many of something end on one day.' },
+  ),
+);
+
+const days = (what: string) =>
+  Type.Array(EndingDay, {
+    description: `On which days of the next ${SOON_DAYS} ${what}. Days without any are left out.`,
+  });
+
 type WirePart = Exclude<Part, 'lastChange' | 'unusedAccess'> | 'last_change' | 'unused_access';
 
 const Overview = named(
@@ -32,6 +45,7 @@ const Overview = named(
         all: count('All tokens of robot accounts.'),
         expiring: count(`Valid tokens that expire within ${SOON_DAYS} days.`),
         unused: count(`Valid tokens that were not used for ${UNUSED_DAYS} days, or were never used since then.`),
+        days: days('valid tokens expire'),
       }),
     ),
     clusters: Type.Optional(
@@ -45,6 +59,7 @@ const Overview = named(
       Type.Object({
         all: Type.Integer(),
         ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
+        days: days('contracts that are not revoked end'),
       }),
     ),
     guardrails: Type.Optional(count('Guardrails, whether they hold or not.')),
@@ -52,7 +67,11 @@ const Overview = named(
     expiring: Type.Optional(
       Type.Object({
         memberships: count(`Memberships of teams that expire within ${SOON_DAYS} days.`),
-        assignments: count(`Assignments of roles to teams that expire within ${SOON_DAYS} days.`),
+        assignments: count(`Assignments of roles that expire within ${SOON_DAYS} days.`),
+        days: Type.Object(
+          { memberships: days('memberships expire'), assignments: days('assignments expire') },
+          { description: 'The same by day.' },
+        ),
       }),
     ),
     unused_access: Type.Optional(

@@ -15,6 +15,8 @@ import {
 
 // Where the values of `amongIds` are.
 const [CLUSTERS, CONTRACTS, ROBOTS] = [6, 7, 8] as const;
+const MEMBERSHIPS = 'team_member m join team t on t.id = m.team_id where t.organization_id = $1';
+const ASSIGNMENTS = 'assignment a where a.organization_id = $1';
 /** Each is a value of its own, and the database computes only those that are wanted. */
 const COUNTS: Readonly<Record<Exclude<Part, 'lastChange' | 'unusedAccess'>, string>> = {
   members: `select count(distinct m.account_id)::integer from team t join team_member m on m.team_id = t.id
@@ -30,21 +32,23 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange' | 'unusedAccess'>, stri
   tokens: `select json_build_object('all', count(*),
              'expiring', count(*) filter (where expires_at > $3::timestamptz and expires_at <= $4::timestamptz),
              'unused', count(*) filter (where (expires_at is null or expires_at > $3::timestamptz)
-                                          and coalesce(last_used_at, created_at) < $5::timestamptz))
+                                          and coalesce(last_used_at, created_at) < $5::timestamptz),
+             'days', ${daysOf('expires_at', 'token where account_id = $1')})
              from token where account_id = $1`,
   clusters: `select coalesce(json_object_agg(p.phase, p.total), '{}'::json) from (
                select ${shownPhase('$3')} as phase, count(*) as total from cluster c where c.owner_id = $1
                  ${amongIds('c', CLUSTERS)} group by 1) p`,
   contracts: `select json_build_object('all', count(*), 'ending', count(*) filter (where revoked_at is null
-                and ends_at > $3::timestamptz and ends_at <= $4::timestamptz))
+                and ends_at > $3::timestamptz and ends_at <= $4::timestamptz),
+                'days', ${daysOf('ends_at', `contract c where owner_id = $1${amongIds('c', CONTRACTS)} and revoked_at is null`)})
                 from contract c where owner_id = $1${amongIds('c', CONTRACTS)}`,
   guardrails: 'select count(*)::integer from guardrail where organization_id = $1',
   assignments: 'select count(*)::integer from assignment where organization_id = $1',
   expiring: `select json_build_object(
-               'memberships', (select count(*) from team_member m join team t on t.id = m.team_id
-                                where t.organization_id = $1 and m.expires_at <= $4::timestamptz),
-               'assignments', (select count(*) from assignment a
-                                where a.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
+               'memberships', (select count(*) from ${MEMBERSHIPS} and m.expires_at <= $4::timestamptz),
+               'assignments', (select count(*) from ${ASSIGNMENTS} and a.expires_at <= $4::timestamptz),
+               'days', json_build_object('memberships', ${daysOf('m.expires_at', MEMBERSHIPS)},
+                                         'assignments', ${daysOf('a.expires_at', ASSIGNMENTS)}))`,
 };
 const COUNT = sql(
   'overview.count',
@@ -97,6 +101,13 @@ export function createOverviewStore(db: Db): OverviewStore {
 /** Only these objects, if the value is not null. */
 function amongIds(table: string, value: number): string {
   return ` and ($${value}::bigint[] is null or ${table}.id = any($${value}))`;
+}
+
+/** How many of these end soon, by day. `from` has a condition already. */
+function daysOf(time: string, from: string): string {
+  return `(select coalesce(json_agg(json_build_object('day', d.day, 'count', d.total) order by d.day), '[]'::json) from (
+    select to_char(${time} at time zone 'UTC', 'YYYY-MM-DD') as day, count(*) as total from ${from}
+       and ${time} > $3::timestamptz and ${time} <= $4::timestamptz group by 1) d)`;
 }
 
 function toClusterCounts(found: Partial<Record<Phase, number>>): ClusterCounts {

@@ -39,6 +39,7 @@ export interface TokenCounts {
   readonly expiring: number;
   /** Those that still work, and were not used for a long time. */
   readonly unused: number;
+  readonly days: EndingDay[];
 }
 
 export interface ClusterCounts {
@@ -51,12 +52,20 @@ export interface ContractCounts {
   readonly all: number;
   /** Those that are not revoked and end soon. */
   readonly ending: number;
+  readonly days: EndingDay[];
+}
+
+/** How many of those that end soon end on one day of UTC, such as 2026-11-20. Days without any are absent. */
+export interface EndingDay {
+  readonly day: string;
+  readonly count: number;
 }
 
 /** What ends by itself soon. */
 export interface ExpiringCounts {
   readonly memberships: number;
   readonly assignments: number;
+  readonly days: Readonly<Record<'memberships' | 'assignments', EndingDay[]>>;
 }
 
 export interface LastChange {

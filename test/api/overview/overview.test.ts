@@ -46,12 +46,12 @@ for (const driver of API_DRIVERS) {
         teams: 4,
         roles: 1,
         robots: 1,
-        tokens: { all: 1, expiring: 0, unused: 0 },
+        tokens: { all: 1, expiring: 0, unused: 0, days: [] },
         clusters: { all: 2, attention: 0, by_phase },
-        contracts: { all: 1, ending: 0 },
+        contracts: { all: 1, ending: 0, days: [] },
         guardrails: 0,
         assignments: 1,
-        expiring: { memberships: 0, assignments: 0 },
+        expiring: { memberships: 0, assignments: 0, days: { memberships: [], assignments: [] } },
       });
       const newest = (await atrium.as('ann')('GET', '/orgs/acme/audit?limit=1')).body.items[0];
       const { actor, action, object } = newest;
@@ -131,12 +131,24 @@ for (const driver of API_DRIVERS) {
         for (const path of paths) assert.equal((await atrium.as(who)('PUT', path, { expires_at })).status, 204);
       }
       const { body } = await atrium.as(who)('GET', `/orgs/${name}/overview`);
-      assert.deepEqual(body.expiring, { memberships: 2, assignments: 1 });
-      assert.deepEqual((await atrium.as('eve')('GET', '/orgs/globex/overview')).body.expiring, {
-        ...{ memberships: 0, assignments: 0 },
+      const day = (days: number, ms = 0) => at(days, ms).toISOString().slice(0, 10);
+      const [today, tomorrow, last] = [
+        { day: day(0, 1), count: 1 },
+        { day: day(1), count: 1 },
+        { day: day(30), count: 1 },
+      ];
+      assert.deepEqual(body.expiring, {
+        memberships: 2,
+        assignments: 1,
+        days: { memberships: [tomorrow, last], assignments: [last] },
       });
-      assert.deepEqual(body.tokens, { all: 9, expiring: 2, unused: 3 });
-      assert.deepEqual(body.contracts, { all: 6, ending: 2 });
+      assert.deepEqual((await atrium.as('eve')('GET', '/orgs/globex/overview')).body.expiring, {
+        memberships: 0,
+        assignments: 0,
+        days: { memberships: [], assignments: [] },
+      });
+      assert.deepEqual(body.tokens, { all: 9, expiring: 2, unused: 3, days: [today, last] });
+      assert.deepEqual(body.contracts, { all: 6, ending: 2, days: [today, last] });
     });
   });
 }
