@@ -3553,6 +3553,17 @@ export type OverviewUnusedAccess = {
   readonly assignments: number;
   /** Permissions of custom roles that made no difference. */
   readonly permissions: number;
+  readonly all: OverviewUnusedAccessAll;
+};
+
+/** How many there are, used or not. */
+export type OverviewUnusedAccessAll = {
+  /** All memberships of teams. */
+  readonly memberships: number;
+  /** All assignments of roles. */
+  readonly assignments: number;
+  /** All permissions of custom roles. */
+  readonly permissions: number;
 };
 
 /** The rules for new access tokens of the caller. */

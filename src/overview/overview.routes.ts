@@ -82,6 +82,14 @@ const Overview = named(
         memberships: count('Memberships of teams that made no difference.'),
         assignments: count('Assignments of roles that made no difference.'),
         permissions: count('Permissions of custom roles that made no difference.'),
+        all: Type.Object(
+          {
+            memberships: count('All memberships of teams.'),
+            assignments: count('All assignments of roles.'),
+            permissions: count('All permissions of custom roles.'),
+          },
+          { description: 'How many there are, used or not.' },
+        ),
       }),
     ),
     last_change: Type.Optional(

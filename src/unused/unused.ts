@@ -57,6 +57,8 @@ export interface UnusedReport {
   readonly isComplete: boolean;
   /** Memberships, assignments and permissions. */
   readonly grants: readonly UnusedGrant[];
+  /** How many there are of each kind, used or not. */
+  readonly all: Readonly<Record<Grant['kind'], number>>;
 }
 
 export const GRANT_KINDS = ['membership', 'assignment', 'permission'] as const satisfies readonly Grant['kind'][];
@@ -110,6 +112,11 @@ export function createUnused(
     return {
       trackedSince,
       isComplete: days === 0 || isComplete,
+      all: {
+        membership: countOf(grants, 'membership'),
+        assignment: countOf(grants, 'assignment'),
+        permission: countOf(grants, 'permission'),
+      },
       grants: found.map((grant) => ({ ...grant, lastUsedOn: used.get(grant.key) ?? earlier.get(grant.key) })),
     };
   }
@@ -118,20 +125,24 @@ export function createUnused(
   async function counts(organizationId: bigint, days: number, now: Date): Promise<UnusedCounts> {
     const known = counted.get(organizationId);
     if (known && now.getTime() - known.at < COUNTED_FOR_MS) return known.counts;
-    const { trackedSince, isComplete, grants } = await report(organizationId, days, now);
-    const of = (kind: Grant['kind']) => grants.filter((grant) => grant.kind === kind).length;
+    const { trackedSince, isComplete, grants, all } = await report(organizationId, days, now);
     const found = {
       days,
       trackedSince,
       isComplete,
-      memberships: of('membership'),
-      assignments: of('assignment'),
-      permissions: of('permission'),
+      memberships: countOf(grants, 'membership'),
+      assignments: countOf(grants, 'assignment'),
+      permissions: countOf(grants, 'permission'),
+      all: { memberships: all.membership, assignments: all.assignment, permissions: all.permission },
     };
     if (counted.size >= MAX_COUNTED) counted.clear();
     counted.set(organizationId, { at: now.getTime(), counts: found });
     return found;
   }
+}
+
+function countOf(grants: readonly Grant[], kind: Grant['kind']): number {
+  return grants.filter((grant) => grant.kind === kind).length;
 }
 
 export interface UnusedCounts {
@@ -141,4 +152,6 @@ export interface UnusedCounts {
   readonly memberships: number;
   readonly assignments: number;
   readonly permissions: number;
+  /** How many there are, used or not. */
+  readonly all: { readonly memberships: number; readonly assignments: number; readonly permissions: number };
 }

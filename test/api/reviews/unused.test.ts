@@ -44,6 +44,7 @@ it('Access is unused if it made no difference for so many days, and all of it ca
   assert.deepEqual([early.status, early.body.complete, early.body.items], [200, false, []]);
   await backdate(atrium, org.id, 100);
   const everything = (await list(0)).map(named);
+  const all = (kind: string) => everything.filter((name) => name.startsWith(`${kind} `)).length;
   assert.ok(everything.includes(`membership ${eve.name} Viewers`));
 
   // dan holds the same on prod through the crew, so only one of the two is needed. eve does what only owners do.
@@ -78,6 +79,11 @@ it('Access is unused if it made no difference for so many days, and all of it ca
     [memberships, assignments, roles, complete, days],
     [counts('membership'), counts('assignment'), counts('permission'), true, 90],
   );
+  assert.deepEqual(overview.body.unused_access.all, {
+    memberships: all('membership'),
+    assignments: all('assignment'),
+    permissions: all('permission'),
+  });
 
   // Ending all of it takes nothing away that was used.
   for (const { assignment_id } of unused) {
