@@ -103,6 +103,12 @@ describe('Webhooks in the console', { skip: lacks('chromium') }, () => {
     await until(async () => (await latest())?.attempts.length === 1);
     const ann = await browser.visit(atrium, 'ann');
     await ann.go(path);
+    const picture = ann.page.getByRole('slider', { name: 'Deliveries per hour' });
+    assert.match((await picture.getAttribute('aria-valuetext')) ?? '', /: 1 (pending|failed)\.$/);
+    await picture.focus();
+    await ann.page.keyboard.press('Home');
+    await ann.page.locator('.delivery-picture').getByText('As a table').click();
+    await ann.page.getByRole('table', { name: 'Deliveries per hour' }).getByText('1', { exact: true }).waitFor();
     await button(ann, 'role.create').click();
     await ann.page.getByText('answered 503').last().waitFor();
     status = 204;

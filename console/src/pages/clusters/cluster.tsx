@@ -26,6 +26,7 @@ import {
   ClusterName,
   useClusterFields,
 } from './cluster-fields.tsx';
+import { ClusterHealth } from './cluster-health.tsx';
 import { ClusterHistory } from './cluster-history.tsx';
 import { ClusterGoverned, ClusterSteps } from './cluster-kubernetes.tsx';
 import { ClusterRecord } from './cluster-record.tsx';
@@ -101,6 +102,7 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
       {tab === '' && (
         <>
           <ClusterSteps org={org} cluster={cluster} />
+          <ClusterHealth cluster={cluster} />
           <ClusterFacts cluster={cluster} />
           <ClusterGoverned cluster={cluster} />
           <ClusterAgent org={org} cluster={cluster} />

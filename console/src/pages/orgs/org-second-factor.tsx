@@ -5,6 +5,8 @@ import { useList, useResource } from '../../data/resource.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { ShareRing } from '../../parts/share-bar.tsx';
+import { Table } from '../../parts/table.tsx';
 
 /** Whether members need a second factor, and whom that would concern. For those who may edit the organization. */
 export function OrgSecondFactor() {
@@ -15,13 +17,34 @@ export function OrgSecondFactor() {
     path: { org },
     query: { missing: true, limit: 10 },
   });
+  // Only to know how many there are.
+  const members = useList(mayEdit ? 'GET /orgs/{org}/second_factor/members' : undefined, {
+    path: { org },
+    query: { limit: 1 },
+  });
   const isChanging = useSignal(false);
   const isRequired = state.data?.required;
-  if (isRequired === undefined) return null;
+  if (isRequired === undefined || lacking.total === undefined || members.total === undefined) return null;
   const total = lacking.total ?? 0;
+  const all = members.total ?? 0;
   const names = (lacking.data ?? []).map(({ login }) => login);
   return (
     <Card title="Second factor">
+      <div class="share-row">
+        <ShareRing part={all - total} all={all} tone={total === 0 ? 'ok' : 'warn'} />
+        <Table
+          caption="Members by second factor"
+          rows={[
+            { name: 'With a second factor', count: all - total },
+            { name: 'Without', count: total },
+          ]}
+          keyOf={({ name }) => name}
+          columns={[
+            { key: 'name', title: 'Second factor', cell: ({ name }) => name },
+            { key: 'count', title: 'Members', cell: ({ count }) => count, isNumber: true },
+          ]}
+        />
+      </div>
       <p>
         {isRequired
           ? 'Members need a second factor to sign in.'

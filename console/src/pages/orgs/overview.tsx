@@ -9,7 +9,10 @@ import { capital } from '../../parts/capital.ts';
 import { Entries } from '../../parts/entries.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { OrganizationSteps } from '../arrival/organization-steps.tsx';
-import { expiryLines, hasParts, type Overview, stateSentence, unusedSentence } from './overview-words.ts';
+import { ClusterField } from '../clusters/cluster-field.tsx';
+import { DormantAccess } from './dormant-access.tsx';
+import { EndingCalendar } from './ending-calendar.tsx';
+import { expiryLines, hasParts, type Overview, stateSentence } from './overview-words.ts';
 import './overview.css';
 
 const SHOWN_ENTRIES = 8;
@@ -81,7 +84,6 @@ function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
 function Parts({ org, overview }: { org: string; overview: Overview }) {
   const { clusters } = overview;
   const expiring = expiryLines(overview, org);
-  const unused = unusedSentence(overview);
   return (
     <>
       <p class="overview-state">
@@ -119,6 +121,7 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
                 href: orgPath(org, `/clusters?${new URLSearchParams({ phase })}`),
               }))}
           />
+          <ClusterField org={org} byPhase={clusters.by_phase} />
         </Card>
       )}
       {expiring.length > 0 && (
@@ -130,16 +133,10 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
               </li>
             ))}
           </ul>
+          <EndingCalendar org={org} overview={overview} />
         </Card>
       )}
-      {unused !== undefined && (
-        <Card title="Unused access">
-          <p>{unused}</p>
-          <div>
-            <LinkButton href={orgPath(org, '/reviews?start=unused')}>Review it</LinkButton>
-          </div>
-        </Card>
-      )}
+      <DormantAccess org={org} overview={overview} />
     </>
   );
 }

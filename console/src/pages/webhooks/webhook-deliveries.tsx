@@ -12,6 +12,7 @@ import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
 import { StateMark } from '../marketplace/state-mark.tsx';
+import { DeliveryPicture } from './delivery-picture.tsx';
 import { callsOf, type Delivery, type Place, useDeliveries, type Webhook } from './webhook-place.ts';
 import { answerInWords, DELIVERY_STATES } from './webhook-words.ts';
 
@@ -63,28 +64,31 @@ export function WebhookDeliveries({ place, webhook }: Props) {
               action={state.value !== '' && <Button onClick={() => (state.value = '')}>Clear filter</Button>}
             />
           ) : (
-            <Table
-              caption="Deliveries"
-              rows={all}
-              keyOf={({ id }) => id}
-              onOpen={({ id }) => (opened.value = id)}
-              total={deliveries.hasMore ? deliveries.total : undefined}
-              hasMore={deliveries.hasMore}
-              onMore={deliveries.loadMore}
-              columns={[
-                { key: 'type', title: 'Type', cell: ({ type }) => <code>{type}</code> },
-                { key: 'state', title: 'State', cell: (one) => <StateMark words={DELIVERY_STATES[one.state]} /> },
-                { key: 'last', title: 'Last attempt', cell: (one) => lastOf(one), isMinor: true },
-                {
-                  key: 'count',
-                  title: 'Attempts',
-                  cell: ({ attempts }) => attempts.length,
-                  isNumber: true,
-                  isMinor: true,
-                },
-                { key: 'at', title: 'Created', cell: (one) => <When at={one.created_at} />, isMinor: true },
-              ]}
-            />
+            <div class="stack">
+              <DeliveryPicture deliveries={all} hasMore={deliveries.hasMore} />
+              <Table
+                caption="Deliveries"
+                rows={all}
+                keyOf={({ id }) => id}
+                onOpen={({ id }) => (opened.value = id)}
+                total={deliveries.hasMore ? deliveries.total : undefined}
+                hasMore={deliveries.hasMore}
+                onMore={deliveries.loadMore}
+                columns={[
+                  { key: 'type', title: 'Type', cell: ({ type }) => <code>{type}</code> },
+                  { key: 'state', title: 'State', cell: (one) => <StateMark words={DELIVERY_STATES[one.state]} /> },
+                  { key: 'last', title: 'Last attempt', cell: (one) => lastOf(one), isMinor: true },
+                  {
+                    key: 'count',
+                    title: 'Attempts',
+                    cell: ({ attempts }) => attempts.length,
+                    isNumber: true,
+                    isMinor: true,
+                  },
+                  { key: 'at', title: 'Created', cell: (one) => <When at={one.created_at} />, isMinor: true },
+                ]}
+              />
+            </div>
           )
         }
       </Show>
