@@ -1,6 +1,7 @@
-import { request as overHttp } from 'node:http';
+import { type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent, request as overHttps, type RequestOptions } from 'node:https';
 import { AppError } from '../base/errors.ts';
+import { responseTo } from '../base/outbound/response-to.ts';
 
 export interface KubeAnswer {
   readonly status: number;
@@ -31,7 +32,7 @@ export function createKubeApi({ server, ca, token }: Place): KubeApi {
   const agent = isPlain ? undefined : new Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
   return { call, watch };
 
-  function send(method: string, path: string, signal: AbortSignal, body: object | undefined) {
+  async function send(method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       Accept: 'application/json',
@@ -39,58 +40,36 @@ export function createKubeApi({ server, ca, token }: Place): KubeApi {
       ...(text !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     };
     const options: RequestOptions = { method, headers, signal, ...(agent && { agent }) };
-    const sent = isPlain ? overHttp(new URL(path, server), options) : overHttps(new URL(path, server), options);
-    sent.end(text);
-    return sent;
+    const url = new URL(path, server);
+    return await responseTo(isPlain ? overHttp(url, options) : overHttps(url, options), text);
   }
 
-  function call(method: string, path: string, body?: object): Promise<KubeAnswer> {
-    return new Promise((done, fail) => {
-      const sent = send(method, path, AbortSignal.timeout(CALL_MS), body);
-      sent.once('error', fail);
-      sent.once('response', (response) => {
-        const parts: Buffer[] = [];
-        let size = 0;
-        response.on('data', (part: Buffer) => {
-          size += part.length;
-          parts.push(part);
-          if (size > MAX_ANSWER) response.destroy(new Error('the answer of the API server is too long'));
-        });
-        response.once('error', fail);
-        response.once('end', () => {
-          try {
-            const text = Buffer.concat(parts).toString();
-            done({ status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : text });
-          } catch (error) {
-            fail(error);
-          }
-        });
-      });
-    });
+  async function call(method: string, path: string, body?: object): Promise<KubeAnswer> {
+    const response = await send(method, path, AbortSignal.timeout(CALL_MS), body);
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const part of response as AsyncIterable<Buffer>) {
+      parts.push(part);
+      size += part.length;
+      if (size > MAX_ANSWER) throw new Error('the answer of the API server is too long');
+    }
+    const text = Buffer.concat(parts).toString();
+    return { status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : text };
   }
 
-  function watch(path: string, on: (event: KubeAnswer['body']) => void, signal: AbortSignal): Promise<number> {
-    return new Promise((done, fail) => {
-      const sent = send('GET', path, signal, undefined);
-      sent.once('error', fail);
-      sent.once('response', (response) => {
-        let rest = '';
-        response.setEncoding('utf8');
-        response.on('data', (part: string) => {
-          if (response.statusCode !== 200) return;
-          const lines = `${rest}${part}`.split('\n');
-          rest = lines.pop() ?? '';
-          if (rest.length > MAX_LINE) return response.destroy(new Error('an event of the API server is too long'));
-          try {
-            for (const line of lines) if (line !== '') on(JSON.parse(line));
-          } catch (error) {
-            response.destroy(error as Error);
-          }
-        });
-        response.once('error', fail);
-        response.once('close', () => done(response.statusCode ?? 0));
-      });
-    });
+  async function watch(path: string, on: (event: KubeAnswer['body']) => void, signal: AbortSignal): Promise<number> {
+    const response = await send('GET', path, signal);
+    const { statusCode = 0 } = response;
+    let rest = '';
+    response.setEncoding('utf8');
+    for await (const part of response as AsyncIterable<string>) {
+      if (statusCode !== 200) continue;
+      const lines = `${rest}${part}`.split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > MAX_LINE) throw new Error('an event of the API server is too long');
+      for (const line of lines) if (line !== '') on(JSON.parse(line));
+    }
+    return statusCode;
   }
 }
 

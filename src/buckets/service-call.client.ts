@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Agents } from '../base/outbound/guarded-agents.ts';
+import { responseTo } from '../base/outbound/response-to.ts';
 import { traced } from '../base/tracing/trace.ts';
 import { CloudRejection } from './buckets.ts';
 
@@ -31,7 +32,6 @@ export function callService(asking: Asking, call: ServiceCall): Promise<Incoming
 
 function send({ agents, signal }: Asking, call: ServiceCall, trace: ServiceCall['headers']): Promise<IncomingMessage> {
   const { method = 'GET', url, headers, body } = call;
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const isSecure = url.startsWith('https:');
   const request = (isSecure ? https : http).request(url, {
     method,
@@ -39,8 +39,7 @@ function send({ agents, signal }: Asking, call: ServiceCall, trace: ServiceCall[
     agent: isSecure ? agents.https : agents.http,
     signal,
   });
-  request.once('response', resolve).once('error', reject).end(body);
-  return promise;
+  return responseTo(request, body);
 }
 
 /** The same, once more after a moment if the service is overloaded. The caller waits, so not more often. */

@@ -1,8 +1,9 @@
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import { traced } from '../tracing/trace.ts';
 import { createAddressGuard, createGuardedAgents } from './guarded-agents.ts';
 import { UnacceptableResponse } from './response-meter.ts';
+import { responseTo } from './response-to.ts';
 
 interface GuardedFetchOptions {
   /** Private networks that may be called. Only there is a connection without TLS allowed. */
@@ -66,11 +67,7 @@ export function createGuardedFetch({
 }
 
 async function answerOf(request: http.ClientRequest, body: unknown): Promise<Response> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // The listener stays: a connection that fails later must not end the process.
-  request.once('response', resolve).on('error', reject);
-  request.end(body === undefined || body === null ? undefined : String(body));
-  const message = await promise;
+  const message = await responseTo(request, body === undefined || body === null ? undefined : String(body));
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   const status = message.statusCode ?? 0;

@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { traced } from '../tracing/trace.ts';
 import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from './guarded-agents.ts';
+import { responseTo } from './response-to.ts';
 
 /** Why an attempt failed. Nothing else is told: an answer can be that of a server in the private network. */
 export const ATTEMPT_ERRORS = ['timeout', 'connection', 'tls', 'dns', 'address_not_allowed', 'status'] as const;
@@ -60,7 +61,7 @@ export function createWebhookRequests(allowedNetworks: readonly string[]): SendW
         agent: isSecure ? agents.https : agents.http,
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       });
-      const message = await answerTo(request, body);
+      const message = await responseTo(request, body);
       const status = message.statusCode ?? 0;
       drain(message, () => agents.destroy());
       const isAccepted = status >= 200 && status < 300;
@@ -72,14 +73,6 @@ export function createWebhookRequests(allowedNetworks: readonly string[]): SendW
       return { status: null, error: why, durationMs: took(), retryAfterMs: undefined };
     }
   }
-}
-
-async function answerTo(request: http.ClientRequest, body: string): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // The listener stays: a connection that fails later must not end the process.
-  request.once('response', resolve).on('error', reject);
-  request.end(body);
-  return await promise;
 }
 
 /** Nobody waits for it. */
