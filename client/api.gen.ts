@@ -513,6 +513,8 @@ export type AuditVerdict = {
   readonly checkpoint?: AuditVerdictCheckpoint;
   /** What was archived and removed, oldest first. The first entry that is kept follows from the last one. */
   readonly segments: readonly AuditSegment[];
+  /** How many texts that identified people were removed from the log, with archived entries, because these people were erased. Their hashes stay, so no entry is broken by that. */
+  readonly erased: number;
   /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment. segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived. Absent if all checkpoints and segments agree. */
   readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted' | 'segment_forged' | 'segment_missing';
 };

@@ -358,6 +358,7 @@ create table audit_text (
 );
 
 CREATE INDEX audit_text_account ON audit_text USING btree (account_id, organization_id, commitment);
+CREATE INDEX audit_text_erased ON audit_text USING btree (organization_id) WHERE (text IS NULL);
 CREATE INDEX audit_text_unknown ON audit_text USING btree (lower(text)) WHERE (account_id = 0);
 
 create table bus_key (

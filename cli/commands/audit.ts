@@ -211,7 +211,7 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
     }
   }
   bar.done();
-  const { ok, rows, first_broken_id: broken, checkpoint, segments, problem } = found;
+  const { ok, rows, first_broken_id: broken, checkpoint, segments, erased, problem } = found;
   const lines = ok
     ? [`intact: ${counted(rows)}, each follows from the one before`]
     : [`broken at entry ${broken}; ${counted(rows)} in total`];
@@ -221,6 +221,7 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
   }
   if (checkpoint)
     lines.push(`${checkpoint.rows} of them were checked before ${checkpoint.at}: --full checks them again`);
+  if (erased > 0) lines.push(`${erased} ${erased === 1 ? 'text' : 'texts'} of erased people were removed from it`);
   if (problem) lines.push(PROBLEMS[problem]);
   return { data: found, lay: () => lines, exit: ok ? 0 : EXIT.rejected };
 }

@@ -74,6 +74,10 @@ const AuditVerdict = named(
       description:
         'What was archived and removed, oldest first. The first entry that is kept follows from the last one.',
     }),
+    erased: Type.Integer({
+      description:
+        'How many texts that identified people were removed from the log, with archived entries, because these people were erased. Their hashes stay, so no entry is broken by that.',
+    }),
     problem: Type.Optional(
       Type.Enum(['checkpoint_forged', 'checkpoint_contradicted', 'segment_forged', 'segment_missing'], {
         description: [
@@ -159,7 +163,7 @@ async function* lines({ verdict, progress }: Walk, cursors: SignedTexts): AsyncG
   }
 }
 
-function present({ rows, firstBrokenId, checkpoint, segments, problem }: Verdict) {
+function present({ rows, firstBrokenId, checkpoint, segments, erased, problem }: Verdict) {
   return {
     rows,
     ok: firstBrokenId === null,
@@ -174,6 +178,7 @@ function present({ rows, firstBrokenId, checkpoint, segments, problem }: Verdict
       ...{ first, last, count, last_hash: lastHash.toString('hex') },
       ...{ closed_at: closedAt.toISOString(), signed: isSigned },
     })),
+    erased,
     ...(problem && { problem }),
   };
 }

@@ -1,4 +1,4 @@
-import { type Db, sql } from '../db/db.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from './archive/segment.rows.ts';
 import type { SignedSegment } from './archive/segment.ts';
 import { AUDIT_COLUMNS, type EntryRow, toLink } from './audit.rows.ts';
@@ -39,6 +39,10 @@ const GROWN = sql(
     order by c.organization_id limit $3`,
 );
 
+const ERASED = sql(
+  'auditTexts.erased',
+  'select count(*)::integer as count from audit_text where organization_id = $1 and text is null',
+);
 const SEGMENTS = sql(
   'auditSegments.list',
   `select ${SEGMENT_COLUMNS} from audit_segment where organization_id = $1 and last_id > $2 order by last_id limit $3`,
@@ -75,6 +79,9 @@ export function createVerificationStore(db: Db): VerificationStore {
     },
     async keep({ chainId, lastId, entries, hash, createdAt, signature }) {
       await db.query(KEEP, [chainId, lastId, entries, hash, createdAt, signature]);
+    },
+    async erased(chainId) {
+      return only(await db.query<{ count: number }>(ERASED, [chainId])).count;
     },
     async grown({ newest, entries, limit }) {
       const rows = await db.query<{ organization_id: bigint }>(GROWN, [newest, entries, limit]);

@@ -28,6 +28,8 @@ export interface VerificationStore {
   checkpoints(chainId: bigint, after: bigint, limit: number): Promise<SignedCheckpoint[]>;
   lastCheckpoint(chainId: bigint): Promise<SignedCheckpoint | undefined>;
   keep(checkpoint: SignedCheckpoint): Promise<void>;
+  /** How many texts of people were removed from a chain. */
+  erased(chainId: bigint): Promise<number>;
   /** Chains among the newest entries that have more than so many after their last checkpoint. */
   grown(search: { newest: number; entries: number; limit: number }): Promise<bigint[]>;
 }
@@ -42,7 +44,7 @@ export interface ChainLink {
 
 export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted' | SegmentProblem;
 
-export interface Verdict {
+export interface Walked {
   /** Entries of the chain that are kept, with those that the checkpoint counts. */
   readonly rows: number;
   readonly segments: Archived['segments'];
@@ -52,8 +54,13 @@ export interface Verdict {
   readonly problem?: Problem | undefined;
 }
 
+export interface Verdict extends Walked {
+  /** Texts of people that were removed from the log. Their hashes stay, so every entry still has its hash. */
+  readonly erased: number;
+}
+
 /** A verification between two entries. */
-export interface Progress extends Verdict {
+export interface Progress extends Walked {
   readonly chainId: bigint;
   readonly after: bigint;
   readonly previous: Buffer;
@@ -129,7 +136,7 @@ export function createVerification({ store, signer, segmentSigner, onBroken }: V
         const found = await walkOn(start, isWanted, note);
         // Entries that were archived or restored meanwhile are missing in between, or were met too early.
         const isStale = found.firstBrokenId !== null && (await archivedOf(chainId)).last !== start.archived.last;
-        if (!isStale || turn === MAX_TURNS) return found;
+        if (!isStale || turn === MAX_TURNS) return { ...found, erased: await store.erased(chainId) };
       }
     } finally {
       // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.

@@ -29,6 +29,7 @@ function openChain({ byHand = false, length = LENGTH } = {}) {
   let read = 0;
   const store: VerificationStore = {
     segments: async () => [],
+    erased: async () => 0,
     chain: (_chain, after, limit) =>
       new Promise((resolve) => {
         const from = Number(after) + 1;

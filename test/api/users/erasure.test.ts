@@ -68,6 +68,8 @@ for (const driver of COUNTED_DRIVERS) {
         const verdict = await root('GET', `/admin/audit/verify?from=beginning&org=${chain}`);
         assert.equal(verdict.body.ok, true, verdict.text);
       }
+      const ofOrganization = await root('GET', `/orgs/${org.name}/audit/verify`);
+      assert.ok(ofOrganization.body.erased > 0, ofOrganization.text);
       const past = await root('GET', `/authz/users/id:${person.id}/access?org=${org.name}&at=${at}`);
       assert.ok(!past.text.includes(person.name), past.text);
       const [first] = (await root('GET', `/admin/audit?action=user.erase&limit=1`)).body.items;
