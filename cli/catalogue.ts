@@ -92,7 +92,7 @@ const COMMANDS = {
   ),
   unused: entry(
     'access',
-    'list access that nobody has used for some time',
+    'list access that has not been used for some time',
     async () => (await import('./commands/unused.ts')).unused,
   ),
   plan: entry(

@@ -1,7 +1,7 @@
 import { misuse } from './failure.ts';
 import { momentIn, shortTime } from './moments.ts';
 
-/** Options of commands that add somebody or something for a while. */
+/** Options of commands that add a member or an assignment for a while. */
 export const EXPIRY = {
   expires: { about: 'when it ends by itself, such as 7d or 2027-01-31; also renews it', value: 'WHEN' },
   'no-expiry': { about: 'it no longer ends by itself' },

@@ -57,7 +57,7 @@ export function withPast(send: Fetch): Fetch {
   };
 }
 
-/** Values that nobody should see over a shoulder or in a log. */
+/** Values that must not be seen over a shoulder or in a log. */
 const SECRET_QUERY = /^(token|access_token|secret|password|key|sig)$/i;
 const SECRET_HEADERS = /^(authorization|cookie|set-cookie|x-csrf-token|idempotency-key)$/i;
 

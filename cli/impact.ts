@@ -54,7 +54,7 @@ export function linesOf(impact: Impact, style: Style, at?: string): string[] {
   const count = total === 1 ? '1 person' : `${total} people`;
   return [
     ...effectLines(impact, style, at),
-    ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),
+    ...(unattended.length > 0 ? [style.bad('no user could do this any more, except site administrators:')] : []),
     ...unattended.map((effect) => style.bad(`  ! ${wordsOf(effect)}`)),
     ...refusals.map(({ message }) => style.bad(`would be rejected: ${plain(message)}`)),
     ...watched.map(({ name, sentence }) => style.bad(`would violate the guardrail ${plain(name)}: ${plain(sentence)}`)),
@@ -74,7 +74,7 @@ export function effectLines({ users, total }: Effects, style: Style, at?: string
       ),
       ...keeps.map((effect) => `  ~ ${wordsOf(effect)}${keptWords(effect)}`),
       ...(more > 0 ? [style.dim(`  and ${more} more`)] : []),
-      // Whoever has a token of the robot gains the same.
+      // Every holder of a token of the robot gains the same.
       ...(creators.length > 0 ? [`  tokens created by ${creators.map(({ name }) => plain(name)).join(', ')}`] : []),
     ]),
     ...(hidden > 0 ? [style.dim(`and ${hidden} more people`)] : []),
@@ -83,7 +83,9 @@ export function effectLines({ users, total }: Effects, style: Style, at?: string
 
 function summaryOf(total: number, count: string, at: string | undefined): string {
   if (at !== undefined) return total === 0 ? `nothing ends until ${shortTime(at)}` : `${count} affected`;
-  return total === 0 ? 'nobody gains or loses anything; nothing was changed' : `${count} affected; nothing was changed`;
+  return total === 0
+    ? 'no user gains or loses anything; nothing was changed'
+    : `${count} affected; nothing was changed`;
 }
 
 function endWords({ expires_at: end }: Effect): string {

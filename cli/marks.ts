@@ -6,7 +6,7 @@ interface Marked {
 }
 
 /**
- * A user or a robot in an answer about who may do what. Whoever is deactivated cannot use what they hold. A robot is
+ * A user or a robot in an answer about who may do what. A deactivated user cannot use what they hold. A robot is
  * named as in questions, because a user can have the same name.
  */
 export function marked({ name, type, active }: Marked): string {

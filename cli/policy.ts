@@ -73,7 +73,7 @@ function readWhoCan(test: Fields, at: string, named: string | undefined, wrong: 
   if (!Array.isArray(equals) || !equals.every((one) => typeof one === 'string')) {
     throw wrong(`${at}.equals must be a list of login names`);
   }
-  const name = named ?? `who can ${relation} ${object} equals ${equals.length === 0 ? 'nobody' : equals.join(', ')}`;
+  const name = named ?? `who can ${relation} ${object} equals ${equals.length === 0 ? 'no user' : equals.join(', ')}`;
   return { name, whoCan: { relation: relationNamed(relation), object }, equals };
 }
 

@@ -23,7 +23,7 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
 /** If a relation is missing, the user can ask for an explanation. */
 function whatItTakes({ relation, isRequestable }: ApiError): string {
   const [, verb, type = 'org'] = /^(?:can_)?(\w+)(?::(\w+))?$/.exec(relation) ?? [];
-  // Whoever owns something is no action that can be explained.
+  // That a user owns something is no action that can be explained.
   if (verb === undefined || verb === 'owner' || type === 'role') return '';
   const object = `${wordOf(type)}:NAME`;
   const asking = isRequestable ? `; to ask for it run atrium request ${verb} ${object} --for 4h --because TEXT` : '';

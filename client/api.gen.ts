@@ -107,7 +107,7 @@ export type AccessReason = {
   readonly name: string;
 };
 
-/** Somebody asks for a relation on an object until a time, and others decide. */
+/** A user asks for a relation on an object until a time, and approvers decide. */
 export type AccessRequest = {
   /** Such as req_123. */
   readonly id: string;
@@ -1275,7 +1275,7 @@ export type DeploymentOverview = {
 
 /** What a program shows, and what it polls with. */
 export type DeviceAuthorization = {
-  /** What the program polls with. Nobody else may see it. */
+  /** What the program polls with. Keep it secret. */
   readonly device_code: string;
   /** What the program shows, and its user approves. */
   readonly user_code: string;
@@ -1299,7 +1299,7 @@ export type DeviceDecisionInput = {
 export type DeviceRequest = {
   /** The code that the program shows. */
   readonly user_code: string;
-  /** What the program calls itself. Anybody can write anything there. */
+  /** What the program calls itself. It is not verified. */
   readonly name: string;
   /** Scopes of the token that it gets. */
   readonly scopes: readonly string[];
@@ -1866,7 +1866,7 @@ export type GroupPreviewOrganization = {
   readonly changes: readonly GroupPreviewChange[];
 };
 
-/** Somebody, and the groups that they would sign in with. */
+/** A user, and the groups that they would sign in with. */
 export type GroupPreviewRequestInput = {
   /** Groups, as the claim would list them. */
   readonly groups: readonly string[];
@@ -1969,7 +1969,7 @@ export type GuardrailState = {
   readonly total: number;
   /** How many people hold the relation, if too few or too many do. Site administrators are not counted. */
   readonly count?: number;
-  /** The object is gone, or everybody whom it names: it says nothing any more. */
+  /** The object is gone, or every user whom it names: it says nothing any more. */
   readonly vacuous: boolean;
 };
 
@@ -1987,7 +1987,7 @@ export type GuardrailStatement = {
   readonly object: GuardedObject;
 };
 
-/** Somebody for whom a statement does not hold. */
+/** A user or robot for whom a statement does not hold. */
 export type GuardrailViolator = {
   readonly user: GuardrailViolatorUser;
 };
@@ -2032,7 +2032,7 @@ export type Impact = {
   readonly users: readonly UserImpact[];
   /** How many users and robots the changes affect. Those after the first thousand are counted only if they gain or lose something. */
   readonly total: number;
-  /** What nobody except site administrators could do any more, although a user can now. Empty if the caller may not see the members. */
+  /** What only site administrators could do any more, although another user can now. Empty if the caller may not see the members. */
   readonly unattended: readonly ImpactEffect[];
   /** Why the real call of a change would be rejected. The impact includes that change, as if there were no such rule, but none of the changes after it. */
   readonly refusals: readonly ImpactRefusal[];
@@ -2434,7 +2434,7 @@ export type MarketplaceEvent = {
   readonly uid: string;
   /** What happened, such as installer.bound. */
   readonly type: string;
-  /** Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody. */
+  /** Dead means that the server gave up after many attempts. Without a receiver, events are not sent. */
   readonly state: 'waiting' | 'sent' | 'dead';
   /** What the receiver gets. */
   readonly data: unknown;
@@ -2542,9 +2542,9 @@ export type MarketplaceSummarySubscriptions = {
 export type MatrixLeftOut = {
   /** How many people have the most common row. */
   readonly users: number;
-  /** On how many objects everybody holds the same. */
+  /** On how many objects all users hold the same. */
   readonly objects: number;
-  /** The most common row, for the objects that are shown. Empty if nobody is left out. */
+  /** The most common row, for the objects that are shown. Empty if no user is left out. */
   readonly common: readonly number[];
 };
 
@@ -2564,7 +2564,7 @@ export type MatrixQuestionInput = {
   readonly team?: bigint | number | undefined;
   /** The relations to show. By default, all that can be held on objects of the type. */
   readonly relations?: readonly string[] | null | undefined;
-  /** If true, leaves out objects on which everybody holds the same, and the people with the most common row (at least two, and more than with any other row). left_out says what they hold. */
+  /** If true, leaves out objects on which all users hold the same, and the people with the most common row (at least two, and more than with any other row). left_out says what they hold. */
   readonly differences?: boolean | null | undefined;
 };
 
@@ -2676,7 +2676,7 @@ export type ModelRelationCatalog = {
 
 /** Whether a name or an address can be used. */
 export type NameCheck = {
-  /** VALID if it can be used. USER_EXISTS if an account has it, RESERVED if nobody may have it, INVALID if it breaks the rules, NOT_ALLOWED if the domain of the address is not permitted here. */
+  /** VALID if it can be used. USER_EXISTS if an account has it, RESERVED if no account may have it, INVALID if it breaks the rules, NOT_ALLOWED if the domain of the address is not permitted here. */
   readonly Status: 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT_ALLOWED';
 };
 
@@ -3285,7 +3285,7 @@ export type OpenIdConfiguration = {
   readonly id_token_signing_alg_values_supported: readonly string[];
 };
 
-/** An invitation, as everybody who has its link sees it. */
+/** An invitation, as every visitor with its link sees it. */
 export type OpenInvitation = {
   readonly organization: InvitedOrganization;
   /** The user who invited, or sent the invitation again. Null if the account is gone. */
@@ -3541,7 +3541,7 @@ export type OverviewTokens = {
   readonly days: readonly EndingDay[];
 };
 
-/** Access that nobody has used for some time; at most ten minutes old. Absent if the caller may not see them. */
+/** Access that has not been used for some time; at most ten minutes old. Absent if the caller may not see them. */
 export type OverviewUnusedAccess = {
   /** For how many days they were not used. */
   readonly days: number;
@@ -3793,7 +3793,7 @@ export type PlannedChangeClusterInput = {
   readonly kubernetes?: PlannedChangeClusterKubernetesInput | undefined;
 };
 
-/** Who governs what can be done inside it. It changes what relations mean there, and nobody gains or loses any. */
+/** Who governs what can be done inside it. It changes what relations mean there, and no user gains or loses any. */
 export type PlannedChangeClusterKubernetesInput = {
   /** Who governs it. */
   readonly auth?: 'webhook' | 'agent' | 'none' | undefined;
@@ -4227,7 +4227,7 @@ export type RequiredRelation = {
   readonly relation: string;
 };
 
-/** A name that nobody can take, because its account was renamed or deleted. */
+/** A name that cannot be taken, because its account was renamed or deleted. */
 export type ReservedName = {
   /** The name that is reserved. */
   readonly name: string;
@@ -4301,7 +4301,7 @@ export type Review = {
   readonly question: ReviewQuestion;
   /** closed: everything is decided, and there is a record. */
   readonly state: 'open' | 'closed';
-  /** What happens to items that nobody decided about. */
+  /** What happens to items that were not decided. */
   readonly undecided: 'keep' | 'end';
   /** When it is closed by itself. */
   readonly due_at: string;
@@ -4374,7 +4374,7 @@ export type ReviewItem = {
   readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
   /** Whether the access is still there now. */
   readonly present: boolean;
-  /** Who decided. Null: nobody, or the review itself. */
+  /** Who decided. Null: not decided yet, or decided by the review itself. */
   readonly decided_by: {
     /** Assigned by the server, never reused. */
     readonly id: bigint;
@@ -4457,7 +4457,7 @@ export type ReviewItemWithImpact = {
   readonly state: 'open' | 'kept' | 'ended' | 'gone' | 'rejected';
   /** Whether the access is still there now. */
   readonly present: boolean;
-  /** Who decided. Null: nobody, or the review itself. */
+  /** Who decided. Null: not decided yet, or decided by the review itself. */
   readonly decided_by: {
     /** Assigned by the server, never reused. */
     readonly id: bigint;
@@ -4507,7 +4507,7 @@ export type ReviewItemWithImpact = {
     })[];
     /** How many users and robots it concerns. */
     readonly total: number;
-    /** What nobody could do any more. */
+    /** What no user could do any more. */
     readonly unattended: readonly {
       /** The object. */
       readonly object: {
@@ -4590,7 +4590,7 @@ export type ReviewWithItems = {
   readonly question: ReviewQuestion;
   /** closed: everything is decided, and there is a record. */
   readonly state: 'open' | 'closed';
-  /** What happens to items that nobody decided about. */
+  /** What happens to items that were not decided. */
   readonly undecided: 'keep' | 'end';
   /** When it is closed by itself. */
   readonly due_at: string;
@@ -5385,7 +5385,7 @@ export type UnusedAccessTo = {
   readonly name: string;
 };
 
-/** Access that nobody has used for some time. */
+/** Access that has not been used for some time. */
 export type UnusedReport = {
   /** How many days the report covers. */
   readonly days: number;
@@ -5531,7 +5531,7 @@ export type ViolatedGuardrail = {
   readonly total: number;
 };
 
-/** Somebody who would violate a guardrail. */
+/** A user or robot that would violate a guardrail. */
 export type Violator = {
   readonly user: ViolatorUser;
 };
@@ -6697,7 +6697,7 @@ export interface Operations {
     };
     answer: readonly Principal[];
   };
-  /** Preview who would gain and lose what by some changes, and what nobody could do any more */
+  /** Preview who would gain and lose what by some changes, and what no user could do any more */
   'POST /authz/preview': {
     input: {
       query: {
@@ -7100,7 +7100,7 @@ export interface Operations {
     };
     answer: readonly RolePrincipal[];
   };
-  /** List memberships, assignments and permissions of roles that nobody has used for some time */
+  /** List memberships, assignments and permissions of roles that have not been used for some time */
   'GET /authz/unused': {
     input: {
       query: {

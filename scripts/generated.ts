@@ -91,7 +91,7 @@ function configurationPage(): string {
 Every setting is read from the environment or, if it is not set there, from the file \`.env\` in the
 working directory; otherwise it has its default. An empty value counts as not set. Any \`NAME\` can be
 given as \`NAME_FILE\` instead: the path of a file that contains the value, which is how container
-secrets are mounted. If a value is invalid, the server does not start and reports all faults at once.
+secrets are mounted. If a value is invalid, the server does not start and reports all its faults.
 
 | name | value | default | meaning |
 |---|---|---|---|
@@ -104,8 +104,8 @@ Every list that a caller can make longer has a maximum. Each of these settings i
 the message says what to do. Exceptions: one more session ends the oldest one, one more confirmation
 email is rejected with 429, and rejected deliveries are only counted.
 
-Limits apply to everyone, site administrators included. Only growth is rejected: what already exceeds
-a limit that was lowered keeps working.
+Limits apply to all users, site administrators included. Only growth is rejected: what already
+exceeds a limit that was lowered keeps working.
 
 | name | default | meaning |
 |---|---|---|

@@ -82,7 +82,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
   return routes;
 }
 
-/** Routes are mounted but never called, so a dependency may be missing as long as nobody calls it. */
+/** Routes are mounted but never called, so a dependency may be missing as long as it is not called. */
 function absent<T extends object>(port: string): T {
   const refuse = (method: string | symbol) => () => {
     throw new Error(`${port}.${String(method)} was called, but only the routes are wanted here`);

@@ -232,7 +232,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
     if (config.PASSWORDS === 'off' && !(await features.providers.anyEnabled())) {
       const advice = 'set OIDC_PROVIDERS, or add or enable a provider while PASSWORDS is on';
       const why = 'because there is no provider that is enabled';
-      throw new AppError('invalid', `PASSWORDS=off would lock everybody out, ${why}: ${advice}`);
+      throw new AppError('invalid', `PASSWORDS=off would lock all users out, ${why}: ${advice}`);
     }
     const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: archive } = config;
     if (

@@ -132,7 +132,7 @@ function end(signal: NodeJS.Signals): void {
   const isTyped = signal === 'SIGINT' && process.stdin.isTTY;
   const delayMs = isFirst && isListening && !isTyped ? config.SHUTDOWN_DELAY_MS : 0;
   if (!isFirst) {
-    say(`${signal}: closing at once`);
+    say(`${signal}: closing immediately`);
     close(0);
     return;
   }

@@ -1,6 +1,6 @@
 import type { Requests } from './entry.ts';
 
-/** Access reviews, and access that nobody uses. */
+/** Access reviews, and access that is not used. */
 export const REVIEW_REQUESTS: Requests = {
   'GET /api/v1/authz/reviews': { as: 'GET /api/v1/authz/roles', because: 'lists at most fifty rows' },
   'POST /api/v1/authz/reviews': {

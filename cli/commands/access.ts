@@ -38,7 +38,7 @@ export const access = command({
       path: { username },
       query: { org, type, limit: MAX_LIMIT, at: pastMoment(options.at, session.isWatching) },
     });
-    // Whoever asks about one type has no use for dozens of words about the organization.
+    // A user who asks about one type has no use for dozens of words about the organization.
     return shown(found, type === undefined ? org : undefined);
   },
 });

@@ -90,7 +90,7 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
   const lines = remedies.map(
     ({ sentence, gains, others, reach, allowed: isAllowed, rejected_by: guardrail }, index) => {
       const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
-      const people = others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`;
+      const people = others === 0 ? 'no other user' : `${others} other ${others === 1 ? 'user' : 'users'}`;
       const effect = [gains === 0 && reach ? [] : [more], reach || [], people].flat().join(', ');
       const obstacle = guardrail
         ? `; the guardrail ${guardrail.name} would reject it`
@@ -101,7 +101,7 @@ function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note
     },
   );
   return [
-    ...(lines.length > 0 ? ['', 'ways to yes, the smallest first:', ...lines] : []),
+    ...(lines.length > 0 ? ['', 'how to allow it, the smallest change first:', ...lines] : []),
     ...(note ? [plain(note)] : []),
   ];
 }

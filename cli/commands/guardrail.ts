@@ -33,7 +33,7 @@ const fields: Columns<Guardrail> = {
 
 function stateOf({ state }: Guardrail): string {
   if (!state.holds) return state.total > 0 ? `violated by ${state.total}` : `violated: only ${state.count ?? 0}`;
-  return state.vacuous ? 'holds, about nobody' : 'holds';
+  return state.vacuous ? 'holds, matches no user' : 'holds';
 }
 
 async function find(session: Session, text: string): Promise<Guardrail> {

@@ -152,7 +152,7 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
   return await makeToken(session, url, user, await askSecret('Password: '), ways);
 }
 
-/** Somebody approves a code in a browser, however they sign in there. */
+/** The user approves a code in a browser, however they sign in there. */
 async function signInByCode(session: Session, url: string, scopes: readonly string[]): Promise<Signed> {
   const client = session.connect({ url });
   const started = await client.call('POST /user/device', {
@@ -170,7 +170,7 @@ async function signInByCode(session: Session, url: string, scopes: readonly stri
       const reason = error instanceof ApiError ? error.reason : '';
       if (reason === 'slow_down') interval += 5;
       else if (reason === 'access_denied') throw rejected('the request was denied in the browser');
-      else if (reason === 'expired_token') throw rejected('the code has expired: nobody approved it in time');
+      else if (reason === 'expired_token') throw rejected('the code has expired: it was not approved in time');
       else if (reason !== 'authorization_pending') throw error;
     }
   }

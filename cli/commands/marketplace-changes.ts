@@ -29,7 +29,7 @@ export const installer = {
     }),
     create: command({
       summary: 'create an installer, which a customer of the marketplace can bind once',
-      details: 'Whoever has the ID of an installer that is not bound may be able to bind it.',
+      details: 'The ID of an installer that is not bound may be enough to bind it.',
       args: { marketplace },
       options: {
         days: { about: 'number of days in which it can be bound; 365 by default', value: 'N' },
@@ -48,7 +48,7 @@ export const installer = {
     }),
     link: command({
       summary: 'issue another link to the archive of a bound installer, valid for 24 hours',
-      details: 'Prints only the link. Whoever has it can download the archive.',
+      details: 'Prints only the link. It is enough to download the archive.',
       args: { id: installer_ },
       examples: ['atrium marketplace installer link ID'],
       async run(session, { args }) {

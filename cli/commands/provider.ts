@@ -26,7 +26,7 @@ const fields: Columns<Provider> = {
 
 async function setEnabled(session: Session, provider: string, enabled: boolean) {
   await session.client().call('PATCH /admin/providers/{provider}', { path: { provider }, body: { enabled } });
-  return said(enabled ? `people can sign in with ${provider}` : `nobody can sign in with ${provider} any more`);
+  return said(enabled ? `people can sign in with ${provider}` : `users can no longer sign in with ${provider}`);
 }
 
 export const provider: Group = {

@@ -86,7 +86,7 @@ export const review: Group = {
       summary: 'start a review of a question, as of now',
       details:
         'Use exactly one of --who-can, --team, --older-than and --unused. Reviewers are members; by default, the ' +
-        'owners decide. What nobody has decided by the due date is kept, or ended with --end-undecided.',
+        'owners decide. What is not decided by the due date is kept, or ended with --end-undecided.',
       options: {
         name: { about: 'name of the review; by default, its question', value: 'TEXT' },
         'who-can': { about: 'who can do this on --object', value: 'RELATION', kind: 'relation' },
@@ -97,7 +97,7 @@ export const review: Group = {
         unused: { about: 'access that was not used in so many days', value: 'DAYS' },
         reviewer: { about: 'who decides', value: 'USER', many: true, kind: 'user' },
         due: { about: 'when it is closed by itself, such as 30d; by default, 14d', value: 'WHEN' },
-        'end-undecided': { about: 'end what nobody has decided by then' },
+        'end-undecided': { about: 'end what is not decided by then' },
       },
       examples: [
         'atrium review start --who-can connect --object cluster:prod --reviewer ann --due 30d',

@@ -28,7 +28,7 @@ function whatOf({ team, role, on, permission }: Unused): string {
 }
 
 export const unused = command({
-  summary: 'list access that nobody has used for some time',
+  summary: 'list access that has not been used for some time',
   details:
     'Lists memberships, assignments and permissions of roles that made no difference to anything that was allowed. All ' +
     'of them can be ended together, and everything that was used would still be allowed. atrium review start --unused ' +

@@ -36,7 +36,7 @@ export const whoCan = command({
       id: (row) => row.id,
       ...(options.reason && { through: (row: (typeof found)[number]) => (row.via ?? []).map(reasonName) }),
     };
-    return list(found, columns, 'nobody');
+    return list(found, columns, 'none');
   },
 });
 

@@ -23,7 +23,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   organizations: 'Organizations, their names, and what they have, in numbers.',
   providers: 'OpenID Connect providers that users sign in with.',
   requests: 'Access requests, and the rules for them.',
-  reviews: 'Access reviews, and access that nobody uses.',
+  reviews: 'Access reviews, and access that is not used.',
   robots: 'Robot accounts of organizations, and their tokens.',
   search: 'Finding anything by its name.',
   'second-factors': 'Passkeys, authenticator apps and recovery codes, and who needs them.',

@@ -71,7 +71,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'request.approve': '%actor approved the request of %by for %relation on %on%namespaces',
   'request.deny': '%actor denied the request of %by for %relation on %on%namespaces',
   'request.cancel': '%actor cancelled the request for %relation on %on%namespaces',
-  'request.expire': 'nobody decided in time about the request of %by for %relation on %on%namespaces',
+  'request.expire': 'no approver decided in time about the request of %by for %relation on %on%namespaces',
   'request.fail': 'the request of %by for %relation on %on%namespaces failed: %because',
   'request.end': 'the access of %by to %on%namespaces for %relation ended',
   'request.acknowledge': '%actor acknowledged that %by broke the glass for %relation on %on%namespaces',

@@ -54,7 +54,8 @@ export function proposedRoot(dataDir: string): Buffer | undefined {
 export function acceptProposal(root: Buffer, dataDir: string): void {
   place(root, dataDir, keyPath(dataDir));
   const kept = readKey(keyPath(dataDir));
-  if (!kept?.equals(root)) throw new AppError('internal', `${keyPath(dataDir)} was created by somebody else meanwhile`);
+  if (!kept?.equals(root))
+    throw new AppError('internal', `${keyPath(dataDir)} was created by another process meanwhile`);
   rmSync(proposalPath(dataDir), { force: true });
 }
 

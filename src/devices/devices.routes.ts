@@ -12,7 +12,7 @@ import type { DeviceRequest, Devices } from './devices.ts';
 const Started = named(
   'DeviceAuthorization',
   Type.Object({
-    device_code: Type.String({ description: 'What the program polls with. Nobody else may see it.' }),
+    device_code: Type.String({ description: 'What the program polls with. Keep it secret.' }),
     user_code: Type.String({ description: 'What the program shows, and its user approves.' }),
     verification_uri: Type.String({ description: 'Where the user approves it.' }),
     verification_uri_complete: Type.String({ description: 'The same, with the code.' }),
@@ -31,7 +31,7 @@ const Waiting = named(
   'DeviceRequest',
   Type.Object({
     user_code: Type.String({ description: 'The code that the program shows.' }),
-    name: Type.String({ description: 'What the program calls itself. Anybody can write anything there.' }),
+    name: Type.String({ description: 'What the program calls itself. It is not verified.' }),
     scopes: Type.Array(Type.String(), { description: 'Scopes of the token that it gets.' }),
     expires_at: Type.Unsafe<string>({ ...Timestamp, description: 'When the code expires.' }),
   }),

@@ -127,7 +127,7 @@ export function createDevices({ store, key, issue, policies }: DevicesParts) {
     const { state, isTooSoon, person, request } = found;
     if (state === 'denied') throw pollFault('access_denied', 'the request was denied');
     if (isTooSoon) throw pollFault('slow_down', 'this was too soon: wait five seconds longer than before');
-    if (state === 'pending') throw pollFault('authorization_pending', 'nobody has approved the request yet');
+    if (state === 'pending') throw pollFault('authorization_pending', 'the request is not approved yet');
     if (!person)
       throw pollFault('access_denied', 'the session or the account that approved the request has ended: begin again');
     const { name, scopes, userCode } = request;

@@ -185,7 +185,7 @@ function inSession(request: FastifyRequest): Caller & { readonly session: NonNul
   const caller = callerOf(request);
   const { session, sudoBy } = caller;
   if (sudoBy !== undefined) {
-    const message = 'nobody can prove who they are on behalf of another user';
+    const message = 'a user can only prove who they are for themselves';
     throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
   }
   if (session === undefined) throw new AppError('forbidden', 'only a session needs this: a token is a proof by itself');

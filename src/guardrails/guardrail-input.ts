@@ -90,7 +90,7 @@ async function readStatement(
   const logins = [...new Set((input.users ?? []).map((login) => login.toLowerCase()))];
   const robotNames = [...new Set(input.robots ?? [])];
   if (isCounted && (logins.length > 0 || robotNames.length > 0 || input.team !== undefined)) {
-    throw invalidField(field('users'), `${kind} counts everybody: it takes no users, no robots and no team`);
+    throw invalidField(field('users'), `${kind} counts all users: it takes no users, no robots and no team`);
   }
   if (!isCounted && logins.length === 0 && robotNames.length === 0 && input.team === undefined) {
     throw invalidField(field('users'), `${field('users')}, ${field('robots')} or ${field('team')} is required`);

@@ -8,7 +8,7 @@ export function guardrailSentence(rule: GuardrailRule, nameOf: NameOf): string {
   const { kind, userIds, teamId, relation, objectType, objectId, count = 0 } = rule;
   const action = doing(relation, objectId === undefined ? anyOf(objectType) : nameOf(`${objectType}:${objectId}`));
   if (kind === 'at_least') return `at least ${people(count)} can ${action}`;
-  if (kind === 'at_most') return count === 0 ? `nobody can ${action}` : `at most ${people(count)} can ${action}`;
+  if (kind === 'at_most') return count === 0 ? `no user can ${action}` : `at most ${people(count)} can ${action}`;
   const subjects = [
     ...userIds.map((id) => `${isRobotPrincipal(id) ? 'the robot account ' : ''}${nameOf(subjectOfPrincipal(id))}`),
     ...(teamId === undefined ? [] : [`members of the team ${nameOf(`team:${teamId}`)}`]),
@@ -19,7 +19,7 @@ export function guardrailSentence(rule: GuardrailRule, nameOf: NameOf): string {
 /** Who or what is wrong: "eve and bob would violate it", "only 1 person would be left". */
 export function violationText({ kind }: GuardrailRule, violation: Violation, known: readonly string[]): string {
   const { total, held = 0 } = violation;
-  if (kind === 'at_least') return held === 0 ? 'nobody would be left' : `only ${people(held)} would be left`;
+  if (kind === 'at_least') return held === 0 ? 'no user would be left' : `only ${people(held)} would be left`;
   if (kind === 'at_most') return `${people(held)} would be able to`;
   const others = total - known.length;
   const rest = others > 0 ? [known.length > 0 ? `${others} more` : people(others)] : [];

@@ -29,7 +29,7 @@ const Violator = named(
         says('The user, or the robot.'),
       ),
     },
-    says('Somebody for whom a statement does not hold.'),
+    says('A user or robot for whom a statement does not hold.'),
   ),
 );
 const ShownObject = named(
@@ -70,7 +70,7 @@ const State = named(
           says('How many people hold the relation, if too few or too many do. Site administrators are not counted.'),
         ),
       ),
-      vacuous: Type.Boolean(says('The object is gone, or everybody whom it names: it says nothing any more.')),
+      vacuous: Type.Boolean(says('The object is gone, or every user whom it names: it says nothing any more.')),
     },
     says('Whether a guardrail holds, as of the latest change.'),
   ),

@@ -91,7 +91,7 @@ const Change = named(
               { auth: Type.Optional(Type.Enum([...KUBERNETES_AUTHS], { description: 'Who governs it.' })) },
               {
                 description:
-                  'Who governs what can be done inside it. It changes what relations mean there, and nobody gains or loses any.',
+                  'Who governs what can be done inside it. It changes what relations mean there, and no user gains or loses any.',
               },
             ),
           ),

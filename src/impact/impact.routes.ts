@@ -33,7 +33,7 @@ export const ImpactShown = named(
     }),
     unattended: Type.Array(ImpactEffect, {
       description:
-        'What nobody except site administrators could do any more, although a user can now. Empty if the caller may ' +
+        'What only site administrators could do any more, although another user can now. Empty if the caller may ' +
         'not see the members.',
     }),
     refusals: Type.Array(
@@ -70,7 +70,7 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         costly: 'preview fewer changes, or without objects',
       },
       schema: {
-        summary: 'Preview who would gain and lose what by some changes, and what nobody could do any more',
+        summary: 'Preview who would gain and lose what by some changes, and what no user could do any more',
         tags: ['authorization'],
         extension: true,
         querystring: OrgQuery,

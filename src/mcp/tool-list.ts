@@ -40,7 +40,7 @@ const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: tr
 export const TOOLS = [
   {
     name: 'can',
-    title: 'Can somebody do something?',
+    title: 'Can a user do something?',
     description: 'Says whether a user or robot may do something with an object, why, and on a no what would help.',
     inputSchema: input(
       { ...ORG, ...RELATION, ...OBJECT },
@@ -61,7 +61,7 @@ export const TOOLS = [
   },
   {
     name: 'access_of',
-    title: 'What does somebody have access to?',
+    title: 'What does a user have access to?',
     description: 'Shows everything that a user or robot holds in an organization, and why.',
     inputSchema: input({ ...ORG, user: text('Login name, or a robot such as robot:deploy.') }, AT),
     annotations: READING,

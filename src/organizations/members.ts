@@ -229,7 +229,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Members
 export function settle(outcome: Removal, absence: string, advice = ''): void {
   if (outcome === 'not a member') throw new AppError('notFound', absence);
   if (outcome === 'last owner') {
-    const message = `the last owner of an organization cannot leave: make someone else an owner first${advice}`;
+    const message = `the last owner of an organization cannot leave: make another user an owner first${advice}`;
     throw new AppError('conflict', message, { reason: 'last_owner' });
   }
 }
@@ -243,7 +243,7 @@ export function extendsOwnTerm(): AppError {
 }
 
 export function needsLastingOwner(): AppError {
-  const message = 'an organization needs an owner whose membership does not expire: make someone else an owner first';
+  const message = 'an organization needs an owner whose membership does not expire: make another user an owner first';
   return new AppError('conflict', message, { reason: 'last_owner' });
 }
 

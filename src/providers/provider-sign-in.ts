@@ -146,7 +146,7 @@ export function createProviderSignIn(parts: ProviderSignInOptions) {
     if (pending.linkTo !== null) {
       const accountId = BigInt(pending.linkTo);
       if ((await request.signedInAs()) !== accountId) {
-        throw signInFault('sign_in_expired', 'you have signed out, or signed in as somebody else, since you began');
+        throw signInFault('sign_in_expired', 'you have signed out, or signed in as another user, since you began');
       }
       await accounts.link(known.provider, identity, accountId, actor);
       return { kind: 'linked', returnTo: pending.returnTo };

@@ -113,7 +113,7 @@ export function wireProviders(infrastructure: Infrastructure, { callers, livenes
     client,
     openIdToken: (accountId, subject, text) => openToken(accountId, `id token ${subject}`, text),
     returnTo: addresses.returnTo,
-    onFailure: (error) => log.warn({ err: error }, 'nobody can sign out at the provider'),
+    onFailure: (error) => log.warn({ err: error }, 'users cannot sign out at the provider'),
   });
   const states = createProviderStates(createProviderStateStore(db));
   const tester = createProviderTester({ fetch, connections, redirectUri: addresses.redirectUri });

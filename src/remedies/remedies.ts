@@ -70,7 +70,7 @@ export function createRemedies({ graphs, store, catalog, limits, held, checks, m
     if (question.standing === 'hidden') return none('');
     if (object.type === 'user') return none('Only users themselves can do this with their account.');
     if (question.standing === 'own')
-      return none('It belongs to a user, not to an organization: nobody else can get it.');
+      return none('It belongs to a user, not to an organization: no other user can get it.');
     const yieldIfDue = createYielder();
     const aim = { user: subjectOfPrincipal(userId), object: nameOfObject(object) };
     const about = { organizationId, callerId, userId, object: aim.object, seesWhole };
@@ -299,7 +299,7 @@ function noteOn(
   const organization = nameOf(`organization:${organizationId}`);
   if (relation === 'can_leave') {
     return caller.isUserMember
-      ? `Whoever is in ${organization} can leave it, except the last owner: ${organization} needs another owner first.`
+      ? `Members of ${organization} can leave it, except the last owner: ${organization} needs another owner first.`
       : `Only members of ${organization} can leave it.`;
   }
   const name = nameOfObject(object);

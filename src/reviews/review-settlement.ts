@@ -18,7 +18,7 @@ const AT_ONCE = 20;
 /** Errors that say something about the change. Others are tried again later. */
 const FINAL: ReadonlySet<string> = new Set(['forbidden', 'conflict', 'notFound', 'malformed', 'stale', 'invalid']);
 
-/** What happens to items that nobody decided about. */
+/** What happens to items that were not decided. */
 export function createReviewSettlement({ store, endings, unused, current, personWithId }: SettlementParts) {
   return { settleDue, endUndecided };
 

@@ -30,7 +30,7 @@ export const QUESTION_KINDS = [
   'unused',
 ] as const satisfies readonly ReviewQuestion['kind'][];
 
-/** What happens to items that nobody decided about. */
+/** What happens to items that were not decided. */
 export const UNDECIDED = ['keep', 'end'] as const;
 export type Undecided = (typeof UNDECIDED)[number];
 

@@ -217,7 +217,7 @@ export function createReviews(parts: Parts) {
     const isOwn =
       principal.type === 'team' ? await store.isInTeam(principal.id, actor.id) : isUser(principal, actor.id);
     if (isOwn) {
-      throw new AppError('forbidden', 'nobody decides about their own access: ask another reviewer', {
+      throw new AppError('forbidden', 'reviewers do not decide about their own access: ask another reviewer', {
         reason: 'own_access',
       });
     }

@@ -53,11 +53,11 @@ function describe(type: TypeDef, { name, rewrite }: RelationDef): DescribedRelat
 function holdersOf(type: TypeDef, rewrite: Rewrite): string {
   switch (rewrite.op) {
     case 'this':
-      return 'those it is assigned to';
+      return 'the users and robots it is assigned to';
     case 'computed':
-      return `whoever has ${type.relations[rewrite.relation]?.name}`;
+      return `all who have ${type.relations[rewrite.relation]?.name}`;
     case 'parent':
-      return `whoever has ${rewrite.relation} on its ${type.relations[rewrite.tupleset]?.name}`;
+      return `all who have ${rewrite.relation} on its ${type.relations[rewrite.tupleset]?.name}`;
     case 'or':
       return rewrite.of.map((one) => holdersOf(type, one)).join(', or ');
     case 'and':

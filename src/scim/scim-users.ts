@@ -266,6 +266,6 @@ function notOurs(login: string): AppError {
 
 function lastOwner(login: string, organizations: readonly string[]): AppError {
   const names = organizations.join(', ').slice(0, 200);
-  const message = `${login} is the last active owner of ${names}: make someone else an owner first`;
+  const message = `${login} is the last active owner of ${names}: make another user an owner first`;
   return new AppError('conflict', message, { reason: 'last_owner' });
 }

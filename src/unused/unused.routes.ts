@@ -71,7 +71,7 @@ export function unusedRoutes(scope: Scope, { unused, seesPlace, baseUrl }: Parts
     {
       config: { access: member('authz', 'as users'), costly: 'ask when fewer requests are made' },
       schema: {
-        summary: 'List memberships, assignments and permissions of roles that nobody has used for some time',
+        summary: 'List memberships, assignments and permissions of roles that have not been used for some time',
         tags: ['reviews'],
         extension: true,
         strictQuery: true,

@@ -69,7 +69,7 @@ const MAX_COUNTED = 1000;
 
 export type Unused = ReturnType<typeof createUnused>;
 
-/** Access that nobody has used for some time, so that ending it takes away nothing that was needed. */
+/** Access that has not been used for some time, so that ending it takes away nothing that was needed. */
 export function createUnused(
   store: UnusedStore,
   graphs: Pick<Graphs, 'together'>,

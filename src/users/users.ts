@@ -205,7 +205,7 @@ export function createUsers(store: UserStore, hasPasswords = true) {
     if (outcome === 'held') throw onHold();
     if (outcome !== 'done') {
       const names = outcome.lastOwnerOf.join(', ');
-      const advice = 'make someone else an owner first, or pass orphan=true to leave them to the site administrators';
+      const advice = 'make another user an owner first, or pass orphan=true to leave them to the site administrators';
       throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}; ${advice}`, {
         reason: 'last_owner',
       });

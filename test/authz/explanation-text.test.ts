@@ -135,7 +135,7 @@ describe('Explanations in words', () => {
         step('userset', 'assignee', 'role:7', by('team:4#member')),
         step('direct', 'member', team),
       ]),
-      'ann can connect to prod because ann is in the team operators, the team operators has the role Operator, and whoever has that role can connect to the clusters of acme',
+      'ann can connect to prod because ann is in the team operators, the team operators has the role Operator, and holders of that role can connect to the clusters of acme',
     );
     assert.equal(
       say('can_delete', acme, true, [

@@ -136,7 +136,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await dialog.getByText(/^Nothing was changed: the guardrail/).waitFor();
     await dialog.getByRole('combobox', { name: 'To which person' }).fill('nobody');
     await attempt('tuner');
-    await dialog.getByText('Nobody of this name is a member of the organization.').waitFor();
+    await dialog.getByText('No member of the organization has this name.').waitFor();
     await dialog.getByLabel('To', { exact: true }).selectOption('robot account');
     await dialog.getByRole('combobox', { name: 'To which robot account' }).fill('nobody');
     await attempt('tuner');
@@ -164,7 +164,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     const dialog = page.getByRole('dialog');
     const roles = (await atrium.as('ann')('GET', '/authz/roles?org=acme')).body as { id: number; name: string }[];
     await go(`/orgs/acme/roles/${roles.find(({ name }) => name === 'tuner')?.id}`);
-    await page.getByText('Nobody has this role yet.').waitFor();
+    await page.getByText('This role is not assigned yet.').waitFor();
     await page.getByRole('button', { name: 'Assign role' }).click();
     await dialog.getByLabel('To', { exact: true }).selectOption('robot account');
     await dialog.getByRole('combobox', { name: 'To which robot account' }).fill('c');
@@ -236,7 +236,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     await page.getByText('The role remover was saved.').waitFor();
     await page.getByRole('button', { name: 'End remover for operators' }).click();
     await dialog.getByRole('button', { name: 'End assignment' }).click();
-    await page.getByText('Nobody has this role yet.').waitFor();
+    await page.getByText('This role is not assigned yet.').waitFor();
     assert.equal(await page.getByLabel('Description').inputValue(), 'Removes clusters');
     assert.deepEqual(faults, []);
   });

@@ -217,7 +217,7 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     const least = ways.getByRole('listitem').first();
     assert.match(
       await least.innerText(),
-      /only "remove clusters".*Viewers[\s\S]*no further permission for cat[\s\S]*nobody else/,
+      /only "remove clusters".*Viewers[\s\S]*no further permission for cat[\s\S]*no other user/,
     );
     assert.doesNotMatch(await ways.innerText(), /Owners/);
     await least.getByRole('button', { name: 'Apply' }).click();

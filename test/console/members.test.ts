@@ -112,7 +112,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await dialog.getByRole('button', { name: 'Renew' }).click();
     await row('bob').getByText('expires in 3 months').waitFor();
     await page.getByRole('button', { name: 'Make the membership of bob permanent' }).click();
-    await dialog.getByText('Nobody gains or loses anything.').waitFor();
+    await dialog.getByText('No user gains or loses anything.').waitFor();
     await dialog.getByRole('button', { name: 'Make permanent' }).click();
     await page.getByText('The membership of bob no longer expires.').waitFor();
     await page.getByRole('columnheader', { name: 'Expires' }).waitFor({ state: 'detached' });
@@ -123,7 +123,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await row('cluster-operator').getByText('expires in 7 days').waitFor();
     await page.getByRole('button', { name: 'Change cluster-operator for Viewers' }).click();
     await dialog.getByLabel('Expires').selectOption('never');
-    await dialog.getByText('Nobody gains or loses anything.').waitFor();
+    await dialog.getByText('No user gains or loses anything.').waitFor();
     await dialog.getByRole('button', { name: 'Save assignment' }).click();
     await row('cluster-operator').getByText('no end').waitFor();
     assert.deepEqual(faults, []);

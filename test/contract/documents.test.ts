@@ -44,6 +44,10 @@ function sentencesOf(text: string): string[] {
   return blocks.flatMap((block) => block.replace(/\s+/g, ' ').split(/(?<=[.!?]) /));
 }
 
+/** Words that stand in for the user, caller or operator who is meant, and one that means two things. */
+const STAND_INS = /\b(?:[Ss]omebody|[Nn]obody|[Ww]hoever|[Ee]verybody|[Aa]nybody|[Aa]t once)\b/;
+const TOLD = ['console/src', 'cli'];
+
 function faultsIn(text: string, patterns: readonly RegExp[]): string[] {
   return sentencesOf(text).filter((sentence) => patterns.some((pattern) => pattern.test(sentence)));
 }
@@ -80,6 +84,18 @@ describe('Documents', () => {
 
   it('No document uses a phrase that the style guide rejects', () => {
     for (const path of PAGES) assert.deepEqual(faultsIn(read(path), PHRASES), [], path);
+  });
+
+  it('No page, command or guide says somebody, nobody, whoever or at once where a noun belongs', () => {
+    for (const text of ['Nobody has this role yet.', 'Send all at once.']) assert.match(text, STAND_INS);
+    const sources = globSync(TOLD.map((folder) => `${folder}/**/*.{ts,tsx}`));
+    assert.ok(sources.length > 300, `${sources.length} files`);
+    const guides = PAGES.filter((path) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
+    const told = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*/gm, '');
+    for (const path of sources) assert.doesNotMatch(told(read(path)), STAND_INS, path);
+    for (const path of guides) assert.deepEqual(faultsIn(read(path), [STAND_INS]), [], path);
+    const described = [...describedIn(JSON.parse(read('openapi/atrium.json')))].join('\n\n');
+    assert.deepEqual(faultsIn(described, [STAND_INS]), []);
   });
 
   it('Every heading has an empty line before and after it, as a merge may have joined two sections', () => {

@@ -2,7 +2,7 @@ import type { NamedRequest } from './example-requests.ts';
 
 const ORG = { org: 'acme' };
 
-/** Everything about access reviews, and access that nobody uses. */
+/** Everything about access reviews, and access that is not used. */
 export const REVIEW_REQUESTS: readonly NamedRequest[] = [
   ['listUnusedAccess', () => ({ as: 'ann', query: { ...ORG, days: 90 } })],
   [

@@ -80,7 +80,7 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     }
     await until(async () => {
       server.kill('SIGTERM');
-      return /SIGTERM: closing at once/.test(server.stdout());
+      return /SIGTERM: closing immediately/.test(server.stdout());
     });
     assert.equal((await server.ended).code, 0, server.stderr());
   });

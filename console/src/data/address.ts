@@ -16,7 +16,7 @@ export function useQueryFields<Name extends string>(defaults: Readonly<Record<Na
   const fields = Object.fromEntries(
     names.map((name) => [name, useSignal(query[name] ?? defaults[name])]),
   ) as Fields<Name>;
-  // What this page wrote into the address and has not seen there yet. Whoever types fast is ahead of the address.
+  // What this page wrote into the address and has not seen there yet. A user who types fast is ahead of the address.
   const written = useRef(new Set<string>());
   const search = searchOf(names.map((name) => [name, fields[name].value]));
   const address = searchOf(names.map((name) => [name, query[name] ?? '']));

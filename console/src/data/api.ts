@@ -26,7 +26,7 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
   if (locked) return locked;
   const began = performance.now();
   const headers = { ...init.headers, ...csrf.headersFor(init.method), ...(isOwn ? {} : viewHeaders(path)) };
-  // A stream of events lasts, and whoever reads it handles its end. An export takes as long as it is.
+  // A stream of events lasts, and its reader handles its end. An export takes as long as it is.
   const isStream = path.endsWith('/api/v1/events');
   const limit = isStream || path.endsWith('/export') ? [] : [AbortSignal.timeout(TIMEOUT_MS)];
   const signal = AbortSignal.any([init.signal, ...limit]);
@@ -51,7 +51,7 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     if (reason === 'reauthentication_required' && (await waitForProof())) return await send(url, init, waits);
   }
   const seconds = Number(response.headers.get('retry-after') ?? 1) || 1;
-  // Whoever would have to wait longer is told so.
+  // A user who would have to wait longer is told so.
   if (response.status === 429 && waits < MAX_WAITS && seconds <= MAX_WAIT_SECONDS) {
     notify({ kind: 'info', text: `There were too many requests. Continuing in ${seconds} s.`, seconds });
     await wait(seconds, init.signal);

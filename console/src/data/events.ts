@@ -47,7 +47,7 @@ export function noteRevision(revision: string): void {
   known ??= revision;
 }
 
-/** Follows what changes while somebody is signed in and looks at the page. */
+/** Follows what changes while a user is signed in and looks at the page. */
 export function useLiveData(): void {
   useEffect(() => {
     const isVisible = signal(document.visibilityState === 'visible');

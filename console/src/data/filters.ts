@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 const SETTLE_MS = 200;
 
-/** What was typed, once nothing more is typed for a moment. An emptied field counts at once. */
+/** What was typed, once nothing more is typed for a moment. An emptied field counts immediately. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -16,7 +16,7 @@ export function recentPages(user: bigint | undefined): readonly RecentPage[] {
   }
 }
 
-/** Remembers the page that the user leaves, by the title of its window. The titles are nobody else's business. */
+/** Remembers the page that the user leaves, by the title of its window. Other users of the browser must not read the titles. */
 export function notePage(user: bigint | undefined, page: RecentPage): void {
   if (user === undefined) return;
   const pages = [page, ...recentPages(user).filter(({ href }) => href !== page.href)].slice(0, MAX);

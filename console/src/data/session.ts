@@ -29,7 +29,7 @@ export function waitForSignIn(signal?: AbortSignal): Promise<void> {
 }
 
 export function signedInAs(user: Me): void {
-  // What is on the screen, and typed into it, belongs to somebody else.
+  // What is on the screen, and typed into it, belongs to another user.
   if (me.value !== undefined && me.value.id !== user.id) {
     location.assign('/');
     return;

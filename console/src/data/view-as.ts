@@ -19,7 +19,7 @@ export const viewing = signal<View | undefined>(stored());
 
 export function startViewing(view: Omit<View, 'isLocked'>): void {
   keep({ ...view, isLocked: true });
-  // Everything on the screen and in memory belongs to somebody else.
+  // Everything on the screen and in memory belongs to another user.
   location.assign('/');
 }
 

@@ -47,7 +47,7 @@ function localTime(at: string): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
-/** Null: it does not end. Whoever adds something leaves that out, so that what is there already keeps its end. */
+/** Null: it does not end. A caller who adds something leaves that out, so that what is there already keeps its end. */
 export function chosenExpiry({ hours, exact }: ExpiryChoice, now = serverNow()): string | null {
   if (hours.value === EXACT) return exact.value === '' ? '' : new Date(exact.value).toISOString();
   return hours.value === NEVER ? null : new Date(now + Number(hours.value) * HOUR_MS).toISOString();
@@ -121,7 +121,7 @@ export function Renewal({ at, what, whyNot, change, org, planned }: RenewalProps
           change={() => change(null)}
           onClose={close}
         >
-          <p>It then ends only if somebody ends it.</p>
+          <p>It then has no end.</p>
           <Impact org={org} changes={[{ ...planned, expires_at: null }]} />
         </Confirm>
       )}

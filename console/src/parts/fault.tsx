@@ -49,7 +49,7 @@ export function messageOf(error: unknown): string {
     return 'The server could not answer. The error is in its log under this request.';
   }
   if (error instanceof ApiError && error.status === 412) {
-    return 'Somebody else changed this in the meantime. Look at their change first, or save again to replace it.';
+    return 'Another user changed this in the meantime. Look at their change first, or save again to replace it.';
   }
   if (error instanceof ApiError && error.reason === 'guardrail_violated') {
     return `Nothing was changed: the ${error.message}.`;

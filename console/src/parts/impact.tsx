@@ -38,7 +38,7 @@ interface ImpactProps {
   readonly hint?: string | undefined;
 }
 
-/** Who gains and who loses what, and what nobody could do any more, asked of the server before anything is saved. */
+/** Who gains and who loses what, and what no member could do any more, asked of the server before anything is saved. */
 export function Impact({ org, changes, hint }: ImpactProps) {
   const report = useSignal<Report | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
@@ -107,7 +107,7 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
       )}
       {unattended.length > 0 && (
         <div class="stack tight change">
-          <p class="strong">Nobody could do this any more, except site administrators:</p>
+          <p class="strong">No user could do this any more, except site administrators:</p>
           <EffectList effects={unattended} kind="loss" isUnattended />
         </div>
       )}
@@ -121,7 +121,7 @@ export function Effects({ impact: { users, total } }: { impact: ImpactUsers }) {
   const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
   return (
     <>
-      {users.length === 0 && <p>Nobody gains or loses anything.</p>}
+      {users.length === 0 && <p>No user gains or loses anything.</p>}
       {users.slice(0, SHOWN_PEOPLE).map((one) => (
         <div key={principalKey(one.user)} class="stack tight change">
           <span class="strong line">
@@ -139,7 +139,7 @@ export function Effects({ impact: { users, total } }: { impact: ImpactUsers }) {
   );
 }
 
-/** Whoever has a token of a robot gains what the robot gains. */
+/** Every holder of a token of a robot gains what the robot gains. */
 function LiveTokens({
   of: { live_tokens: count = 0, token_creators: creators = [] },
 }: {

@@ -6,7 +6,7 @@ interface MarkedNameProps {
   readonly of: { readonly type?: string; readonly name: string; readonly active?: boolean };
 }
 
-/** A user or a robot in an answer about who may do what. Whoever is deactivated cannot use what they hold. */
+/** A user or a robot in an answer about who may do what. A deactivated user cannot use what they hold. */
 export function MarkedName({ of: { type, name, active } }: MarkedNameProps) {
   return (
     <>

@@ -16,7 +16,7 @@ interface SessionTableProps {
   readonly onEnd?: ((session: Session) => void) | undefined;
 }
 
-/** Where somebody is signed in. */
+/** Where a user is signed in. */
 export function SessionTable({ sessions, total, hasMore, onMore, onEnd }: SessionTableProps) {
   return (
     <Table

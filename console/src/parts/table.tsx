@@ -108,7 +108,7 @@ export function Table<Row>(props: TableProps<Row>) {
           <span class="quiet small">
             {total !== undefined && total > rows.length
               ? `${rows.length} of ${total}`
-              : `${total ?? rows.length} in all`}
+              : `Total: ${total ?? rows.length}`}
           </span>
           {hasMore && <Button onClick={onMore}>Load 50 more</Button>}
         </footer>

@@ -22,7 +22,7 @@ const ROBOT = 'robot:';
 export function UserPicker({ label, value, hint, error, robotsOf, isKnown }: UserPickerProps) {
   const text = useSignal(value.value);
   const picked = useSignal('');
-  // Whoever is chosen already need not be found.
+  // A user who is chosen already need not be found.
   const given = useRef(value.value).current;
   const isAsked = given === '' || text.value !== given;
   const found = useResource(

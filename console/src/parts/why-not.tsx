@@ -54,7 +54,7 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
     path,
     query: { org, relation, limit: 20 },
   });
-  // Nobody can ask a robot.
+  // A robot cannot be asked.
   const people = (able.data ?? []).filter(({ type }) => type === 'user');
   // The permission is not what is missing.
   if (why.data?.allowed) return <p>It does not exist, or it was removed.</p>;

@@ -1,4 +1,4 @@
-/** What somebody types to ask a question, such as "dan connect prod" or "may dan connect to prod?". */
+/** What a user types to ask a question, such as "dan connect prod" or "may dan connect to prod?". */
 export interface AskedSentence {
   readonly person: string;
   readonly verb: string;

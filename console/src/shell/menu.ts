@@ -23,7 +23,7 @@ export const INBOX = '/me/requests';
 /** What the side menu is about: an organization, one's own account or the deployment. */
 export type Context = 'organization' | 'account' | 'administration';
 
-/** To everybody else the menu of the administration would offer what they cannot open. */
+/** To other users the menu of the administration would offer pages that they cannot open. */
 export function contextOf(path: string): Context {
   if (isSiteAdmin.value && /^\/admin(\/|$)/.test(path)) return 'administration';
   return /^\/me(\/|$)/.test(path) ? 'account' : 'organization';

@@ -24,7 +24,7 @@ export const { page: WelcomePage } = page(
   async () => (await import('../pages/doors/welcome.tsx')).WelcomePage,
 );
 
-/** Asks somebody who may not be signed in yet. */
+/** For visitors who may not be signed in yet. */
 export const { page: LinkAccountPage } = page(
   '/signin/link',
   async () => (await import('../pages/doors/link-account.tsx')).LinkAccountPage,
@@ -46,7 +46,7 @@ export const { page: SignUpPage } = page(
   async () => (await import('../pages/doors/sign-up.tsx')).SignUpPage,
 );
 
-/** Whoever has the link of an invitation may not be signed in, or have no account. */
+/** The recipient of an invitation may not be signed in, or have no account. */
 export const { page: InvitationPage } = page(
   '/invitations/:code',
   async () => (await import('../pages/doors/invitation.tsx')).InvitationPage,

@@ -3,7 +3,7 @@ import { stopViewing, unlockView, viewing } from '../data/view-as.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 
-/** As long as an administrator sees what somebody else sees, nobody can overlook it. */
+/** While an administrator sees what another user sees, a frame says so on every page. */
 export function ViewBar() {
   const isUnlocking = useSignal(false);
   const view = viewing.value;

@@ -159,7 +159,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Overview.clusters.by_phase': 'Number of clusters in each phase.',
   'Overview.contracts': `Contracts of the organization. ${COUNTED}`,
   'Overview.contracts.all': 'Number of all contracts, revoked ones included.',
-  'Overview.unused_access': `Access that nobody has used for some time; at most ten minutes old. ${COUNTED}`,
+  'Overview.unused_access': `Access that has not been used for some time; at most ten minutes old. ${COUNTED}`,
   'Overview.expiring': `What ends by itself soon. ${COUNTED}`,
   'Overview.last_change.at': 'When it happened.',
   'Overview.last_change.actor': 'Who did it.',

@@ -221,7 +221,7 @@ function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf, tense: 
       reasons.push(`${groupOf(subject, nameOf)} ${has} the role ${nameOf(object)}`);
       holder = undefined;
     } else if (rule === 'userset' && subject.startsWith('role:')) {
-      reasons.push(`whoever ${has} that role ${can} ${doing(relation, nameOf(object))}`);
+      reasons.push(`holders of that role ${can} ${doing(relation, nameOf(object))}`);
       holder = undefined;
     } else if (rule === 'userset' && !subject.startsWith('organization:')) {
       holder = { relation, object };

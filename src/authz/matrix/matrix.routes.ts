@@ -67,7 +67,7 @@ const Asked = named(
       orNull(
         Type.Boolean({
           description:
-            'If true, leaves out objects on which everybody holds the same, and the people with the most common row ' +
+            'If true, leaves out objects on which all users hold the same, and the people with the most common row ' +
             '(at least two, and more than with any other row). left_out says what they hold.',
         }),
       ),
@@ -94,9 +94,9 @@ const Matrix = named(
         'MatrixLeftOut',
         Type.Object({
           users: Type.Integer({ description: 'How many people have the most common row.' }),
-          objects: Type.Integer({ description: 'On how many objects everybody holds the same.' }),
+          objects: Type.Integer({ description: 'On how many objects all users hold the same.' }),
           common: Type.Array(Type.Integer(), {
-            description: 'The most common row, for the objects that are shown. Empty if nobody is left out.',
+            description: 'The most common row, for the objects that are shown. Empty if no user is left out.',
           }),
         }),
       ),

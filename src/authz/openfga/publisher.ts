@@ -178,7 +178,7 @@ export function createPublisher(server: OpenFgaServer, store: PublicationStore, 
 
   async function startOver(known: Publication): Promise<Publication> {
     // A new store that is not as it was left either would be replaced for ever.
-    if (hasStartedOver) throw openFgaFailed('somebody else writes to its stores');
+    if (hasStartedOver) throw openFgaFailed('another program writes to its stores');
     hasStartedOver = true;
     warn(`the OpenFGA store ${known.storeId} is not as it was left; a new one is filled`);
     const next = await store.replace(known, await newStore());

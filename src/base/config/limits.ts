@@ -157,7 +157,7 @@ export const LIMITS = {
     'LIMIT_CONFIRMATION_EMAILS_PER_HOUR',
     10,
     'confirmation emails that a user can cause in an hour. Each address gets at most one in ten minutes.',
-    [USER, 'confirmation emails an hour', 'add fewer addresses at once'],
+    [USER, 'confirmation emails an hour', 'add fewer addresses in an hour'],
   ),
   linkedAccountsPerUser: limit('LIMIT_LINKED_ACCOUNTS_PER_USER', 20, 'accounts at providers that a user has linked.', [
     USER,

@@ -143,7 +143,7 @@ export const SETTINGS = {
   ),
   PASSWORDS: oneOf('on', 'off')(
     'on',
-    'off: nobody signs in with a password, or sets one. Needs another way to sign in, such as OIDC_PROVIDERS.',
+    'off: users cannot sign in with a password, or set one. Needs another way to sign in, such as OIDC_PROVIDERS.',
   ),
   OIDC_PROVIDERS: list('[]', 'OpenID Connect providers to sign in with, as docs/sign-in.md describes them.'),
   OIDC_ALLOWED_NETWORKS: networks(

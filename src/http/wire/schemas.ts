@@ -109,7 +109,7 @@ export const ViolatedGuardrail = named(
                 { description: 'The user, or the robot.' },
               ),
             },
-            { description: 'Somebody who would violate a guardrail.' },
+            { description: 'A user or robot that would violate a guardrail.' },
           ),
         ),
         { description: 'Who would violate it, as far as the caller may see them; at most 20.' },

@@ -37,7 +37,7 @@ export function createHashQueue(concurrency: number, maxWaiting: number) {
     const near = line.filter((other) => other.network === network).length;
     const isGreedy = network !== '' && (near >= maxWaiting / NETWORK_SHARE || line.length >= maxWaiting / SITE_SHARE);
     if (isGreedy || waiting >= maxWaiting) {
-      throw new AppError('limited', 'too many sign-ins at once', { retryAfter: 5 });
+      throw new AppError('limited', 'too many sign-ins at the same time', { retryAfter: 5 });
     }
     waiting++;
     await new Promise<void>((begin) => {

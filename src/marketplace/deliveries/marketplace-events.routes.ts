@@ -21,8 +21,7 @@ const Entry = named(
     type: Type.String(),
     state: Type.String({
       enum: [...EVENT_STATES],
-      description:
-        'Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody.',
+      description: 'Dead means that the server gave up after many attempts. Without a receiver, events are not sent.',
     }),
     data: Type.Unsafe<unknown>({ description: 'What the receiver gets.' }),
     attempts: Type.Integer({ description: 'How many attempts to send it failed.' }),

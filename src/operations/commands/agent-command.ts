@@ -36,7 +36,7 @@ export async function runAgentCommand(
   const kubeTokenFile = values['kube-token-file'] ?? `${POD}/token`;
   const caFile = values['kube-ca-file'] ?? `${POD}/ca.crt`;
   const ca = existsSync(caFile) ? readFileSync(caFile, 'utf8') : undefined;
-  if (server.protocol !== 'https:') complain(`${server} is not https: whoever listens in between gets the token`);
+  if (server.protocol !== 'https:') complain(`${server} is not https: an attacker in between gets the token`);
   const kube = createKubeApi({ server: urlOf(kubeServer, '--kube-server'), ca, token: fileReader(kubeTokenFile) });
   const atrium = createAtriumClient({ server, cluster, token: fileReader(tokenFile) });
   const end = new AbortController();

@@ -42,7 +42,7 @@ export function createJointMetrics(serving: () => number, ready: () => Promise<u
   });
   const deaths = new Counter({
     name: 'atrium_worker_deaths_total',
-    help: 'Workers that ended although nobody had asked them to.',
+    help: 'Workers that ended without being asked to.',
     registers: [registry],
   });
   let ended: Readings = [];

@@ -92,7 +92,8 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     once?: Once<readonly Email[]>,
   ): Promise<AddedEmails> {
     if (addresses.length === 0) throw fault('Email list empty');
-    if (addresses.length > MAX_ADDRESSES) throw fault(`at most ${MAX_ADDRESSES} email addresses can be added at once`);
+    if (addresses.length > MAX_ADDRESSES)
+      throw fault(`at most ${MAX_ADDRESSES} email addresses can be added in one request`);
     for (const address of addresses) {
       if (!isAddress(address)) throw fault(`Email address ${JSON.stringify(address.slice(0, 260))} invalid`);
     }
@@ -106,7 +107,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   async function remove(accountId: bigint, addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
     if (addresses.length > MAX_ADDRESSES)
-      throw fault(`at most ${MAX_ADDRESSES} email addresses can be removed at once`);
+      throw fault(`at most ${MAX_ADDRESSES} email addresses can be removed in one request`);
     await store.remove(accountId, (present) =>
       addresses.map((address) => {
         const email = present.find((one) => isSameAddress(one.address, address));

@@ -11,7 +11,7 @@ const Validation = named(
     Status: Type.String({
       enum: ['VALID', 'USER_EXISTS', 'RESERVED', 'INVALID', 'NOT_ALLOWED'],
       description: [
-        'VALID if it can be used. USER_EXISTS if an account has it, RESERVED if nobody may have it, INVALID if it',
+        'VALID if it can be used. USER_EXISTS if an account has it, RESERVED if no account may have it, INVALID if it',
         'breaks the rules, NOT_ALLOWED if the domain of the address is not permitted here.',
       ].join(' '),
     }),

@@ -62,7 +62,7 @@ describe('Questions about access with assignments', () => {
     const whole = await assign(place, operator.id, user());
     assert.match(
       (await get(why('can_connect'))).sentence,
-      / because \S+ has the role cluster-operator, and whoever has that role can connect to the clusters of /,
+      / because \S+ has the role cluster-operator, and holders of that role can connect to the clusters of /,
     );
     await call('DELETE', at(whole.id));
   });

@@ -24,7 +24,7 @@ const SENTENCES: readonly (readonly [who: string, user: string, object: string, 
       'dan',
       'prod',
       'can_connect',
-      'dan can connect to prod because dan is in the team operators, the team operators has the role cluster-operator, and whoever has that role can connect to the clusters of acme',
+      'dan can connect to prod because dan is in the team operators, the team operators has the role cluster-operator, and holders of that role can connect to the clusters of acme',
     ],
     [
       'ann',

@@ -146,7 +146,7 @@ describe('The time machine', () => {
     const brief = groups.find(({ objects }) => namesOf(objects).includes('brief'));
     assert.ok(brief?.relations.includes('can_edit'), then.text);
     assert.ok(!(await done(owner('GET', access))).text.includes('can_edit'));
-    // Everybody may ask about themselves, and only readers of the audit log about others, or what has changed.
+    // Every member may ask about themselves, and only readers of the audit log about others, or what has changed.
     const own = await done(atrium.as('cat')('GET', `${access}&at=${at}`));
     assert.deepEqual([own.body.teams.length, own.body.changed_since], [then.body.teams.length, undefined]);
     for (const answer of [

@@ -127,7 +127,7 @@ describe('Impact of changes before they are made', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('The last owner who leaves sees what nobody could do any more', async () => {
+  it('The last owner who leaves sees what no user could do any more', async () => {
     const leave = { action: 'member.remove', username: 'ann' };
     const { unattended, refusals } = await impact([leave]);
     for (const one of ['organization acme can_delete', 'organization acme can_edit_roles']) {

@@ -146,7 +146,7 @@ for (const driver of COUNTED_DRIVERS) {
       const [{ name: who }, { name: member, id }] = [await makePerson(atrium), await makePerson(atrium)];
       const org = await makeOrganization(atrium, who);
       await addMember(atrium.instance, BigInt(org.team('Viewers')), id);
-      const message = 'the last owner of an organization cannot leave: make someone else an owner first';
+      const message = 'the last owner of an organization cannot leave: make another user an owner first';
       const last = { status: 409, message };
       const own = `${message}, or pass orphan=true to leave it to the site administrators`;
       const itself = { status: 409, message: own };

@@ -114,7 +114,7 @@ describe('A deployment without passwords', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PASSWORDS: 'off' };
     const instance = await openQuietly(env, []);
     try {
-      await assert.rejects(instance.listen(), /PASSWORDS=off would lock everybody out/);
+      await assert.rejects(instance.listen(), /PASSWORDS=off would lock all users out/);
     } finally {
       await instance.close();
     }

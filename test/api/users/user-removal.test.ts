@@ -130,7 +130,7 @@ for (const driver of COUNTED_DRIVERS) {
         [refused.status, refused.body.message],
         [
           409,
-          `the last owner of an organization cannot be deleted: ${one.name}, ${two.name}; make someone else an owner first, ` +
+          `the last owner of an organization cannot be deleted: ${one.name}, ${two.name}; make another user an owner first, ` +
             'or pass orphan=true to leave them to the site administrators',
         ],
       );

@@ -248,7 +248,7 @@ describe('Users', () => {
       who: 'root',
       send: ['DELETE', '/admin/users/ann'],
       status: 409,
-      message: /^the last owner of an organization cannot be deleted: acme; make someone else an owner first, or /,
+      message: /^the last owner of an organization cannot be deleted: acme; make another user an owner first, or /,
     },
     ...[{ admin: false }, { active: false }, { prohibit_login: true }].map((body) =>
       edit(body, 409, 'the last active site administrator cannot be deleted, deactivated or demoted', 'root'),

@@ -76,7 +76,7 @@ describe('The console and what people, clocks and servers do to it', { skip: lac
     await save(root).click();
     await root.page.getByText('was saved.').waitFor();
     await save(ann).click();
-    const conflict = ann.page.getByRole('alert', { name: 'Somebody else changed this role' });
+    const conflict = ann.page.getByRole('alert', { name: 'Another user changed this role' });
     await conflict.getByText('by root').waitFor();
     await conflict.getByText('by ann').waitFor();
     assert.equal(await description(), 'by root');

@@ -75,7 +75,7 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     assert.deepEqual(faults, []);
   });
 
-  it('The last owner sees what nobody could do any more, and that the server would refuse', async () => {
+  it('The last owner sees what no user could do any more, and that the server would refuse', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'root');
     await go('/orgs/acme/members/ann');
     await page.getByRole('button', { name: 'Remove from organization' }).click();
@@ -99,7 +99,7 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     await impactOn(page).getByText('After a review').waitFor();
     await page.getByLabel('Delete roles that are not in the document').check();
     await page.getByRole('button', { name: 'Review changes' }).click();
-    await impactOn(page).getByText('Nobody gains or loses anything.').waitFor();
+    await impactOn(page).getByText('No user gains or loses anything.').waitFor();
     assert.deepEqual(faults, []);
   });
 });

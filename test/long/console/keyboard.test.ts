@@ -71,7 +71,7 @@ describe('The keys of the console', { skip: lacks('chromium') }, () => {
     await visit.settled();
     await press('/');
     await visit.page.keyboard.type('prod');
-    await visit.page.getByText('1 in all').waitFor();
+    await visit.page.getByText('Total: 1').waitFor();
     await visit.page.evaluate(`document.activeElement.blur()`);
     await press('j', 'Enter');
     await heading('prod');

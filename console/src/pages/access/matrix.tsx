@@ -103,12 +103,12 @@ export function MatrixPage() {
             label="People"
             value={team}
             choices={[
-              { value: '', label: firstTeam === undefined ? 'everybody' : `team ${firstTeam.name}` },
+              { value: '', label: firstTeam === undefined ? 'all members' : `team ${firstTeam.name}` },
               ...(teams.data ?? []).map(({ id, name }) => ({ value: String(id), label: `team ${name}` })),
             ]}
           />
         ) : (
-          <Button onClick={() => (users.value = '')}>Show everybody</Button>
+          <Button onClick={() => (users.value = '')}>Show all members</Button>
         )}
         <SelectField
           label="Order"
@@ -203,8 +203,8 @@ function Found({ org, found, titleOf, at }: FoundProps) {
         <Empty
           text={
             leftOut
-              ? 'Everybody holds the same on every object.'
-              : 'Nothing to show yet: there is no person or no object that you may see.'
+              ? 'All members hold the same on every object.'
+              : 'Nothing to show yet. Members and objects appear here as soon as you may see them.'
           }
         />
       ) : (
@@ -243,7 +243,7 @@ function leftOutWords(people: number, objects: number, common: readonly { readon
   const same = distinct.length === 1 ? ` (${distinct[0]})` : '';
   return [
     people === 0 ? '' : `${people} people with the most common row${same} are left out.`,
-    objects === 0 ? '' : `${objects} objects on which everybody holds the same are left out.`,
+    objects === 0 ? '' : `${objects} objects on which all members hold the same are left out.`,
   ]
     .filter((text) => text !== '')
     .join(' ');

@@ -42,7 +42,7 @@ export function chainOf(steps: Path): { start: Node | undefined; links: readonly
   return { start, links };
 }
 
-/** A proof that branches, or excludes somebody, is more than one path; the list shows all of it. */
+/** A proof that branches, or excludes a user, is more than one path; the list shows all of it. */
 export function isOnePath(steps: Path): boolean {
   return !steps.some(({ rule }) => rule === 'and' || rule === 'but not');
 }

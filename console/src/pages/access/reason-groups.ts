@@ -10,7 +10,7 @@ export interface ReasonGroup {
   readonly people: readonly Holder[];
 }
 
-/** The largest group first. Whoever has a role through a team is in the group of the team. */
+/** The largest group first. A member who has a role through a team is in the group of the team. */
 export function groupsOf(people: readonly Holder[]): readonly ReasonGroup[] {
   const groups = new Map<string, { label: string; people: Holder[] }>();
   for (const person of people) {

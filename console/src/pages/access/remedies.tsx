@@ -76,7 +76,7 @@ function Effect({ user, remedy }: { user: string; remedy: Remedy }) {
           : `${gains} more ${gains === 1 ? 'permission' : 'permissions'} for ${user}`}
       </Chip>
       <Chip tone={others === 0 ? 'ok' : 'warn'}>
-        {others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'person gains' : 'people gain'}`}
+        {others === 0 ? 'no other user' : `${others} other ${others === 1 ? 'person gains' : 'people gain'}`}
       </Chip>
     </span>
   );

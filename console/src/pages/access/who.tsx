@@ -14,7 +14,7 @@ import { RelationField } from './relation-field.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import './access.css';
 
-/** Everybody who may do something with an object, with a link to why. */
+/** All users who may do something with an object, with a link to why. */
 export function WhoPage() {
   const { org, question } = useOrg();
   const { relation, type, id, at } = useQueryFields({ relation: '', type: 'cluster', id: '', at: '' });
@@ -38,7 +38,7 @@ export function WhoPage() {
     <Page
       title="Who can"
       within={org}
-      lead={`Everybody who holds a permission on an object, as of ${at.value === '' ? 'this' : 'a past'} moment.`}
+      lead={`All users and robots that hold a permission on an object, as of ${at.value === '' ? 'this' : 'a past'} moment.`}
       isStale={people.isStale}
     >
       <AccessTabs />
@@ -54,7 +54,7 @@ export function WhoPage() {
         <Show of={people} whyNot={question('can_view_members', 'see who can')}>
           {(all) =>
             all.length === 0 ? (
-              <Empty text="Nobody whom you may see holds this permission." />
+              <Empty text="No user that you may see holds this permission." />
             ) : (
               <WhoTable org={org} all={all} people={people} whyPath={whyPath} />
             )

@@ -8,7 +8,7 @@ interface AdminOnlyProps {
   readonly children: ComponentChildren;
 }
 
-/** What only site administrators may see. To everybody else it says so, and asks the server nothing. */
+/** What only site administrators may see. To other users it says so, and asks the server nothing. */
 export function AdminOnly({ title, children }: AdminOnlyProps) {
   if (isSiteAdmin.value) return <>{children}</>;
   return (
@@ -32,8 +32,8 @@ export function MarketplaceOnly({ title, children }: AdminOnlyProps) {
       <Page title={title} within="Administration">
         <div class="empty">
           <p>
-            This deployment does not receive notifications of cloud marketplaces. Whoever runs the server can turn that
-            on with a setting, and restart it.
+            This deployment does not receive notifications of cloud marketplaces. The operator of the server can turn
+            that on with a setting, and restart it.
           </p>
           <code>DEPLOYMENT=marketplace</code>
         </div>

@@ -11,7 +11,7 @@ interface DeleteUserProps {
   readonly onDone: () => void;
 }
 
-/** Deletes somebody with everything they own. Organizations keep an owner, or are left to the site administrators. */
+/** Deletes a user with everything they own. Organizations keep an owner, or are left to the site administrators. */
 export function DeleteUser({ login, teams, onClose, onDone }: DeleteUserProps) {
   const isLeaving = useSignal(false);
   const orgs = new Set(teams.map(({ organization }) => organization.name));

@@ -182,7 +182,7 @@ function deliveryConcerns(summary: Summary): readonly Concern[] {
     ...marketplaces
       .filter((one) => one.proven_by === 'secret' && one.secrets === 0)
       .map(({ marketplace }) => ({
-        text: `${marketplace} has no live secret, so all its deliveries are refused.`,
+        text: `${marketplace} has no live secret, so all its deliveries are rejected.`,
         href: '/admin/marketplace',
       })),
     ...silentMarketplaces(summary).map(({ marketplace }) => ({

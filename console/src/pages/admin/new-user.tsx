@@ -9,7 +9,7 @@ import { adminUserPath } from './user-state.tsx';
 
 const FIELDS = ['username', 'email', 'full_name', 'password'] as const;
 
-/** Nobody signs up by themselves: a site administrator creates every account. */
+/** People do not sign up by themselves: a site administrator creates every account. */
 export function NewUser({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const username = useSignal('');

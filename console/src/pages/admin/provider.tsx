@@ -20,7 +20,7 @@ type Provider = Answer<'GET /admin/providers/{provider}'>;
 
 const LINKING = [
   { value: 'consent', label: 'Ask the owner of the account' },
-  { value: 'automatic', label: 'Link the account at once' },
+  { value: 'automatic', label: 'Link the account immediately' },
   { value: 'off', label: 'Do not link' },
 ] as const;
 const FIELDS = [
@@ -92,7 +92,7 @@ function Details({ provider, etag }: { provider: Provider; etag: string | undefi
           onDone={() => route('/admin/providers')}
         >
           <p>
-            Nobody can sign in with it any more. Sessions that are open end when the provider would have been asked
+            No user can sign in with it any more. Sessions that are open end when the provider would have been asked
             about them again. Linked accounts stay linked.
           </p>
         </Confirm>

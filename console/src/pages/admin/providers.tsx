@@ -87,7 +87,7 @@ function NewProvider({ onClose }: { onClose: () => void }) {
       issuer: issuer.value.trim(),
       client_id: clientId.value.trim(),
       ...(secret.value !== '' && { client_secret: secret.value }),
-      // Nobody should sign in before the rest is set.
+      // No user should sign in before the rest is set.
       enabled: false,
     };
     const provider = await api.call('POST /admin/providers', { body });

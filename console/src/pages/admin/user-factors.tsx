@@ -7,7 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Show } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
 
-/** What somebody has besides a password, and what helps if they have lost it. Few come for this, so it waits. */
+/** What a user has besides a password, and what helps if they have lost it. Few come for this, so it waits. */
 export function UserFactors({ login }: { login: string }) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <OpenFactors login={login} />;

@@ -22,7 +22,7 @@ interface Flag {
 
 const LAST = 'You are the last active site administrator. Make another user one first.';
 
-/** Whether somebody can sign in, and whether they administer the deployment. */
+/** Whether a user can sign in, and whether they administer the deployment. */
 export function UserFlags({ user, etag }: { user: User; etag: string | undefined }) {
   const asked = useSignal<Flag | undefined>(undefined);
   const isLast = useIsLastAdministrator(user);
@@ -70,7 +70,7 @@ export function UserFlags({ user, etag }: { user: User; etag: string | undefined
   );
 }
 
-/** Whoever looks at this page is an active administrator, so only they themselves can be the last one. */
+/** The viewer of this page is an active administrator, so only they themselves can be the last one. */
 function useIsLastAdministrator(user: User): boolean {
   const isMe = user.login === me.value?.login;
   const { data } = useResource(isMe ? 'GET /admin/users' : undefined, { query: { state: 'admin', limit: 50 } });
@@ -82,12 +82,12 @@ function flagsOf({ login, active = true, prohibit_login: isProhibited, is_admin:
     {
       key: 'active',
       title: active ? 'The account is active' : 'The account is deactivated',
-      now: active ? 'Requests are answered as usual.' : 'Every request is refused: sessions, tokens and passwords.',
+      now: active ? 'Requests are answered as usual.' : 'Every request is rejected: sessions, tokens and passwords.',
       verb: active ? 'Deactivate' : 'Activate',
       next: !active,
       done: `${login} was ${active ? 'deactivated' : 'activated'}.`,
       consequence: active
-        ? 'From the next request on, everything they send is refused: sessions, tokens and their password. They stay in their teams, and nothing is deleted.'
+        ? 'From the next request on, every request of theirs is rejected: sessions, tokens and their password. They stay in their teams, and nothing is deleted.'
         : 'They can sign in again, and their tokens work again. They hold what their teams grant.',
       takesAdmin: isAdmin && active,
       isDanger: active,
@@ -103,7 +103,7 @@ function flagsOf({ login, active = true, prohibit_login: isProhibited, is_admin:
       done: isProhibited ? `${login} may sign in again.` : `${login} may no longer sign in.`,
       consequence: isProhibited
         ? 'They can sign in again, and their tokens work again.'
-        : 'Their requests are refused from the next one on, and they are told to contact a site administrator.',
+        : 'Their requests are rejected from the next one on, and they are told to contact a site administrator.',
       takesAdmin: isAdmin && !isProhibited,
       isDanger: !isProhibited,
     },

@@ -11,7 +11,7 @@ import { When } from '../../parts/when.tsx';
 
 type Link = Answer<'GET /admin/users/{username}/linked_accounts'>[number];
 
-/** The accounts at providers that are linked to somebody. Few come for this, so it waits. */
+/** The accounts at providers that are linked to a user. Few come for this, so it waits. */
 export function UserLinks({ login }: { login: string }) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <OpenLinks login={login} />;

@@ -8,7 +8,7 @@ import { TeamChips } from '../members/team-chips.tsx';
 
 export type Teams = Answer<'GET /admin/users/{username}/teams'>;
 
-/** The organizations that somebody is in, and through which teams. */
+/** The organizations that a user is in, and through which teams. */
 export function UserOrgs({ teams, login }: { teams: Resource<Teams>; login: string }) {
   return (
     <Card title="Organizations">

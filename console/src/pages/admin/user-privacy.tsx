@@ -29,7 +29,7 @@ const STAYS = [
   ['What other people wrote about them', 'It belongs to those people.'],
   ['Names in the records of access reviews', 'They are evidence, which the audit log proves byte for byte.'],
   ['Entries from before the audit log could forget', 'Their hashes cover the names in clear text.'],
-  ['The username, as reserved, for 90 days', 'Nobody else gets it, and with it what still names it.'],
+  ['The username, as reserved, for 90 days', 'No other account can take it, and with it what still names it.'],
   ['Backups, exports, and copies in other systems', 'Atrium cannot reach them. Delete them when their time is over.'],
 ] as const;
 

@@ -11,7 +11,7 @@ import { TokenTable } from '../../parts/token-table.tsx';
 
 type Token = Item<'GET /users/{username}/tokens'>;
 
-/** The tokens and browsers that act for somebody, and how to stop them. */
+/** The tokens and browsers that act for a user, and how to stop them. */
 export function UserSignIns({ login }: { login: string }) {
   const path = { username: login };
   const tokens = useList('GET /users/{username}/tokens', { path, query: { limit: 50 } });

@@ -5,7 +5,7 @@ import { Chip } from '../../parts/bits.tsx';
 export type User = Answer<'GET /users/{username}'>;
 
 export const STATES = [
-  { value: '', label: 'Everybody' },
+  { value: '', label: 'All accounts' },
   { value: 'active', label: 'Can sign in' },
   { value: 'inactive', label: 'Deactivated' },
   { value: 'prohibited', label: 'Sign-in prohibited' },

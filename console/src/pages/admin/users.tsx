@@ -38,7 +38,7 @@ function People() {
     <Page
       title="People"
       within="Administration"
-      lead="Everybody who has an account in this deployment."
+      lead="All users of this deployment."
       isStale={users.isStale}
       actions={
         <span data-key="n">
@@ -57,7 +57,7 @@ function People() {
             </div>
             {all.length === 0 ? (
               <Empty
-                text={isFiltered ? 'Nobody matches the filter.' : 'Nobody has an account yet.'}
+                text={isFiltered ? 'No account matches the filter.' : 'There is no account yet.'}
                 action={isFiltered && <Button onClick={clear}>Clear filters</Button>}
                 command={isFiltered ? undefined : 'atrium user create NAME ADDRESS'}
               />

@@ -4,7 +4,7 @@ import { me } from '../../data/session.ts';
 const KEY = 'atrium.asked-why';
 const asked = signal<string | undefined>(undefined);
 
-/** Whether this user has been told why in this browser. Nobody else needs to know, so the server does not. */
+/** Whether this user has been told why in this browser. It concerns only this browser, so the server does not know. */
 export function hasAskedWhy(): boolean {
   return (asked.value ?? read()) === String(me.value?.id);
 }

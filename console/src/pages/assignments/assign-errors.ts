@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<string, FieldWords>> = {
   },
   escalation: { field: 'role' },
   role_not_found: { field: 'role', words: () => 'This role was deleted in the meantime.' },
-  not_a_member: { field: 'to', words: () => 'Nobody of this name is a member of the organization.' },
+  not_a_member: { field: 'to', words: () => 'No member of the organization has this name.' },
   already_assigned: { field: 'to', words: ({ to }) => `This ${kindWord(to.type)} has the role there already.` },
 };
 

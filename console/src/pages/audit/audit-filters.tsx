@@ -149,7 +149,7 @@ export function ActorField({ value, org }: { value: Signal<string>; org: string 
       )}
       text={typed}
       choices={choices.slice(0, MAX_FOUND)}
-      placeholder="Anybody"
+      placeholder="Any actor"
     />
   );
 }

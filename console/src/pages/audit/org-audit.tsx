@@ -11,7 +11,7 @@ export function OrgAuditPage() {
   const { org, question } = useOrg();
   const filters = useAuditFilters();
   const log = useKept(useList('GET /orgs/{org}/audit', { path: { org }, query: filters.query }), org);
-  // Whoever may not read the log may not count it either.
+  // A user who may not read the log may not count it either.
   const actions = useResource(log.data === undefined ? undefined : 'GET /orgs/{org}/audit/actions', { path: { org } });
   const counted = log.data === undefined ? undefined : 'GET /orgs/{org}/audit/histogram';
   const histogram = useKept(useResource(counted, { path: { org }, query: filters.asked }), org);

@@ -13,7 +13,7 @@ import { type AccessLine, type Holder, linesOf } from './access-lines.ts';
 import type { Cluster } from './cluster-fields.tsx';
 import './clusters.css';
 
-/** Whoever may do anything with a cluster may also view it. */
+/** A user who may do anything with a cluster may also view it. */
 const EVERYBODY = 'can_view';
 const RELATIONS = [
   { relation: EVERYBODY, title: 'View' },
@@ -24,7 +24,7 @@ const RELATIONS = [
 const FURTHER = RELATIONS.map(({ relation }) => relation).filter((relation) => relation !== EVERYBODY);
 const PAGE = 50;
 
-/** What is assigned on the cluster, and everybody who may see it, what else they may do with it, and through what. */
+/** What is assigned on the cluster, and all users who may see it, what else they may do with it, and through what. */
 export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster }) {
   const { question } = useOrg();
   const viewers = useList('GET /authz/objects/{objectType}/{objID}/principals', {
@@ -47,7 +47,7 @@ export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster 
         <Show of={viewers} whyNot={question('can_view_members', 'see who has access')}>
           {(all) =>
             all.length === 0 ? (
-              <Empty text="Nobody whom you may see can view this cluster." />
+              <Empty text="No user that you may see can view this cluster." />
             ) : (
               <Table
                 caption="Who has access to the cluster"

@@ -19,7 +19,7 @@ import { SignInForm } from './sign-in-form.tsx';
 
 type Invitation = Answer<'GET /invitations/{code}'>;
 
-/** Whoever has the link of an invitation: signed in or not, with an account or not. */
+/** The recipient of an invitation: signed in or not, with an account or not. */
 export function InvitationPage() {
   const code = useLocation().path.split('/')[2] ?? '';
   const invitation = useSignal<Invitation | undefined>(undefined);

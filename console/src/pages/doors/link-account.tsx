@@ -12,7 +12,7 @@ import { SignInForm } from './sign-in-form.tsx';
 
 type Request = Answer<'GET /user/link_request'>;
 
-/** Somebody has signed in with a provider for the first time, and an account here has the same address. */
+/** A person has signed in with a provider for the first time, and an account here has the same address. */
 export function LinkAccountPage() {
   const request = useSignal<Request | undefined>(undefined);
   const failed = useSignal<unknown>(undefined);

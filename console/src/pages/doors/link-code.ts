@@ -3,7 +3,7 @@ export function codeOfLink(): string | undefined {
   return new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
 }
 
-/** It works once. Whoever goes back in the history, or looks over a shoulder, does not need it. */
+/** It works once. The browser's history, or a bystander, does not need it. */
 export function forgetCode(): void {
   history.replaceState(history.state, '', location.pathname);
 }

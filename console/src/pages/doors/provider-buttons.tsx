@@ -10,7 +10,7 @@ type Provider = Answer<'GET /user/providers'>[number];
 
 interface ProviderButtonsProps {
   readonly remember: boolean;
-  /** Left out: with this one, somebody has signed in just now. */
+  /** Left out: with this one, a user has signed in just now. */
   readonly except?: string | undefined;
   /** The code of an invitation: its address gets an account, also if the provider creates none. */
   readonly invitation?: string | undefined;

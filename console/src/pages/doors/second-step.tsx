@@ -15,7 +15,7 @@ interface SecondStepProps {
 
 type Way = 'totp' | 'passkey' | 'recovery_code';
 
-/** After the right password, or a provider's word, for somebody who has a second factor. */
+/** After the right password, or a provider's word, for a user who has a second factor. */
 export function SecondStep({ methods, onExpired }: SecondStepProps) {
   const ways = methods.filter((one) => one !== 'passkey' || hasPasskeys()) as Way[];
   const way = useSignal<Way>(ways[0] ?? 'recovery_code');

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { lazy } from 'preact-iso';
 import { pageData } from '../../data/page-data.ts';
 
-/** Whoever is signed in does not need it. */
+/** A signed-in user does not need it. */
 export const SignInForm = lazy(async () => ({ default: (await import('./sign-in-form.tsx')).SignInForm }));
 
 export function SignInPage() {

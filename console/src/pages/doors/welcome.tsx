@@ -37,7 +37,7 @@ export function WelcomePage() {
   useEffect(() => {
     token.value = takeWelcomeToken();
     if (token.value === undefined) route('/signin', true);
-    // Somebody else's link must not replace a session without a question.
+    // The link of another user must not replace a session without a question.
     else if (pageData.signedIn) step.value = 'ask';
     else void open();
   }, []);

@@ -16,7 +16,7 @@ interface AddAppProps {
   readonly onDone?: (() => void) | undefined;
 }
 
-/** The secret counts once the app has shown a code, so nothing happens to whoever stops halfway. */
+/** The secret counts once the app has shown a code, so nothing happens to a user who stops halfway. */
 export function AddApp({ onClose, onCodes, onDone }: AddAppProps) {
   const proposed = useSignal<Answer<'POST /user/factors/totp'> | undefined>(undefined);
   const problem = useSignal<unknown>(undefined);
@@ -70,7 +70,7 @@ export function AddApp({ onClose, onCodes, onDone }: AddAppProps) {
 function QrCode({ text }: { text: string }) {
   const code = useSignal<{ readonly size: number; readonly path: string } | undefined>(undefined);
   useEffect(() => {
-    // Whoever cannot load it types the key.
+    // A user who cannot load it types the key.
     import('uqr').then(
       ({ encode }) => {
         const { size, data } = encode(text, { border: 2 });

@@ -14,7 +14,7 @@ export function GuardrailState({ guardrail: { state, enforce } }: { guardrail: P
       <span class="line">
         {state.holds ? <Chip tone="ok">holds</Chip> : <Chip tone="bad">violated</Chip>}
         {!enforce && <Chip>only watched</Chip>}
-        {state.vacuous && <Chip tone="warn">about nobody</Chip>}
+        {state.vacuous && <Chip tone="warn">matches no user</Chip>}
       </span>
       {!state.holds && (
         <bdi class="small block">

@@ -65,7 +65,7 @@ function Details({ installer, isStale }: { installer: Installer; isStale: boolea
           </span>
           <Button
             kind="danger"
-            disabledBecause={binding === undefined ? 'Nobody has bound it, so nobody has a link.' : undefined}
+            disabledBecause={binding === undefined ? 'It is not bound, so it has no link.' : undefined}
             onClick={() => (isRevoking.value = true)}
           >
             Revoke all links
@@ -90,7 +90,7 @@ function Details({ installer, isStale }: { installer: Installer; isStale: boolea
           ]}
         />
         {state === 'unbound' && (
-          <p class="quiet small">Whoever has the ID may be able to bind it. Give it to the customer only.</p>
+          <p class="quiet small">A visitor with the ID may be able to bind it. Give it to the customer only.</p>
         )}
       </Card>
       {binding && <BindingCard binding={binding} />}
@@ -126,7 +126,7 @@ function Details({ installer, isStale }: { installer: Installer; isStale: boolea
           change={() => api.call('POST /admin/marketplace/installers/{id}/revoke', { path: { id } })}
           onClose={() => (isRevoking.value = false)}
         >
-          <p>Nobody can download the archive with a link that was issued so far. You can issue a new one.</p>
+          <p>The links that were issued so far stop working. You can issue a new one.</p>
         </Confirm>
       )}
     </Page>
@@ -172,7 +172,7 @@ function BindingCard({ binding }: { binding: NonNullable<Installer['binding']> }
 
 function whyNoLinks({ state, binding }: Installer): string | undefined {
   if (state === 'spent') return 'Its organization or contract was deleted, so there is nothing to download.';
-  if (binding === undefined) return 'Nobody has bound it yet. The customer who binds it gets the first link.';
+  if (binding === undefined) return 'It is not bound yet. The customer who binds it gets the first link.';
   if (binding.contract.revoked) return 'The contract is revoked, so there is nothing to download.';
   return undefined;
 }

@@ -115,8 +115,13 @@ export function InstallerTable({ installers, hasMore, onMore }: InstallerTablePr
         { key: 'created', title: 'Created', cell: (one) => <When at={one.created_at} />, isMinor: true },
         {
           key: 'bound',
-          title: 'Bound, or expires',
-          cell: (one) => <When at={one.binding?.bound_at ?? one.expires_at} />,
+          title: 'Binding',
+          cell: (one) => (
+            <>
+              {one.binding ? 'bound ' : 'expires '}
+              <When at={one.binding?.bound_at ?? one.expires_at} />
+            </>
+          ),
           isMinor: true,
         },
       ]}

@@ -28,7 +28,7 @@ export const DELIVERY_STATES: Readonly<Record<string, StateWords>> = {
 export const INSTALLER_STATES: Readonly<Record<Installer['state'], StateWords & { readonly about: string }>> = {
   unbound: { label: 'Free', tone: 'info', about: 'A customer can bind it once.' },
   bound: { label: 'Bound', tone: 'ok', about: 'A customer has bound it.' },
-  expired: { label: 'Expired', tone: 'warn', about: 'Nobody bound it in time, and nobody can any more.' },
+  expired: { label: 'Expired', tone: 'warn', about: 'It was not bound in time, and cannot be any more.' },
   spent: {
     label: 'Spent',
     tone: 'quiet',
@@ -48,7 +48,7 @@ export const SUBSCRIPTION_STATES: Readonly<Record<Subscription['state'], StateWo
 
 const BODY = 'The body of the notification is wrong; the message says what. The marketplace has to correct it.';
 
-/** What a reason means, and what whoever runs the deployment can do about it. */
+/** What a reason means, and what the operator of the deployment can do about it. */
 const REASONS: Readonly<Record<string, string>> = {
   applied: 'It changed the state of the subscription.',
   bound: 'It bound an installer, and the customer got a link.',
@@ -81,7 +81,7 @@ export function reasonInWords({ reason, state }: Pick<Delivery, 'reason' | 'stat
   return REASONS[reason] ?? 'The message has the details.';
 }
 
-/** Refusals that somebody here can do something about; the marketplace does not send them again. */
+/** Refusals that an operator can do something about; the marketplace does not send them again. */
 const MENDABLE = new Set([
   'secret_mismatch',
   'ip_outside_ranges',

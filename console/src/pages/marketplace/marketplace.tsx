@@ -70,7 +70,7 @@ function MarketplaceTable({ summary }: { summary: Summary }) {
 }
 
 function SecretCount({ count }: { count: number }) {
-  if (count === 0) return <Chip tone="bad">no live secret: everything is refused</Chip>;
+  if (count === 0) return <Chip tone="bad">no live secret: every delivery is rejected</Chip>;
   return <span>{count === 1 ? 'one live secret' : `${count} live secrets`}</span>;
 }
 
@@ -103,7 +103,7 @@ function Strangers() {
       <Show of={strangers} rows={2}>
         {(all) =>
           all.length === 0 ? (
-            <p class="quiet">Nobody so far.</p>
+            <p class="quiet">None so far.</p>
           ) : (
             <Table
               caption="Rejected callers"

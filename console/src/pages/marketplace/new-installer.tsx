@@ -46,7 +46,7 @@ export function NewInstaller({ onClose }: { onClose: () => void }) {
         type="number"
         value={days}
         isRequired
-        hint="1 to 3650. After that, nobody can bind it."
+        hint="1 to 3650. After that, it cannot be bound."
         error={create.fieldError('days')}
       />
       <CheckField

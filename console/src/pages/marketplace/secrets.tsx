@@ -43,7 +43,7 @@ export function Secrets({ marketplaces }: { marketplaces: Summary['marketplaces'
         {(all) =>
           all.length === 0 ? (
             <Empty
-              text="There are no secrets, so every delivery that needs one is refused."
+              text="There are no secrets, so every delivery that needs one is rejected."
               command="atrium marketplace secret add cloudB"
             />
           ) : (
@@ -80,7 +80,7 @@ export function Secrets({ marketplaces }: { marketplaces: Summary['marketplaces'
           onClose={() => (retired.value = undefined)}
         >
           <p>
-            Deliveries that come with the secret <code>{retired.value.fingerprint}</code> are refused from now on. This
+            Deliveries that come with the secret <code>{retired.value.fingerprint}</code> are rejected from now on. This
             cannot be undone.
           </p>
           {isOnly(retired.value, secrets.data ?? []) && (

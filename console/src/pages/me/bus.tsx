@@ -14,7 +14,7 @@ type Credentials = Answer<'GET /user/bus/credentials'>;
 
 const FILE = 'atrium.creds';
 
-/** Credentials are issued only on request: whoever has the file can read everything that its user may read. */
+/** Credentials are issued only on request: the holder of the file can read everything that its user may read. */
 export function BusPage() {
   const issued = useSignal<Credentials | undefined>(undefined);
   const get = useAction(async () => {
@@ -26,7 +26,7 @@ export function BusPage() {
       lead="Clusters report over NATS. With credentials of your own, you hear what concerns you."
     >
       <Card title="Credentials">
-        <p>They expire soon, and end at once when your account is closed. Keep the file as you keep a password.</p>
+        <p>They expire soon, and stop working when your account is closed. Keep the file as you keep a password.</p>
         <Fault error={get.error} onRetry={() => void get.run()} />
         {issued.value === undefined ? (
           <div class="line">

@@ -27,7 +27,7 @@ export function MyClustersPage() {
   return (
     <MePage
       title="Clusters"
-      lead="Clusters that belong to you alone. Nobody else sees them; those of organizations are on the organization's page."
+      lead="Clusters that belong to you alone. Other users do not see them; those of organizations are on the organization's page."
       isStale={clusters.isStale}
       actions={<span data-key="n">{importOne}</span>}
     >

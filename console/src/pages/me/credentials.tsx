@@ -96,7 +96,7 @@ export function CredentialDialog({ what, one, onClose, onDeleted }: CredentialDi
       onClose={onClose}
       onDone={onDeleted}
     >
-      <p>The key itself stays valid in the cloud. Nobody can read it here any more. This cannot be undone.</p>
+      <p>The key itself stays valid in the cloud. It is deleted here. This cannot be undone.</p>
     </Confirm>
   );
 }

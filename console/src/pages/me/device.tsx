@@ -13,7 +13,7 @@ import { When } from '../../parts/when.tsx';
 
 type Waiting = Answer<'GET /user/device/{code}'>;
 
-/** A program shows a code, and whoever is signed in here lets it act for them. */
+/** A program shows a code, and the signed-in user lets it act for them. */
 export function DevicePage() {
   const { query } = useLocation();
   const code = useSignal(query.code ?? '');

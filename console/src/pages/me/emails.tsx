@@ -78,7 +78,7 @@ export function EmailsPage() {
           change={() => api.call('DELETE /user/emails', { body: { emails: [removed.value?.email ?? ''] } })}
           onClose={() => (removed.value = undefined)}
         >
-          <p>You cannot sign in with it any more. Somebody else can add it to their account.</p>
+          <p>You cannot sign in with it any more. Another user can add it to their account.</p>
         </Confirm>
       )}
     </MePage>

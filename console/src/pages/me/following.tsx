@@ -43,12 +43,12 @@ export function FollowingPage() {
           <People
             list={following}
             caption="Whom you follow"
-            empty={<Empty text="You follow nobody." action={follow} command="atrium follow add NAME" />}
+            empty={<Empty text="You do not follow any user yet." action={follow} command="atrium follow add NAME" />}
             onUnfollow={(username) => void unfollow.run(username)}
           />
         </Card>
         <Card title="Your followers">
-          <People list={followers} caption="Who follows you" empty={<Empty text="Nobody follows you yet." />} />
+          <People list={followers} caption="Who follows you" empty={<Empty text="You have no followers yet." />} />
         </Card>
       </div>
       {isFollowing.value && <Follow onClose={() => (isFollowing.value = false)} />}

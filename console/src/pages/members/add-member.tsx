@@ -20,7 +20,7 @@ interface AddMemberProps {
   readonly onClose: () => void;
 }
 
-/** Puts somebody who has an account into a team, which makes them a member. */
+/** Puts a user who has an account into a team, which makes them a member. */
 export function AddMember({ org, teams, onClose }: AddMemberProps) {
   const login = useSignal('');
   const isKnown = useSignal(false);
@@ -30,7 +30,7 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
     org,
     teams.map(({ id }) => ({ type: 'team', id })),
   );
-  // Whoever may add people may add them as viewers; other teams have rules of their own.
+  // A caller who may add people may add them as viewers; other teams have rules of their own.
   const open = teams.filter(({ id, name }) => name === FIRST_TEAM || may('can_add_member', { type: 'team', id }));
   const add = useAction(async () => {
     const username = login.value;

@@ -10,7 +10,7 @@ import type { Member } from './member-data.ts';
 const MAX_READ = 200;
 const SHOWN = 8;
 
-/** When somebody joined and left teams, for those who ask; what they changed themselves is a link away. */
+/** When a member joined and left teams, for users who ask; what they changed themselves is a link away. */
 export function MemberRecord({ org, member }: { org: string; member: Member }) {
   const isOpen = useSignal(false);
   const log = useResource(isOpen.value ? 'GET /orgs/{org}/audit' : undefined, {

@@ -11,7 +11,7 @@ interface Removal {
   readonly problem: (login: string, teams: readonly MemberTeam[]) => string | undefined;
 }
 
-/** Whether the caller may remove somebody from the organization; everybody may leave, but for the last owner. */
+/** Whether the caller may remove a member from the organization; members may leave, but for the last owner. */
 export function useRemoval(): Removal {
   const { may, whyNot } = useOrg();
   const isMe = (login: string) => login === me.value?.login;
@@ -45,7 +45,7 @@ interface RemoveMemberProps {
   readonly onDone?: (() => void) | undefined;
 }
 
-/** Removes somebody, or oneself, from all teams of the organization. */
+/** Removes a member, or oneself, from all teams of the organization. */
 export function RemoveMember({ org, login, teams, onClose, onDone }: RemoveMemberProps) {
   const isMe = login === me.value?.login;
   const names = teams.map(({ name }) => name).join(', ');

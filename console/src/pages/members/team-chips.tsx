@@ -10,7 +10,7 @@ export interface MemberTeam {
 
 const SHOWN = 4;
 
-/** The teams of somebody, each a link; of many, the first ones and how many more there are. */
+/** The teams of a member, each a link; of many, the first ones and how many more there are. */
 export function TeamChips({ org, teams }: { org: string; teams: readonly MemberTeam[] }) {
   const rest = teams.slice(SHOWN);
   return (

@@ -11,7 +11,7 @@ const KINDS = [
   { kind: 'permissions', title: 'Permissions of roles' },
 ] as const;
 
-/** How much of the access nobody has used. Nothing if all of it is used, or if that is not known yet. */
+/** How much of the access is not used. Nothing if all of it is used, or if that is not known yet. */
 export function DormantAccess({ org, overview }: { org: string; overview: Overview }) {
   const { unused_access: unused } = overview;
   const sentence = unusedSentence(overview);

@@ -68,8 +68,8 @@ export function OrgSecondFactor() {
         >
           <p>
             {isRequired
-              ? 'Whoever has one goes on to need it.'
-              : 'Members without one can do nothing in the console until they have added one. Tokens work on.'}
+              ? 'Members who have one still need it to sign in.'
+              : 'Members without one can do nothing in the console until they have added one. Tokens keep working.'}
           </p>
         </Confirm>
       )}

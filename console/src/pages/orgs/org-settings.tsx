@@ -75,7 +75,7 @@ function Settings({ details, etag }: { details: Answer<'GET /orgs/{org}'>; etag:
           onClose={() => (isDeleting.value = false)}
           onDone={() => route('/')}
         >
-          <p>Everything that it owns is deleted with it, and everybody in it loses access. The audit log stays.</p>
+          <p>Everything that it owns is deleted with it, and its members lose access. The audit log stays.</p>
         </Confirm>
       )}
     </div>

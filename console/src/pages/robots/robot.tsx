@@ -139,7 +139,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
           }
           onClose={() => (revoked.value = undefined)}
         >
-          <p>Programs that use it are refused from the next request on. This cannot be undone.</p>
+          <p>Programs that use it are rejected from the next request on. This cannot be undone.</p>
         </Confirm>
       )}
       {dialog.value === 'delete' && (

@@ -19,7 +19,7 @@ type Rule = Item<'GET /robots/{id}/trust_rules'>;
 /** Which tokens of build platforms and clusters the robot accepts in place of a stored one. */
 export function TrustRules({ robot }: { robot: Robot }) {
   const { whyNot } = usePageObject();
-  // Loaded when somebody asks: most robots have none, and the page makes calls enough.
+  // Loaded when the user asks: most robots have none, and the page makes calls enough.
   const isOpen = useSignal(false);
   const rules = useList(isOpen.value ? 'GET /robots/{id}/trust_rules' : undefined, { path: { id: robot.id } });
   const dialog = useSignal<'new' | 'try' | undefined>(undefined);

@@ -13,14 +13,14 @@ interface ConflictProps {
   readonly onTakeTheirs: (theirs: Draft, etag: string | undefined) => void;
 }
 
-/** Somebody else saved the role in the meantime. Neither change is lost without a decision. */
+/** Another user saved the role in the meantime. Neither change is lost without a decision. */
 export function Conflict({ org, roleId, base, mine, onKeepMine, onTakeTheirs }: ConflictProps) {
   const { data, etag } = useResource('GET /authz/roles/{id}', { path: { id: roleId }, query: { org } });
   if (!data) return <Loading rows={2} />;
   const theirs = draftOf(data);
   return (
-    <section class="note warn stack tight" role="alert" aria-label="Somebody else changed this role">
-      <h3>Somebody else changed this role in the meantime</h3>
+    <section class="note warn stack tight" role="alert" aria-label="Another user changed this role">
+      <h3>Another user changed this role in the meantime</h3>
       <Side title="They changed" changes={changesBetween(base, theirs)} />
       <Side title="You changed" changes={changesBetween(base, mine)} />
       <div class="line">

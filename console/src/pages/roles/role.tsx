@@ -217,7 +217,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
             org={org}
             given={{ role: { id: role.id, name: role.name } }}
             title="Who has this role"
-            empty="Nobody has this role yet."
+            empty="This role is not assigned yet."
           />
         </div>
       )}

@@ -61,7 +61,7 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
       <Show of={members}>
         {(all) =>
           all.length === 0 ? (
-            <Empty text="Nobody is in this team yet." command={`atrium team add ${team.name} USER --org ${org}`} />
+            <Empty text="This team has no members yet." command={`atrium team add ${team.name} USER --org ${org}`} />
           ) : (
             <Table
               caption="Members of the team"
