@@ -1,4 +1,4 @@
-import { type Db, only, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
 import type { AuditStore } from './audit.ts';
 import { createAuditSearch } from './audit-search.store.ts';
 
@@ -28,6 +28,16 @@ const ARCHIVED_IN = sql(
      from audit_segment where organization_id = $1`,
 );
 const ARCHIVED = sql('audit.archived', 'select max(before_at) as before, null::bytea as hash from audit_segment');
+
+const ADMINISTRATOR = sql(
+  'audit.administrator',
+  `select id from account where name_key = lower($1) and kind = 'user' and is_admin and active and not prohibit_login`,
+);
+
+/** Undefined if there is no such site administrator. */
+export async function administratorNamed(query: Query, name: string): Promise<bigint | undefined> {
+  return (await query<{ id: bigint }>(ADMINISTRATOR, [name]))[0]?.id;
+}
 
 export function createAuditStore(db: Db): AuditStore {
   return {

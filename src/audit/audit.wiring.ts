@@ -16,7 +16,7 @@ import { createRetentionStore } from './archive/retention.store.ts';
 import { createRetention } from './archive/retention.ts';
 import { createSegmentSigner } from './archive/segment.ts';
 import { auditRoutes } from './audit.routes.ts';
-import { createAuditStore } from './audit.store.ts';
+import { administratorNamed, createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
 import { auditSize } from './audit-size.store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
@@ -46,8 +46,7 @@ export function wireAudit(
     store: createDenialStore(revisions.write),
     onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),
   });
-  const store = createAuditStore(db);
-  const audit = createAudit(store, () => denials.flush(new Date()));
+  const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();
   const segmentSigner = createSegmentSigner(keys.derive('audit segment'));
@@ -132,9 +131,10 @@ export function wireAudit(
   async function open(bucket: string): Promise<Bucket> {
     const { AUDIT_CREDENTIAL: credential } = config;
     if (!credential) throw new AppError('invalid', 'buckets need AUDIT_CREDENTIAL, such as root/archive');
-    const ownerId = await store.accountNamed(credential.user);
+    // Whoever keeps the credential decides where the log goes.
+    const ownerId = await administratorNamed(db.query, credential.user);
     const wrong = (why: string, cause?: unknown) => new AppError('conflict', `AUDIT_CREDENTIAL: ${why}`, { cause });
-    if (ownerId === undefined) throw wrong(`there is no user ${credential.user}`);
+    if (ownerId === undefined) throw wrong(`${credential.user} is not an active site administrator`);
     try {
       return await openBucket(bucket, ownerId, credential.name);
     } catch (error) {

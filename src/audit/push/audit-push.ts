@@ -50,6 +50,8 @@ const TURN_MS = 300_000;
 const SETTLE_MS = 1000;
 const SETTLE_TRIES = 10;
 const MINUTE_MS = 60_000;
+/** The upkeep that pushes comes once a minute, and not to the millisecond. */
+const EARLIER_MS = 10_000;
 
 export function createAuditPush(parts: AuditPushParts) {
   const { store, open, prefix, everyMinutes, namesOf, line, settle, onPushed } = parts;
@@ -63,7 +65,7 @@ export function createAuditPush(parts: AuditPushParts) {
     try {
       await settle();
       const isComplete = await pushAll();
-      const next = isComplete ? later(now, everyMinutes * MINUTE_MS) : now;
+      const next = isComplete ? later(now, everyMinutes * MINUTE_MS - EARLIER_MS) : now;
       await store.prolong(next, isComplete);
     } finally {
       isRunning = false;

@@ -173,7 +173,7 @@ export const SETTINGS = {
   ),
   AUDIT_CREDENTIAL: storedCredential(
     undefined,
-    'Credential for these buckets, of any service that speaks the protocol of S3: a user and the name of one of their credentials, such as root/archive.',
+    'Credential for these buckets, of any service that speaks the protocol of S3: a site administrator and the name of one of their credentials, such as root/archive.',
   ),
   AUDIT_PUSH: bucket(
     undefined,

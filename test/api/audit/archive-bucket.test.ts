@@ -76,6 +76,21 @@ describe('Archives of the audit log in a bucket', () => {
     await assert.rejects(command('restore', 's3://logs/absent.ndjson'), /there is no object absent\.ndjson/);
   });
 
+  it('The credential must be that of an active site administrator, who decides where the log goes', async () => {
+    for (const user of ['ann', 'nobody', 'acme']) {
+      const env = { AUDIT_CREDENTIAL: `${user}/archive`, BUCKET_ALLOWED_NETWORKS: LOOPBACK.join(',') };
+      const other = await openTestServer({ env });
+      assert.equal((await other.as('ann')('POST', '/user/credentials', credential(s3.url))).status, 201);
+      const argv = ['audit', 'archive', '--before', new Date().toISOString(), '--to', 's3://logs/not-there.ndjson'];
+      await assert.rejects(
+        runInServer(other.instance, { argv }, () => undefined),
+        new RegExp(`AUDIT_CREDENTIAL: ${user} is not an active site administrator`),
+      );
+      await other.close();
+    }
+    assert.equal(await objects().has('not-there.ndjson'), false);
+  });
+
   it('Once a day, what is older is archived into the bucket', async () => {
     await atrium.instance.features.retainAudit(new Date(Date.now() + 45 * DAY_MS));
     const [entry] = (await root('GET', '/admin/audit?action=audit.archive&limit=1')).body.items;
