@@ -4836,10 +4836,14 @@ export type SecondFactorInput = {
   readonly passkey?: PasskeyAssertionInput | undefined;
 };
 
-/** Whether the members of an organization must have a second factor. */
-export type SecondFactorRequirement = {
+/** Whether an organization requires a second factor, and how many of its members have one. */
+export type SecondFactorAdoption = {
   /** Whether all members must have a second factor. */
   readonly required: boolean;
+  /** How many members can have one: active users, and no robots. */
+  readonly members: number;
+  /** How many of them have none. */
+  readonly without: number;
 };
 
 /** Whether the members of an organization must have a second factor. */
@@ -7851,7 +7855,7 @@ export interface Operations {
     };
     answer: Robot;
   };
-  /** Get whether an organization requires a second factor of its members */
+  /** Get whether an organization requires a second factor of its members, and how many have one */
   'GET /orgs/{org}/second_factor': {
     input: {
       path: {
@@ -7859,7 +7863,7 @@ export interface Operations {
         org: Id;
       };
     };
-    answer: SecondFactorRequirement;
+    answer: SecondFactorAdoption;
   };
   /** Require a second factor of all members of an organization, or stop requiring it */
   'PUT /orgs/{org}/second_factor': {

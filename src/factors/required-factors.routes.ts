@@ -20,6 +20,19 @@ const Requirement = named(
   'SecondFactorRequirement',
   Type.Object({ required: Type.Boolean({ description: 'Whether all members must have a second factor.' }) }),
 );
+const Adoption = named(
+  'SecondFactorAdoption',
+  Type.Object(
+    {
+      required: Type.Boolean({ description: 'Whether all members must have a second factor.' }),
+      members: Type.Integer({ description: 'How many members can have one: active users, and no robots.' }),
+      without: Type.Integer({ description: 'How many of them have none.' }),
+    },
+    { description: 'Whether an organization requires a second factor, and how many of its members have one.' },
+  ),
+);
+/** Only to know how many there are. */
+const FIRST = { offset: 0, limit: 1 };
 const Missing = {
   missing: Type.Optional(flag('If true, only those who have no second factor.')),
   ...PageQuery,
@@ -39,14 +52,22 @@ export function requiredFactorRoutes(
     {
       config: { access: holdsIn('edit:org', 'organization') },
       schema: {
-        summary: 'Get whether an organization requires a second factor of its members',
+        summary: 'Get whether an organization requires a second factor of its members, and how many have one',
         tags,
         extension: true,
         params: Org,
-        response: { 200: Requirement },
+        response: { 200: Adoption },
       },
     },
-    async (request) => ({ required: await factors.isRequiredIn(callerIn(request).organization.id) }),
+    async (request) => {
+      const organizationId = callerIn(request).organization.id;
+      const [required, members, missing] = [
+        await factors.isRequiredIn(organizationId),
+        await factors.holders({ organizationId, isMissing: false }, FIRST),
+        await factors.holders({ organizationId, isMissing: true }, FIRST),
+      ];
+      return { required, members: members.total, without: missing.total };
+    },
   );
 
   scope.put(

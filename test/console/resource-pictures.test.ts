@@ -136,6 +136,7 @@ describe('The pictures of resources', { skip: lacks('chromium') }, () => {
 
     const { page, go, settled, faults } = await browser.visit(atrium, 'ann');
     await go(`/orgs/acme/clusters/${id}`);
+    await page.getByRole('link', { name: 'Health' }).click();
     await settled();
     const strip = page.getByRole('slider', { name: 'Phases of the last 24 hours' });
     assert.match((await strip.getAttribute('aria-valuetext')) ?? '', /^Active: .* until now/);
@@ -157,7 +158,7 @@ describe('The pictures of resources', { skip: lacks('chromium') }, () => {
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);
     await settled();
     await page.getByText('Last heartbeat').first().waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'Health' }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Health' }).count(), 0);
     assert.deepEqual(faults, []);
   });
 

@@ -37,8 +37,11 @@ for (const driver of API_DRIVERS) {
       const session = (await firstStep(atrium, member.login)).browser;
       const program = await member.token();
       assert.equal((await session('GET', '/user/orgs')).status, 200);
-      assert.deepEqual(ok(await owner.browser('GET', `/orgs/${org}/second_factor`)), { required: false });
+      const adoption = ok(await owner.browser('GET', `/orgs/${org}/second_factor`));
       const lacking = ok(await owner.browser('GET', `/orgs/${org}/second_factor/members?missing=true`));
+      const members = ok(await owner.browser('GET', `/orgs/${org}/second_factor/members`));
+      assert.ok(members.length > lacking.length && lacking.length > 0);
+      assert.deepEqual(adoption, { required: false, members: members.length, without: lacking.length });
       assert.deepEqual(
         lacking.map(({ login }: { login: string }) => login),
         [member.login],

@@ -45,7 +45,7 @@ const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   '/orgs/:org/requests/new': ({ clusters }) => [`?object=cluster:${clusters}&relation=can_edit`],
   '/orgs/:org/reviews': () => ['?start=unused'],
   '/orgs/:org/reviews/:id': () => ['?item=1'],
-  '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
+  '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=health', '?tab=audit'],
 };
 
 /** Addresses that show something. A page without test data is an error. */

@@ -68,7 +68,12 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
     ...(isSiteAdmin.value && pageData.features.bus
       ? [{ href: `${address}?tab=history`, title: 'Resource history' }]
       : []),
-    ...(mayInOrg('can_view_audit_log') ? [{ href: `${address}?tab=audit`, title: 'Audit log' }] : []),
+    ...(mayInOrg('can_view_audit_log')
+      ? [
+          { href: `${address}?tab=health`, title: 'Health' },
+          { href: `${address}?tab=audit`, title: 'Audit log' },
+        ]
+      : []),
   ];
   const { tab = '' } = query;
   return (
@@ -102,12 +107,12 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
       {tab === '' && (
         <>
           <ClusterSteps org={org} cluster={cluster} />
-          <ClusterHealth cluster={cluster} />
           <ClusterFacts cluster={cluster} />
           <ClusterGoverned cluster={cluster} />
           <ClusterAgent org={org} cluster={cluster} />
         </>
       )}
+      {tab === 'health' && <ClusterHealth cluster={cluster} />}
       {tab === 'access' && <ClusterAccess org={org} cluster={cluster} />}
       {tab === 'history' && <ClusterHistory cluster={cluster} />}
       {tab === 'audit' && <ClusterRecord org={org} cluster={cluster} />}

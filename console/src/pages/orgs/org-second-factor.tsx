@@ -17,16 +17,11 @@ export function OrgSecondFactor() {
     path: { org },
     query: { missing: true, limit: 10 },
   });
-  // Only to know how many there are.
-  const members = useList(mayEdit ? 'GET /orgs/{org}/second_factor/members' : undefined, {
-    path: { org },
-    query: { limit: 1 },
-  });
   const isChanging = useSignal(false);
   const isRequired = state.data?.required;
-  if (isRequired === undefined || lacking.total === undefined || members.total === undefined) return null;
-  const total = lacking.total ?? 0;
-  const all = members.total ?? 0;
+  if (isRequired === undefined || lacking.data === undefined) return null;
+  const total = state.data?.without ?? 0;
+  const all = state.data?.members ?? 0;
   const names = (lacking.data ?? []).map(({ login }) => login);
   return (
     <Card title="Second factor">
