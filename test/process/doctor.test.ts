@@ -47,6 +47,37 @@ describe('atrium doctor', () => {
     assert.equal((await examine({ ...env, SCIM_DOMAINS: 'ACME:acme.example' })).level('organizations'), 'ok');
   });
 
+  it('atrium doctor reports a credential for buckets of the audit log that is not there, and a push that is late', async () => {
+    const { place } = await newDemoPlace('pglite');
+    const env = { ...settingsOf(place), ATRIUM_KEY: TEST_KEY, AUDIT_PUSH: 's3://siem' };
+    const { level: none } = await examine(settingsOf(place));
+    assert.equal(none('audit storage'), undefined);
+    const found = async (credential: string) => {
+      const report = await examine({ ...env, AUDIT_CREDENTIAL: credential });
+      return `${report.level('audit storage')}: ${report.text('audit storage')}`;
+    };
+    assert.match(await found('ann/siem'), /^fault: ann is not an active site administrator/);
+    assert.match(await found('root/siem'), /^fault: root has no credential siem, so nothing gets into the buckets/);
+    const db = await openPlace(place);
+    const run = (text: string) => db.query(statement(text));
+    await run(
+      `insert into credential (owner_id, name, type, sealed) select id, 'siem', 'Aws', '' from account where name = 'root'`,
+    );
+    await db.close();
+    assert.match(await found('root/siem'), /^warning: the audit log has never been pushed/);
+    const pushedAt = async (ago: string) => {
+      const again = await openPlace(place);
+      const values = `values (now(), now() - interval '${ago}')`;
+      const change = 'on conflict (id) do update set pushed_at = excluded.pushed_at';
+      await again.query(statement(`insert into audit_push (due_at, pushed_at) ${values} ${change}`));
+      await again.close();
+    };
+    await pushedAt('200 minutes');
+    assert.match(await found('root/siem'), /^warning: the last complete push of the audit log was 200 min ago/);
+    await pushedAt('20 minutes');
+    assert.match(await found('root/siem'), /^ok: root has the credential siem/);
+  });
+
   it('atrium doctor reports workers that the database or the machine does not allow', async () => {
     const alone = await examine({ DATA_DIR: join(temporaryFolder(), 'none'), WORKERS: '4' });
     assert.equal(alone.level('workers'), 'warning');

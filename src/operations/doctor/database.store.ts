@@ -44,6 +44,8 @@ export interface SealedValue {
   readonly sealed: Buffer;
 }
 
+const CREDENTIAL = sql('doctor.credential', 'select 1 from credential where owner_id = $1 and name = $2');
+
 export function createDatabaseStore(query: Query) {
   return {
     async organizationsNamed(names: readonly string[]) {
@@ -74,6 +76,9 @@ export function createDatabaseStore(query: Query) {
     async rangesSeenAt(source: string) {
       const [row] = await query<{ seen_at: Date | null }>(RANGES, [source]);
       return row?.seen_at ?? undefined;
+    },
+    async hasCredential(ownerId: bigint, name: string) {
+      return (await query(CREDENTIAL, [ownerId, name])).length > 0;
     },
     async roots() {
       const [row] = await query<{ roots: number }>(ROOTS);

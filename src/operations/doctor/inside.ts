@@ -8,6 +8,7 @@ import { migrationStatus } from '../../db/migrate.ts';
 import { VIEW } from '../../db/migration-files.ts';
 import { createRingStore } from '../../vault/ring.store.ts';
 import { rejectEmptyDatabase } from '../../vault/root-key.ts';
+import { examineBuckets } from './bucket-checks.ts';
 import { type AuditRow, createDatabaseStore } from './database.store.ts';
 import { examineAbsence, type Finding, fault, look, ok, warning } from './finding.ts';
 import { brokenInvariants, INVARIANT_COUNT } from './invariants.store.ts';
@@ -49,6 +50,10 @@ export async function examineInside(db: Db, config: Config, isNew = false): Prom
     () => look('revisions', () => examineRevision(store)),
     () => look('locks', () => examineLocks(db, store)),
     () => look('audit', async () => [examineAudit(await store.newestAudit(AUDIT_SAMPLE))]),
+    () =>
+      look('audit storage', async () =>
+        schema.isExact ? await examineBuckets(db.query, store.hasCredential, config) : [],
+      ),
     () => look('organizations', () => examineNames(store, config)),
     () => look('address ranges', () => examineRanges(store, config)),
     () => look('keys', () => examineSecrets(db, store, config)),
