@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   webhooks: '500 events a second for 50 webhooks, one dead and one slow; about two minutes',
   'sign-ins': 'token requests, while 20 people a second sign in with a provider; about three minutes',
   'role-file': 'files of a thousand roles',
+  'organization-file': 'the file of an organization with 2,000 entries, planned and applied; about a minute',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   kubernetes: 'access reviews next to allowed permissions, and a thousand a second beside GET /user; about two minutes',
   preview: 'previews of changes in an organization of 10,000 tuples; about half a minute',

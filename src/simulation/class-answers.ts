@@ -1,7 +1,7 @@
-import { allowed, check, type Graph } from '../../packages/rebac/src/rebac.ts';
+import { allowed, check, type Graph, statedTo } from '../../packages/rebac/src/rebac.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
-import { type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
+import { isPlacing, type ObjectClass, type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
 import { isOffice, type PeopleClass } from './people-classes.ts';
 
 /** Each is a reference to a list that many share. */
@@ -9,12 +9,20 @@ const MAX_ANSWERS = 500_000;
 const ANSWER_BYTES = 50;
 const TUPLES_IN_PART = 500;
 
+/** The assignments on the objects of a class, and the class of those without any. */
+interface Split {
+  readonly assignments: readonly string[];
+  readonly bare: ObjectClass;
+}
+
 /**
  * What classes of users hold, found in a graph of teams and roles.
  *
  * 1. A class, or an object of another type, enters the graph when a caller first asks about it.
  * 2. Answers are remembered. What is assigned to single users changes nothing for other classes. After any other change
  *    of the graph, everything must be forgotten.
+ * 3. An assignment gives something to those only to whom it is assigned. So objects that differ in nothing but assignments
+ *    to others are one question. That is known of answers for one request, which are asked after all changes.
  */
 export class ClassAnswers {
   readonly graph: Graph;
@@ -25,6 +33,10 @@ export class ClassAnswers {
   readonly #prepare: (() => void) | undefined;
   /** What objects are called in the graph, for users to whom they are not assigned. */
   #names = new Map<string, string>();
+  /** The assignments to users of a class; and by team or robot, such as `team:4#member`. */
+  #assigned = new Map<PeopleClass, ReadonlySet<string>>();
+  #assignments = new Map<string, readonly string[]>();
+  #splits = new Map<ObjectClass, Split>();
   #answers = new Map<PeopleClass, Map<string, readonly string[]>>();
   #count = 0;
 
@@ -52,7 +64,10 @@ export class ClassAnswers {
     if (answer) return answer;
     this.#prepare?.();
     const subject = this.enter(people, asAdministrators);
-    const found = allowed(this.graph, subject, this.#inGraph(people, object), { prefix: 'can_' });
+    const name = this.#inGraph(people, object);
+    const alike = key === object ? name : `${name} as member`;
+    const found = known.get(alike) ?? allowed(this.graph, subject, name, { prefix: 'can_' });
+    if (this.#prepare) known.set(alike, found);
     if (++this.#count > MAX_ANSWERS && !this.#prepare) this.forget();
     else this.#answers.set(people, known.set(key, found));
     return found;
@@ -87,6 +102,8 @@ export class ClassAnswers {
   forget(): void {
     this.#answers = new Map();
     this.#names = new Map();
+    this.#assigned = new Map();
+    this.#assignments = new Map();
     this.#count = 0;
   }
 
@@ -110,9 +127,55 @@ export class ClassAnswers {
     if (!isItself && people.objects.has(object)) {
       return this.enterObject(object, tuplesFor(object, this.#objects.facts.get(object) ?? ''));
     }
-    const name = isItself ? object : this.enterObject(found.sample, found.tuples);
-    this.#names.set(object, name);
+    const one = isItself ? undefined : this.#forThem(people, found);
+    const name = one ? this.enterObject(one.sample, one.tuples) : object;
+    // What others are called the same only if no assignment makes a difference.
+    if (isItself || this.#splitOf(found).assignments.length === 0) this.#names.set(object, name);
     return name;
+  }
+
+  /** The class without assignments to others. */
+  #forThem(people: PeopleClass, found: ObjectClass): ObjectClass {
+    const { assignments, bare } = this.#splitOf(found);
+    if (!this.#prepare || assignments.length === 0) return found;
+    const own = this.#assignedTo(people);
+    const theirs = assignments.filter((one) => own.has(one));
+    if (theirs.length === 0) return bare;
+    if (theirs.length === assignments.length) return found;
+    const kept = found.tuples.filter((tuple) => !isPlacing(tuple) || theirs.includes(tuple.user));
+    return this.#objects.classStating(found.type, kept);
+  }
+
+  #splitOf(found: ObjectClass): Split {
+    const known = this.#splits.get(found);
+    if (known) return known;
+    // Teams are few, and while ends are looked for, what is stated about one of a class changes.
+    const placing = STRUCTURE.has(found.type) ? [] : found.tuples.filter(isPlacing);
+    const rest = found.tuples.filter((tuple) => !isPlacing(tuple));
+    const bare = placing.length > 0 ? this.#objects.classStating(found.type, rest) : found;
+    const split = { assignments: placing.map(({ user }) => user), bare };
+    this.#splits.set(found, split);
+    return split;
+  }
+
+  /** The assignments to users of a class, to themselves and to their teams. */
+  #assignedTo(people: PeopleClass): ReadonlySet<string> {
+    const known = this.#assigned.get(people);
+    if (known) return known;
+    const { objects, subject, teamIds } = people;
+    const found = [subject, ...teamIds.map((id) => `team:${id}#member`)].flatMap((one) => this.#assignedToOne(one));
+    const own = new Set([...objects, ...found]);
+    this.#assigned.set(people, own);
+    return own;
+  }
+
+  #assignedToOne(subject: string): readonly string[] {
+    const known = this.#assignments.get(subject);
+    if (known) return known;
+    const stated = statedTo(this.graph, subject).filter(({ relation }) => relation === 'assignee');
+    const found = stated.map(({ object }) => object);
+    this.#assignments.set(subject, found);
+    return found;
   }
 
   enterObject(name: string, tuples: Parameters<Graph['replaceSource']>[1]): string {

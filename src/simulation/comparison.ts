@@ -239,8 +239,9 @@ function differenceOf(
   const listed = new Set(own);
   for (const pair of objects?.pairs ?? []) {
     if (objects?.isOrdinary(pair)) continue;
-    const others = pair.objects.filter((object) => !listed.has(object));
     const [now, then] = [pair.before ? had(pair.before.sample) : [], pair.after ? has(pair.after.sample) : []];
+    if (isSame(now, then)) continue;
+    const others = pair.objects.filter((object) => !listed.has(object));
     addObjects(others, now, then, pair);
   }
   for (const object of own) {
@@ -250,6 +251,7 @@ function differenceOf(
   return { gains, loses, lost };
 
   function addObjects(list: readonly string[], now: Relations, then: Relations, pair: ObjectPair | undefined): void {
+    if (isSame(now, then)) return;
     const usual = pair && objects?.ordinary.get(pair.type)?.sample;
     const [usually, usuallyThen] = usual === undefined ? [[], []] : [had(usual), has(usual)];
     const [gained, gone] = [without(then, now), without(now, then)];
@@ -266,6 +268,11 @@ function differenceOf(
 
 function samplesOf({ before, after }: ObjectPair): string[] {
   return [before, after].flatMap((one) => (one ? [one.sample] : []));
+}
+
+/** Relations have an order. */
+function isSame(some: Relations, others: Relations): boolean {
+  return some.length === others.length && some.every((one, place) => one === others[place]);
 }
 
 function without(some: Relations, others: Relations): Relations {

@@ -111,6 +111,11 @@ export class ObjectClasses {
     return found;
   }
 
+  /** The class of objects about which exactly this is stated. */
+  classStating(type: string, tuples: readonly Tuple[]): ObjectClass {
+    return this.classFor(type, factsIn(tuples));
+  }
+
   /** The objects of a type, by class. There may be many, so the caller can let other requests run. */
   async alike(type: string, yieldIfDue: () => Promise<void> | undefined): Promise<readonly (readonly string[])[]> {
     const known = this.#alike.get(type);
@@ -171,6 +176,6 @@ function factOf({ relation, user }: Tuple): string {
 }
 
 /** Whether a tuple states that a role is assigned on its object. It comes from the assignment, not from the object. */
-function isPlacing({ user }: Pick<Tuple, 'user'>): boolean {
+export function isPlacing({ user }: Pick<Tuple, 'user'>): boolean {
   return user.startsWith('assignment:');
 }
