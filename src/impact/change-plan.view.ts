@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { faultInNamespaces } from '../authz/places/namespaces.ts';
 import { invalidField } from '../base/errors.ts';
 import type { Term } from '../base/expiry.ts';
 import { PRINCIPAL_TYPES } from '../changes/object-kinds.ts';
@@ -172,8 +171,7 @@ export function readChange(given: Static<typeof Change>, place: number): Planned
       const { id, name } = given.role ?? missing('role');
       const role = { name, id: id === undefined ? undefined : readId('role.id', id) };
       if (role.id === undefined && name === undefined) missing('role.id');
-      const on = readOn();
-      return { action, role, to: readTo(), on, namespaces: readNamespaces(on?.type), term };
+      return { action, role, to: readTo(), on: readOn(), namespaces: given.namespaces, term };
     }
     case 'assignment.update':
       return { action, id: readId('id', given.id), term };
@@ -216,16 +214,6 @@ export function readChange(given: Static<typeof Change>, place: number): Planned
       throw invalidField(`changes[${place}].on`, 'on must have the name of the set, and no ID');
     }
     return on;
-  }
-
-  function readNamespaces(type = 'organization'): readonly string[] | undefined {
-    const { namespaces } = given;
-    if (namespaces === undefined) return undefined;
-    const isThere = type === 'cluster' || type === 'cluster_set';
-    const fault = isThere ? faultInNamespaces(namespaces) : 'are for assignments on a cluster or a cluster_set';
-    const name = `changes[${place}].namespaces`;
-    if (fault) throw invalidField(name, `${name} ${fault}`);
-    return [...new Set(namespaces)];
   }
 
   function referenceOf(field: 'to' | 'on', { type, id, name }: NonNullable<typeof given.to>): PlannedReference {

@@ -1,4 +1,5 @@
 import { idOf } from '../../authz/object-ref.ts';
+import { faultInNamespaces } from '../../authz/places/namespaces.ts';
 import { effectiveOn } from '../../authz/places/places.ts';
 import { AppError, invalidField, missingRelation } from '../../base/errors.ts';
 import { endsBefore, requireExpiryTerm } from '../../base/expiry.ts';
@@ -25,12 +26,12 @@ const NOT_FOUND: Readonly<Record<Extract<ResourceType, PlaceType>, Reason>> = {
 export async function createAssignment(changing: Changing, change: ChangeOf<'assignment.create'>): Promise<void> {
   const { simulation, noted, limits, now } = changing;
   requireOn(changing, 'assigner', 'assign_roles:org');
+  const namespaces = readNamespaces(change);
   const expiresAt = requireExpiryTerm(change.term, now) ?? null;
   const role = roleFor(changing, change.role);
   const to = await principalFor(changing, change.to);
   const on = await placeFor(changing, change.on);
   if (to === undefined || (to.startsWith('user:') && !simulation.isMember(to))) throw notAMember();
-  const { namespaces } = change;
   const { effective } = effectiveOn(placeIn(simulation, on, namespaces), entriesOf(role));
   if (effective.length === 0) {
     throw invalidWith('role', `the role ${role.name} has no permission that concerns this object`, 'no_effect');
@@ -126,6 +127,15 @@ function requireNew({ simulation }: Changing, made: Omit<AssignmentState, 'id'>,
   const isTeam = on === undefined && to.startsWith('team:') && role.teamIds.includes(idOf(to));
   if (!isThere && !isTeam) return;
   rejected(new AppError('conflict', 'the role is assigned there already', { reason: 'already_assigned' }));
+}
+
+/** As the call, which asks for the right to assign first. */
+function readNamespaces({ namespaces, on }: ChangeOf<'assignment.create'>): readonly string[] | undefined {
+  if (namespaces === undefined) return undefined;
+  const isThere = on?.type === 'cluster' || on?.type === 'cluster_set';
+  const fault = isThere ? faultInNamespaces(namespaces) : 'are for assignments on a cluster or a cluster_set';
+  if (fault) throw invalidField('namespaces', `namespaces ${fault}`);
+  return [...new Set(namespaces)];
 }
 
 /** In any order. All of a cluster is something else than some namespaces of it. */
