@@ -111,7 +111,7 @@ export async function readOrganizationDocument(value: unknown): Promise<Organiza
     teams: teams && entriesIn(teams, (item, place) => readTeam(reader, item, `teams[${place}]`)),
     robots: robots && entriesIn(robots, (item, place) => readRobot(reader, item, `robots[${place}]`)),
     requestRules: Array.isArray(rules)
-      ? rules.slice(0, MAX_ITEMS).map((rule, place) => readRequestRule(reader, rule, `request_rules[${place}]`))
+      ? rules.slice(0, MAX_ITEMS).map((rule, place) => readRequestRule(reader, rule, `request_rules[${place}]`, place))
       : undefined,
     webhooks: webhooks && entriesIn(webhooks, (item, place) => readWebhook(reader, item, `webhooks[${place}]`)),
     tokenPolicy: readTokenPolicy(reader, document.token_policy),

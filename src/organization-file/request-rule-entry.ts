@@ -6,7 +6,7 @@ const KEYS = ['name', 'match', 'longest', 'approvals', 'approvers', 'allow', 'br
 const MATCH = ['relations', 'objects', 'cluster_sets', 'roles', 'requesters'];
 
 /** A rule for access requests, as the file has it. What is wrong with its values is told by the rules for requests. */
-export function readRequestRule(reader: FieldReader, item: unknown, path: string): RuleInput {
+export function readRequestRule(reader: FieldReader, item: unknown, path: string, place: number): RuleInput {
   const rule = reader.entry(item, path, KEYS);
   const match = reader.entry(rule.match ?? {}, `${path}.match`, MATCH);
   const approvals = rule.approvals ?? undefined;
@@ -14,7 +14,8 @@ export function readRequestRule(reader: FieldReader, item: unknown, path: string
   const objects = match.objects ?? undefined;
   if (objects !== undefined && !Array.isArray(objects)) reader.fault(`${path}.match.objects`, 'must be a list');
   return {
-    name: reader.text(rule, `${path}.`, 'name'),
+    // Rules are in order and always whole, so the place of one that has no name is a name.
+    name: reader.text(rule, `${path}.`, 'name') ?? `rule ${place + 1}`,
     match: {
       relations: reader.texts(match, `${path}.match`, 'relations'),
       clusterSets: reader.texts(match, `${path}.match`, 'cluster_sets'),

@@ -284,7 +284,7 @@ teams: [{ name: Owners, members: [ann, dan] }]
         ['roles: [{ name: r, permissions: { no: [such] } }]', 422, 'roles'],
         ['roles: [{ name: r, teams: [nobody] }]', 422, 'roles'],
         ['assignments: [{ role: nope, to: { user: dan } }]', 422, 'assignments[0].role'],
-        ['request_rules: [{ match: {} }]', 422, 'request_rules[0].name'],
+        ['request_rules: [{ name: "" }]', 422, 'request_rules[0].name'],
         ['request_rules: [{ name: x, match: { roles: [nope] } }]', 422, 'request_rules[0].match.roles'],
         ['token_policy: { max_days: 0 }', 422, 'token_policy.max_days'],
         ['second_factor: {}', 422, 'second_factor.required'],
