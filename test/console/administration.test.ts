@@ -278,7 +278,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     await dialog.getByRole('button', { name: 'Create installer' }).click();
     await page.getByText('A customer can bind it once.').waitFor();
     await page.locator('[aria-disabled="true"]', { hasText: 'New link' }).press('Enter');
-    await page.getByText('Nobody has bound it yet.').waitFor();
+    await page.getByText('It is not bound yet.').waitFor();
     assert.deepEqual(faults, []);
   });
 

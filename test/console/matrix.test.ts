@@ -138,7 +138,7 @@ describe('The matrix of the console', { skip: lacks('chromium') }, () => {
     await dialog.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.getByRole('grid').waitFor();
     assert.deepEqual(await page.getByRole('rowheader').allInnerTexts(), ['cat', 'dan']);
-    await page.getByRole('button', { name: 'Show everybody' }).click();
+    await page.getByRole('button', { name: 'Show all members' }).click();
     await page.getByLabel('People').waitFor();
     assert.deepEqual(faults, []);
   });

@@ -140,7 +140,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     const path = `/authz/guardrails/${stored.id}?org=acme`;
     assert.equal((await atrium.as('ann')('PUT', path, { description: 'theirs' })).status, 200);
     await page.getByRole('button', { name: 'Save guardrail' }).click();
-    await page.getByText('Somebody else changed this in the meantime.').waitFor();
+    await page.getByText('Another user changed this in the meantime.').waitFor();
     assert.equal((await atrium.as('ann')('GET', path)).body.description, 'theirs');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('table', { name: 'Guardrails' }).getByText('theirs').waitFor();

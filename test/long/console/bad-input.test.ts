@@ -106,7 +106,7 @@ describe('The console and what people, clocks and servers do to it', { skip: lac
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await page.getByText('typed by root').waitFor();
     await dialog.getByRole('button', { name: 'Save team' }).click();
-    await dialog.getByText('Somebody else changed this in the meantime.').waitFor();
+    await dialog.getByText('Another user changed this in the meantime.').waitFor();
     assert.equal(await dialog.getByLabel('Description').inputValue(), 'typed by ann');
     const read = async () => (await world.atrium.as('ann')('GET', `/teams/${world.ids.teams}`)).body.description;
     assert.equal(await read(), 'typed by root');

@@ -79,7 +79,7 @@ describe('The impact that the console shows before a change', { skip: lacks('chr
     const { page, go, faults } = await browser.visit(atrium, 'root');
     await go('/orgs/acme/members/ann');
     await page.getByRole('button', { name: 'Remove from organization' }).click();
-    await impactOn(page).getByText('Nobody could do this any more').waitFor();
+    await impactOn(page).getByText('No user could do this any more').waitFor();
     await impactOn(page).getByText('delete: organization acme').last().waitFor();
     await impactOn(page).getByText('The server would reject this').waitFor();
     assert.deepEqual(faults, []);
