@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useAction } from '../data/action.ts';
 import type { WhyNotQuestion } from '../data/org.ts';
 import { serverNow } from '../data/server-time.ts';
+import { notifyUndoable } from '../data/undo.ts';
 import { Chip } from './bits.tsx';
 import { Button } from './button.tsx';
 import { capital } from './capital.ts';
@@ -9,7 +10,6 @@ import { Confirm } from './confirm.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { FormDialog } from './form.tsx';
 import { Impact, type PlannedChange } from './impact.tsx';
-import { notify } from './toast.tsx';
 import { relativeTime } from './when.tsx';
 
 const MINUTE_MS = 60_000;
@@ -112,13 +112,16 @@ export function Renewal({ at, what, whyNot, change, org, planned }: RenewalProps
       <Button label={`Make ${what} permanent`} whyNot={whyNot} onClick={() => (dialog.value = 'keep')}>
         Make permanent
       </Button>
-      {dialog.value === 'renew' && <Renew what={what} change={change} org={org} planned={planned} onClose={close} />}
+      {dialog.value === 'renew' && (
+        <Renew what={what} at={at} change={change} org={org} planned={planned} onClose={close} />
+      )}
       {dialog.value === 'keep' && (
         <Confirm
           title={`Make ${what} permanent?`}
           verb="Make permanent"
           done={`${capital(what)} no longer expires.`}
           change={() => change(null)}
+          undo={() => change(at)}
           onClose={close}
         >
           <p>It then has no end.</p>
@@ -129,13 +132,13 @@ export function Renewal({ at, what, whyNot, change, org, planned }: RenewalProps
   );
 }
 
-type RenewProps = Omit<RenewalProps, 'at' | 'whyNot'> & { readonly onClose: () => void };
+type RenewProps = Omit<RenewalProps, 'at' | 'whyNot'> & { readonly at: string; readonly onClose: () => void };
 
-function Renew({ what, change, org, planned, onClose }: RenewProps) {
+function Renew({ what, at, change, org, planned, onClose }: RenewProps) {
   const choice = useExpiry('720');
   const renew = useAction(async () => {
     await change(chosenExpiry(choice));
-    notify({ kind: 'ok', text: `${capital(what)} was renewed.` });
+    notifyUndoable(`${capital(what)} was renewed.`, () => change(at));
   });
   return (
     <FormDialog title={`Renew ${what}`} verb="Renew" action={renew} fields={['expires_at']} onClose={onClose}>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { api } from '../../data/api.ts';
+import { useRef } from 'preact/hooks';
+import { makeChanges } from '../../data/make-change.ts';
 import { orgPath } from '../../data/org.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -21,6 +22,7 @@ export function remedyId(place: number): string {
 export function Remedies({ org, user, explanation }: RemediesProps) {
   const { remedies = [], remedies_note: note = '' } = explanation;
   const chosen = useSignal<Remedy | undefined>(undefined);
+  const takeBack = useRef<() => Promise<void>>(undefined);
   if (remedies.length === 0 && note === '') return null;
   return (
     <Card title="How to allow it">
@@ -50,8 +52,10 @@ export function Remedies({ org, user, explanation }: RemediesProps) {
           verb="Apply"
           kind="main"
           done="Done. This is the answer now."
-          undo={inverseOf(chosen.value)}
-          change={() => apply(org, chosen.value)}
+          undo={async () => await takeBack.current?.()}
+          change={async () => {
+            takeBack.current = await makeChanges(org, chosen.value?.change.changes ?? []);
+          }}
           onClose={() => (chosen.value = undefined)}
         >
           <p>{chosen.value.sentence}.</p>
@@ -85,38 +89,4 @@ function Effect({ user, remedy }: { user: string; remedy: Remedy }) {
 function whoPath(org: string, { required }: Remedy): string {
   const { objectType: type, objectID, relation } = required;
   return orgPath(org, `/access/who?${new URLSearchParams({ relation, type, id: String(objectID) })}`);
-}
-
-/** What takes it back. A role that was created or changed is better looked at on its own page. */
-function inverseOf({ change: { changes } }: Remedy): (() => Promise<void>) | undefined {
-  if (!changes.every(({ action }) => action === 'team.add_member' || action === 'role.assign')) return undefined;
-  return async () => {
-    for (const { action, id = 0n, team = 0n, username = '' } of [...changes].reverse()) {
-      if (action === 'team.add_member') {
-        await api.call('DELETE /teams/{id}/members/{username}', { path: { id, username } });
-      } else {
-        await api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team, role: id } });
-      }
-    }
-  };
-}
-
-/** One change after the other. If one is rejected, those before it stay, and the page shows how things are. */
-async function apply(org: string, remedy: Remedy | undefined): Promise<void> {
-  for (const { action, id = 0n, team = 0n, username = '', role, to, on } of remedy?.change.changes ?? []) {
-    if (action === 'team.add_member') {
-      await api.call('PUT /teams/{id}/members/{username}', { path: { id, username } });
-    } else if (action === 'role.assign') {
-      await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team, role: id } });
-    } else if (action === 'assignment.create') {
-      const body = { role: { id: role?.id }, to: { type: to?.type ?? '', id: to?.id }, on };
-      await api.call('POST /authz/assignments', { query: { org }, body });
-    } else if (action === 'role.update') {
-      const body = { permissions: role?.permissions ?? [] };
-      await api.call('PUT /authz/roles/{id}', { path: { id }, query: { org }, body });
-    } else {
-      const body = { name: role?.name ?? '', permissions: role?.permissions ?? [], teamIDs: role?.teamIDs ?? [] };
-      await api.call('POST /authz/roles', { query: { org }, body });
-    }
-  }
 }

@@ -58,6 +58,15 @@ export function UserFlags({ user, etag }: { user: User; etag: string | undefined
               ifMatch: etag,
             })
           }
+          undo={
+            user.login === me.value?.login && flag.takesAdmin
+              ? undefined
+              : () =>
+                  api.call('PATCH /admin/users/{username}', {
+                    path: { username: user.login },
+                    body: { [flag.key]: !flag.next },
+                  })
+          }
           onClose={() => (asked.value = undefined)}
         >
           <p>{flag.consequence}</p>

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { makeChange } from '../../data/make-change.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { chosenExpiry, ExpiryField, previewedExpiry, useExpiry } from '../../parts/expiry.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
-import { notify } from '../../parts/toast.tsx';
-import { type Assignment, assignmentWords, plannedEnd, plannedUpdate } from './assignment.ts';
+import { type Assignment, assignmentWords, type NewAssignment, plannedEnd, plannedUpdate } from './assignment.ts';
 
 const MAX_REASON = 1000;
 
@@ -30,7 +31,9 @@ export function ChangeAssignment({ org, assignment, onClose }: ChangeProps) {
       query: { org },
       body: { reason: reason.value.trim(), ...(isOtherEnd && { expires_at: chosenExpiry(expiry) }) },
     });
-    notify({ kind: 'ok', text: 'The assignment was changed.' });
+    notifyUndoable('The assignment was changed.', () =>
+      makeChange(org, { action: 'assignment.update', id, ...(isOtherEnd && { expires_at: end }) }, assignment),
+    );
   });
   return (
     <FormDialog
@@ -60,12 +63,27 @@ export function EndAssignment({ org, assignment, onClose }: ChangeProps) {
       verb="End assignment"
       done={`The assignment to ${to.name} was ended.`}
       change={() => api.call('DELETE /authz/assignments/{id}', { path: { id }, query: { org } })}
+      undo={() => api.call('POST /authz/assignments', { query: { org }, body: newAgain(assignment) })}
       onClose={onClose}
     >
       <p>{`${to.name} loses what the role grants there, unless it comes from elsewhere too.`}</p>
       <Impact org={org} changes={[plannedEnd(assignment)]} />
     </Confirm>
   );
+}
+
+/** The same assignment as a new one, with another ID. */
+function newAgain({ role, to, on, namespaces, reason, expires_at }: Assignment): NewAssignment {
+  return {
+    role: { id: role.id },
+    to: { type: to.type, id: to.id },
+    ...(on.type !== 'organization' && {
+      on: on.type === 'cluster_set' ? { type: on.type, name: on.name } : { type: on.type, id: on.id },
+    }),
+    ...(namespaces && { namespaces }),
+    reason,
+    expires_at,
+  };
 }
 
 function choiceOf({ hours, exact }: ReturnType<typeof useExpiry>): string {

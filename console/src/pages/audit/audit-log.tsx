@@ -16,6 +16,7 @@ import { TYPES } from '../access/object-picker.tsx';
 import { ActorField, type AuditFields, ObjectField, TimeField } from './audit-filters.tsx';
 import { AuditHistogram, type Histogram } from './histogram.tsx';
 import { changesIn } from './state-changes.ts';
+import { UndoEntry } from './undo-entry.tsx';
 import './audit.css';
 
 interface ActionCount {
@@ -201,6 +202,7 @@ function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => vo
         <div class="line">
           <a href={whyPath(org, entry, -1)}>Ask why just before this</a>
           <a href={whyPath(org, entry, 0)}>and just after</a>
+          <UndoEntry key={String(entry.id)} org={org} entry={entry} />
         </div>
       )}
       <ul class="audit-changes">

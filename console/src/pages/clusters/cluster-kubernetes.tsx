@@ -4,6 +4,7 @@ import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -13,7 +14,6 @@ import { SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { hasNotHappened, When } from '../../parts/when.tsx';
 import type { Cluster } from './cluster-fields.tsx';
 import './clusters.css';
@@ -146,7 +146,10 @@ function ChooseWay({ cluster, holders, onClose }: { cluster: Cluster; holders: s
   const save = useAction(async () => {
     const auth = WAYS.find(({ value }) => value === way.value)?.value ?? 'none';
     await api.call('PATCH /clusters/{id}', { path: { id: cluster.id }, body: { kubernetes: { auth } } });
-    notify({ kind: 'ok', text: `${cluster.name}: ${WORDS[auth]}` });
+    const former = wayOf(cluster);
+    notifyUndoable(`${cluster.name}: ${WORDS[auth]}`, () =>
+      api.call('PATCH /clusters/{id}', { path: { id: cluster.id }, body: { kubernetes: { auth: former } } }),
+    );
   });
   return (
     <FormDialog title={`Who decides in ${cluster.name}?`} verb="Save" action={save} fields={[]} onClose={onClose}>

@@ -6,6 +6,7 @@ import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { pageData } from '../../data/page-data.ts';
 import { useResource } from '../../data/resource.ts';
 import { isSiteAdmin } from '../../data/session.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { useVersion } from '../../data/version.ts';
 import { Phase, Tabs } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
@@ -13,7 +14,6 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Empty, Page, ShowPage } from '../../parts/page.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { plannedMove } from '../assignments/assignment.ts';
 import { ClusterAccess } from './cluster-access.tsx';
 import { ClusterAgent } from './cluster-agent.tsx';
@@ -146,8 +146,13 @@ function EditCluster(props: { cluster: Cluster; etag: string | undefined; onClos
   const save = useAction(async () => {
     const body = bodyOf(values, cluster);
     const path = { id: cluster.id };
-    await version.save((ifMatch) => api.call('PATCH /clusters/{id}', { path, body, ifMatch }));
-    notify({ kind: 'ok', text: 'The cluster was saved.' });
+    const saved = await version.save((ifMatch) => api.request('PATCH /clusters/{id}', { path, body, ifMatch }));
+    const former = Object.fromEntries(
+      Object.keys(body).map((name) => [name, cluster[name as keyof typeof body] ?? '']),
+    );
+    notifyUndoable('The cluster was saved.', () =>
+      api.call('PATCH /clusters/{id}', { path, body: former, ifMatch: saved.etag }),
+    );
   });
   return (
     <FormDialog

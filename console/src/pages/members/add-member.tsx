@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useAction } from '../../data/action.ts';
 import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
+import { leaving, makeChange } from '../../data/make-change.ts';
 import { notifyUndoable } from '../../data/undo.ts';
 import { chosenExpiry, ExpiryField, previewedExpiry, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField } from '../../parts/field.tsx';
@@ -35,13 +36,12 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
   const add = useAction(async () => {
     const username = login.value;
     const body = { team: team.value, expires_at: chosenExpiry(expiry) ?? undefined };
-    await api.call('PUT /orgs/{org}/members/{username}', { path: { org, username }, body });
     const id = teams.find(({ name }) => name === team.value)?.id;
+    const inverse = id === undefined ? undefined : await leaving(id, username);
+    await api.call('PUT /orgs/{org}/members/{username}', { path: { org, username }, body });
     const text = `${username} was added to ${team.value}.`;
-    if (id === undefined) notify({ kind: 'ok', text });
-    else {
-      notifyUndoable(text, () => api.call('DELETE /teams/{id}/members/{username}', { path: { id, username } }));
-    }
+    if (inverse) notifyUndoable(text, () => makeChange(org, inverse));
+    else notify({ kind: 'ok', text });
   });
   return (
     <FormDialog

@@ -3,6 +3,7 @@ import { ApiError } from '../../../../client/errors.ts';
 import { type Action, useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { me } from '../../data/session.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -54,10 +55,12 @@ function Decide({ request, onChanged }: ActionsProps) {
     isChanged.value = false;
     try {
       const { state } = await api.call('POST /authz/requests/{id}/approve', { ...at, body: { digest, ...said() } });
-      notify({
-        kind: 'ok',
-        text: state === 'open' ? 'Approved. It needs more approvals.' : 'The request was approved.',
-      });
+      if (state === 'approved') {
+        notifyUndoable('The request was approved.', () => api.call('POST /authz/requests/{id}/end', at));
+      } else {
+        const text = state === 'open' ? 'Approved. It needs more approvals.' : 'The request was approved.';
+        notify({ kind: 'ok', text });
+      }
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'changed_since') throw error;
       isChanged.value = true;

@@ -6,6 +6,7 @@ import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useOrg } from '../../data/org.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -52,13 +53,27 @@ export function RoleCodePage() {
     plan.value = { text: text.value, isPruning: isPruning.value, plan: await send(true) };
   });
   const apply = useAction(async () => {
+    const former = loaded.value?.text ?? '';
     const { changes } = await send(false);
-    notify({
-      kind: 'ok',
-      text: changes.length === 1 ? '1 role was changed.' : `${changes.length} roles were changed.`,
-    });
     await load();
+    const text = changes.length === 1 ? '1 role was changed.' : `${changes.length} roles were changed.`;
+    // A role that is created again has lost its assignments to single users.
+    if (changes.some(({ kind }) => kind === 'delete')) notify({ kind: 'ok', text });
+    else
+      notifyUndoable(
+        text,
+        takingBack(
+          former,
+          changes.some(({ kind }) => kind === 'create'),
+          loaded.value?.etag,
+        ),
+      );
   });
+  const takingBack = (document: string, prune: boolean, ifMatch: string | undefined) => async () => {
+    const body = new RawBody(document, 'application/yaml');
+    await api.call('PUT /authz/roles/import', { query: { org, prune: String(prune) }, body, ifMatch });
+    await load();
+  };
   const isReviewed = plan.value?.text === text.value && plan.value?.isPruning === isPruning.value;
   const problem = problemOf(review.error ?? apply.error);
   return (

@@ -7,6 +7,7 @@ import { api } from '../../data/api.ts';
 import { useDraft } from '../../data/draft.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { type Resource, useResource } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -15,7 +16,6 @@ import { CheckField, TextField } from '../../parts/field.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { ObjectLink } from '../../parts/marked-name.tsx';
 import { Page, Show, ShowPage } from '../../parts/page.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { Assignments, PlaceLink, useAssignments } from '../assignments/assignments.tsx';
 import { Conflict } from './conflict.tsx';
 import { PermissionList } from './permission-list.tsx';
@@ -88,7 +88,10 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
     if (!role) {
       const created = await api.call('POST /authz/roles', { query: { org }, body: newBodyOf(now) });
       isDone.current = true;
-      notify({ kind: 'ok', text: `The role ${created.name} was created.` });
+      notifyUndoable(`The role ${created.name} was created.`, async () => {
+        await api.call('DELETE /authz/roles/{id}', { path: { id: created.id }, query: { org } });
+        route(orgPath(org, '/roles'));
+      });
       route(orgPath(org, `/roles/${created.id}`));
       return;
     }
@@ -99,8 +102,12 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
       body: bodyOf(now),
       ifMatch: base.value.etag,
     });
+    const former = base.value.draft;
     base.value = { draft: draftOf(reply.data), etag: reply.etag };
-    notify({ kind: 'ok', text: `The role ${reply.data.name} was saved.` });
+    // The version of this save: what others save within these seconds is not lost.
+    notifyUndoable(`The role ${reply.data.name} was saved.`, () =>
+      api.call('PUT /authz/roles/{id}', { path, query: { org }, body: bodyOf(former), ifMatch: reply.etag }),
+    );
   });
   const isConflict = save.error instanceof ApiError && save.error.status === 412;
 

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Answer } from '../../../../client/client.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { makeChanges } from '../../data/make-change.ts';
 import { orgPath, usePageObject } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
 import { notifyUndoable } from '../../data/undo.ts';
@@ -35,11 +36,9 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
   const put = (username: string, expires_at: string | null | undefined) =>
     api.call('PUT /teams/{id}/members/{username}', { ...path(username), body: { expires_at } });
   const add = useAction(async () => {
-    await put(login.value, chosenExpiry(expiry) ?? undefined);
-    const added = login.value;
-    notifyUndoable(`${added} was added to ${team.name}.`, () =>
-      api.call('DELETE /teams/{id}/members/{username}', path(added)),
-    );
+    const [id, username, expires_at] = [team.id, login.value, chosenExpiry(expiry) ?? undefined];
+    const takeBack = await makeChanges(org, [{ action: 'team.add_member', id, username, expires_at }]);
+    notifyUndoable(`${username} was added to ${team.name}.`, takeBack);
     login.value = '';
     expiry.hours.value = '';
   });

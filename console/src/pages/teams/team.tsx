@@ -5,6 +5,7 @@ import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { useVersion } from '../../data/version.ts';
 import { Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -13,7 +14,6 @@ import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
-import { notify } from '../../parts/toast.tsx';
 import type { Given } from '../assignments/assignment.ts';
 import { Assignments, useAssignments } from '../assignments/assignments.tsx';
 import { PERMISSIONS, permissionWord } from './permission-words.ts';
@@ -126,8 +126,12 @@ function EditTeam({ org, team, etag, onClose }: EditTeamProps) {
       }),
     };
     const path = { id: team.id };
-    await version.save((ifMatch) => api.call('PATCH /teams/{id}', { path, body, ifMatch }));
-    notify({ kind: 'ok', text: `The team ${name.value} was saved.` });
+    const saved = await version.save((ifMatch) => api.request('PATCH /teams/{id}', { path, body, ifMatch }));
+    const former = { ...(body.name !== undefined && { name: team.name }), description: team.description };
+    const undone = { ...former, ...(body.permission !== undefined && { permission: team.permission }) };
+    notifyUndoable(`The team ${name.value} was saved.`, () =>
+      api.call('PATCH /teams/{id}', { path, body: undone, ifMatch: saved.etag }),
+    );
   });
   return (
     <FormDialog title={`Edit ${team.name}`} verb="Save team" action={save} fields={['name']} onClose={onClose}>
