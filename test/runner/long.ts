@@ -234,7 +234,7 @@ const NAMED: readonly Lane[] = [
   },
   {
     name: 'console',
-    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input, calls',
+    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input, calls, strangers, nothing and very much',
     files: [
       'test/long/console/accessibility.test.ts',
       'test/long/console/budget.test.ts',
@@ -242,6 +242,8 @@ const NAMED: readonly Lane[] = [
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',
+      'test/long/console/people.test.ts',
+      'test/long/console/sizes.test.ts',
       'test/long/console/bad-input.test.ts',
       'test/console/administration.test.ts',
       'test/console/assignments.test.ts',

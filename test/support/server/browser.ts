@@ -18,6 +18,8 @@ export interface Visit {
   /** What a console must never do: errors, violations of the policy, requests to another origin. */
   readonly faults: readonly string[];
   go(path: string): Promise<void>;
+  /** Goes there as a link of the page does: the files of the console are not loaded again. */
+  follow(path: string): Promise<void>;
   /** Resolves when the page has a heading, and nothing is loading any more. */
   settled(): Promise<void>;
 }
@@ -90,7 +92,20 @@ export async function openBrowser(): Promise<TestBrowser> {
         await page.goto(server.url + path);
         await page.locator('h1').first().waitFor();
       };
-      return { page, context, faults, go, settled };
+      const follow = async (path: string) => {
+        await page.evaluate(`{
+          const link = document.createElement('a');
+          link.href = ${JSON.stringify(path)};
+          document.querySelector('main').append(link);
+          link.click();
+          link.remove();
+        }`);
+        // Some pages write their question into the rest of the address.
+        const { pathname } = new URL(path, server.url);
+        await until(() => new URL(page.url()).pathname === pathname);
+        await page.locator('h1').first().waitFor();
+      };
+      return { page, context, faults, go, follow, settled };
     },
     close: async () => {
       for (const context of opened) await context.close();

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
+import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
+import { openTestServer, type TestServer } from '../../support/server/server.ts';
+import { lacks } from '../../support/services/requirements.ts';
+import { BIG, makeBigOrganization } from '../../support/world/big-organization.ts';
+import { CONSOLE_ROUTES, type Ids, NOUNS, pathsOf } from '../../support/world/console-pages.ts';
+import { makeOrganization } from '../../support/world/people.ts';
+
+const MAX_CALLS = 5;
+/** A page that draws more is slow on the machine of its reader. */
+const MAX_ELEMENTS = 6000;
+/** More than that, with a strip of changes and objects to choose from beside the question. */
+const CALLS_OF_QUESTIONS: Readonly<Record<string, number>> = {
+  '/orgs/:org/access/why': 6,
+  '/orgs/:org/access/who': 6,
+  // The first question is rejected as too large, and the next one is about a part.
+  '/orgs/:org/access/matrix': 8,
+  // There are more assignments than are listed, so those on the cluster and on its set are asked for, too.
+  '/orgs/:org/clusters/:id': 7,
+};
+const ROUTES = CONSOLE_ROUTES.filter((route) => route.startsWith('/orgs/:org'));
+const LISTS = ROUTES.filter((route) =>
+  /^\/orgs\/:org\/(clusters|contracts|robots|guardrails|webhooks|invitations)$/.test(route),
+);
+/** Objects of the big organization. It has none of the other kinds. */
+const BIG_NOUNS = ['clusters', 'teams', 'roles'] as const;
+const FIRST = sql(
+  'test.bigFirst',
+  `select (select min(id) from cluster where owner_id = $1)::text as clusters,
+          (select id from team where organization_id = $1 and name = 'team1')::text as teams,
+          (select min(id) from role where organization_id = $1 and name = 'role1')::text as roles`,
+);
+const NO_IDS = Object.fromEntries(NOUNS.map((noun) => [noun, 'none'])) as Ids;
+
+describe('The pages of the console in empty and in big organizations', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  let visit: Visit;
+  let empty = '';
+  let big = '';
+  let ids: Ids;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    empty = (await makeOrganization(atrium, 'ann')).name;
+    const made = await makeBigOrganization(atrium, 'ann');
+    big = made.name;
+    const [first] = await atrium.instance.db.query<Record<(typeof BIG_NOUNS)[number], string>>(FIRST, [made.id]);
+    ids = { ...NO_IDS, ...first };
+    visit = await browser.visit(atrium, 'ann');
+    await visit.go('/model');
+  });
+  after(async () => {
+    await browser?.close();
+    await atrium?.close();
+  });
+
+  for (const route of ROUTES.filter((one) => !/:(id|login)$/.test(one))) {
+    it(`${route} says what to do where there is nothing`, async () => {
+      for (const path of pathsOf(route, NO_IDS)) {
+        // Views of a path are about objects of the demo world.
+        if (path.includes('=')) continue;
+        await visit.follow(path.replace('/acme', `/${empty}`));
+        await visit.settled();
+        const { page } = visit;
+        assert.equal(await page.locator('main :is(.fault, .forbidden)').count(), 0, path);
+        const offers = await page.locator('main :is(a[href], button, input, select)').count();
+        assert.ok(offers > 0, `${path} offers nothing`);
+        if (!LISTS.includes(route)) continue;
+        assert.ok(await page.locator('main .empty').count(), `${path} does not say that it is empty`);
+        assert.ok(await page.locator('main :is(.empty, .page-head) .button').count(), `${path} has no next step`);
+      }
+      assert.deepEqual(visit.faults, []);
+    });
+  }
+
+  const isFilled = (route: string) => {
+    const noun = /\/([a-z_]+)\/:id$/.exec(route)?.[1];
+    return noun === undefined || BIG_NOUNS.some((one) => one === noun);
+  };
+  for (const route of ROUTES.filter(isFilled)) {
+    const most = CALLS_OF_QUESTIONS[route] ?? MAX_CALLS;
+    it(`With ${BIG.clusters} clusters and ${BIG.members} members, ${route} makes at most ${most} calls`, async () => {
+      for (const demo of pathsOf(route, ids)) {
+        const path = demo
+          .replace('/acme', `/${big}`)
+          .replaceAll(/\b(dan|bob)\b/g, 'crowd1')
+          .replaceAll('cat', 'crowd2');
+        const calls = await callsOf(path);
+        assert.equal(await visit.page.locator('main .fault').count(), 0, path);
+        const elements = await visit.page.evaluate<number>(`document.querySelectorAll('*').length`);
+        assert.ok(elements <= MAX_ELEMENTS, `${path} has ${elements} elements`);
+        assert.ok(calls.length <= most, `${path} makes ${calls.length} calls: ${calls.join(', ')}`);
+      }
+      assert.deepEqual(visit.faults, []);
+    });
+  }
+
+  async function callsOf(path: string): Promise<readonly string[]> {
+    const calls: string[] = [];
+    const note = (request: { method(): string; url(): string }) => {
+      const [, call] = request.url().split('/api/v1');
+      // The stream of events begins when the page is there.
+      if (call !== undefined && call !== '/events') calls.push(`${request.method()} ${call}`);
+    };
+    visit.page.on('request', note);
+    await visit.go(path);
+    await visit.settled();
+    visit.page.off('request', note);
+    return calls;
+  }
+});
