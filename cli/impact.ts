@@ -1,11 +1,9 @@
-import type { Answer, Input } from '../client/client.ts';
+import type { Answer } from '../client/client.ts';
 import { wordOf } from '../client/object-kinds.ts';
 import { nameOfAction, nameOfRelation } from '../client/permissions.ts';
 import { untilWords } from './expiry.ts';
-import { EXIT } from './failure.ts';
 import { shortTime } from './moments.ts';
-import type { Shown, Style } from './output.ts';
-import type { Session } from './session.ts';
+import type { Style } from './output.ts';
 import { plain } from './text.ts';
 
 export type Impact = Answer<'POST /authz/preview'>;
@@ -13,39 +11,6 @@ export type Impact = Answer<'POST /authz/preview'>;
 export type Effects = Pick<Impact, 'users' | 'total'>;
 type Effect = Impact['unattended'][number];
 type Kept = Impact['users'][number]['keeps'][number];
-type Plan = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>;
-export type PlannedChange = Plan['changes'][number];
-
-/** The option of every command that changes who may do what. */
-export const PREVIEW = {
-  preview: {
-    about: 'change nothing; show who would gain and lose what; exits 1 if the change would be rejected',
-  },
-} as const;
-
-/** What changes would do, as the server works it out. */
-export async function previewOf(session: Session, changes: readonly PlannedChange[]): Promise<Impact> {
-  const query = { org: session.org() };
-  return await session.client().call('POST /authz/preview', { query, body: { changes } });
-}
-
-export async function impactOf(session: Session, changes: readonly PlannedChange[]): Promise<Shown> {
-  const impact = await previewOf(session, changes);
-  return {
-    data: impact,
-    names: impact.users.map(({ user }) => user.name),
-    lay: (style) => linesOf(impact, style),
-    exit: impact.refusals.length > 0 ? EXIT.rejected : 0,
-  };
-}
-
-/** What will have changed by itself. */
-export async function forecastOf(session: Session, at: string): Promise<Shown> {
-  const query = { org: session.org() };
-  const impact = await session.client().call('POST /authz/preview', { query, body: { changes: [], at } });
-  const names = impact.users.map(({ user }) => user.name);
-  return { data: impact, names, lay: (style) => linesOf(impact, style, at) };
-}
 
 export function linesOf(impact: Impact, style: Style, at?: string): string[] {
   // Those that are enforced are among the refusals, but what ends by itself is not refused.

@@ -3,10 +3,10 @@ import { changesIn, listGiven } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
-import { impactOf, PREVIEW } from '../impact.ts';
 import { marked } from '../marks.ts';
 import { all, findResource, idOf, namesById } from '../names.ts';
 import { type Columns, list, one, type Shown, said } from '../output.ts';
+import { impactOf, PREVIEW } from '../preview.ts';
 import type { Session } from '../session.ts';
 import { confirm } from '../terminal.ts';
 
