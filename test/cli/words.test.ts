@@ -30,10 +30,12 @@ describe('The words of a command line', () => {
     ['version', '-v'],
     ['version', '--version'],
   ];
+  // Lists say how old things are, and a second may pass between the two.
+  const ageless = (text: string) => text.replace(/\b\d+ ?s\b/g, 'some seconds');
   for (const [usual, other] of SAME) {
     it(`atrium ${other} does what atrium ${usual} does`, async () => {
       const [one, two] = [await ann(usual), await ann(other)];
-      assert.deepEqual([two.code, two.stdout, two.stderr], [0, one.stdout, '']);
+      assert.deepEqual([two.code, ageless(two.stdout), two.stderr], [0, ageless(one.stdout), '']);
     });
   }
 
