@@ -83,7 +83,11 @@ export function ClusterField({ org, byPhase }: FieldProps) {
         </svg>
       </div>
       <figcaption class="small quiet">
-        {told === undefined ? 'Each dot is a cluster. Arrow keys choose one, and Enter opens it.' : <bdi>{told}</bdi>}
+        {told === undefined ? (
+          'Each square is a cluster. Arrow keys choose one, and Enter opens it.'
+        ) : (
+          <bdi>{told}</bdi>
+        )}
       </figcaption>
       <details>
         <summary class="small">As a table</summary>

@@ -18,8 +18,10 @@ const HOUR_MS = 3_600_000;
 /** An hour, or as few hours as make a picture that can be read. */
 const SPANS_H = [1, 6, 24];
 const MAX_SPANS = 48;
+/** Fewer hours would be blocks, not bars. */
+const MIN_HOURS = 24;
 
-/** By the hour of UTC in which they were created, from the oldest of them until now; also the hours without any. */
+/** By the hour of UTC in which they were created, from the oldest of them until now, at least a day; also the hours without any. */
 export function deliverySpans(
   deliveries: readonly Pick<Delivery, 'state' | 'created_at'>[],
   now: number,
@@ -29,8 +31,9 @@ export function deliverySpans(
   const [oldest, newest] = [Math.min(...moments), Math.max(now, ...moments)];
   const fits = (hours: number) => (newest - oldest) / (hours * HOUR_MS) <= MAX_SPANS;
   const span = (SPANS_H.find(fits) ?? SPANS_H.at(-1) ?? 1) * HOUR_MS;
-  const first = Math.floor(oldest / span);
-  return Array.from({ length: Math.floor(newest / span) - first + 1 }, (_, place) => {
+  const last = Math.floor(newest / span);
+  const first = Math.min(Math.floor(oldest / span), last + 1 - MIN_HOURS / (span / HOUR_MS));
+  return Array.from({ length: last - first + 1 }, (_, place) => {
     const from = (first + place) * span;
     const inside = deliveries.filter((_one, index) => Math.floor((moments[index] ?? 0) / span) === first + place);
     const count = (state: WebhookState) => inside.filter((one) => one.state === state).length;
