@@ -2,7 +2,7 @@
  * The keys of a picture whose parts are chosen one after the other, from 0 to `last`: arrows, Home and End. `row` is how
  * far up and down go.
  */
-export function sliderKeys(at: number, last: number, choose: (place: number) => void, row = 1) {
+export function sliderKeys(at: number, last: number, choose: (place: number, event: KeyboardEvent) => void, row = 1) {
   return (event: KeyboardEvent): void => {
     const places: Readonly<Record<string, number>> = {
       ArrowLeft: at - 1,
@@ -15,7 +15,7 @@ export function sliderKeys(at: number, last: number, choose: (place: number) => 
     const next = places[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    choose(Math.max(0, Math.min(last, next)));
+    choose(Math.max(0, Math.min(last, next)), event);
   };
 }
 

@@ -3,6 +3,8 @@ import type { Answer } from '../../../../client/client.ts';
 import { useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { serverNow } from '../../data/server-time.ts';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
+import { sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import './time-strip.css';
 
@@ -67,21 +69,6 @@ function Strip({ steps, total, shown, at }: StripProps) {
     at.value = steps[Math.max(0, place)]?.before ?? '';
   };
 
-  function onKeyDown(event: KeyboardEvent): void {
-    const last = steps.length;
-    const next = {
-      ArrowLeft: current - 1,
-      ArrowDown: current - 1,
-      ArrowRight: current + 1,
-      ArrowUp: current + 1,
-      Home: 0,
-      End: last,
-    }[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    choose(Math.min(last, Math.max(0, next)));
-  }
-
   function nearest(event: MouseEvent): number {
     const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
     const x = ((event.clientX - left) / width) * WIDTH;
@@ -91,17 +78,14 @@ function Strip({ steps, total, shown, at }: StripProps) {
 
   const told = pointed.value ?? current;
   return (
-    <figure class="time-strip">
-      <div
+    <figure class="picture time-strip">
+      <PictureSlider
         class="time-line"
-        role="slider"
-        tabIndex={0}
-        aria-label="Moment"
-        aria-valuemin={0}
-        aria-valuemax={steps.length}
-        aria-valuenow={current}
-        aria-valuetext={sentenceOf(steps[current])}
-        onKeyDown={onKeyDown}
+        label="Moment"
+        last={steps.length}
+        at={current}
+        text={sentenceOf(steps[current])}
+        onKeyDown={sliderKeys(current, steps.length, choose)}
         onClick={(event) => choose(nearest(event))}
         onPointerMove={(event) => (pointed.value = nearest(event))}
         onPointerLeave={() => (pointed.value = undefined)}
@@ -117,7 +101,7 @@ function Strip({ steps, total, shown, at }: StripProps) {
           ))}
           <path class={current === steps.length ? 'tick chosen' : 'tick'} d={`M${WIDTH - 1} ${HEIGHT}V0`} />
         </svg>
-      </div>
+      </PictureSlider>
       <div class="line apart small quiet">
         <span>{inWords(from)}</span>
         <span>Now</span>

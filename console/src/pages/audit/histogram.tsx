@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Answer } from '../../../../client/client.ts';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
+import { columnAt, sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import './histogram.css';
 
@@ -31,43 +33,27 @@ export function AuditHistogram({ of, onChoose }: HistogramProps) {
   const [first, until] = [Math.min(from.value ?? end, end), Math.max(from.value ?? end, end)];
   const most = Math.max(1, ...counts);
   const choose = (one: number, other: number) => onChoose(momentOf(of, one), momentOf(of, other + 1));
-  const placeOf = (event: PointerEvent) => {
-    const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
-    return Math.max(0, Math.min(last, Math.floor(((event.clientX - left) / width) * counts.length)));
+  const placeOf = (event: PointerEvent) => columnAt(event, counts.length);
+
+  const move = sliderKeys(end, last, (next, { shiftKey }) => {
+    from.value = shiftKey ? (from.value ?? end) : undefined;
+    at.value = next;
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter') return move(event);
+    event.preventDefault();
+    choose(first, until);
+    from.value = undefined;
   };
 
-  function onKeyDown(event: KeyboardEvent): void {
-    const steps: Readonly<Record<string, number>> = {
-      ArrowLeft: end - 1,
-      ArrowDown: end - 1,
-      ArrowRight: end + 1,
-      ArrowUp: end + 1,
-      Home: 0,
-      End: last,
-    };
-    const next = steps[event.key];
-    if (next !== undefined) {
-      event.preventDefault();
-      from.value = event.shiftKey ? (from.value ?? end) : undefined;
-      at.value = Math.max(0, Math.min(last, next));
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      choose(first, until);
-      from.value = undefined;
-    }
-  }
-
   return (
-    <figure class="histogram">
-      <div
+    <figure class="picture histogram">
+      <PictureSlider
         class="histogram-bars"
-        role="slider"
-        tabIndex={0}
-        aria-label="Entries by time"
-        aria-valuemin={0}
-        aria-valuemax={last}
-        aria-valuenow={end}
-        aria-valuetext={sentenceOf(of, first, until)}
+        label="Entries by time"
+        last={last}
+        at={end}
+        text={sentenceOf(of, first, until)}
         aria-describedby="histogram-help"
         onKeyDown={onKeyDown}
         onPointerDown={(event) => {
@@ -103,7 +89,7 @@ export function AuditHistogram({ of, onChoose }: HistogramProps) {
             );
           })}
         </svg>
-      </div>
+      </PictureSlider>
       <div class="line apart small quiet">
         <span>{inWords(momentOf(of, 0), of.span_seconds)}</span>
         <span>{inWords(momentOf(of, counts.length), of.span_seconds)} UTC</span>

@@ -5,6 +5,7 @@ import { useSettled } from '../../data/filters.ts';
 import { orgPath } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
 import { phaseTone } from '../../parts/bits.tsx';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
 import { sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import { type PHASES, titleOf } from './cluster-words.ts';
@@ -60,16 +61,14 @@ export function ClusterField({ org, byPhase }: FieldProps) {
   const told =
     place && `${place.phase} ${place.rank} of ${byPhase[place.phase]}${cluster ? `: ${titleOf(cluster)}` : ''}`;
   return (
-    <figure class="cluster-field">
-      <div
+    <figure class="picture cluster-field">
+      <PictureSlider
         class="field-box"
-        role="slider"
-        tabIndex={0}
-        aria-label="Clusters, the worst first"
-        aria-valuemin={1}
-        aria-valuemax={total}
-        aria-valuenow={(at ?? 0) + 1}
-        aria-valuetext={told ?? `${total} clusters`}
+        label="Clusters, the worst first"
+        first={1}
+        last={total}
+        at={(at ?? 0) + 1}
+        text={told ?? `${total} clusters`}
         onKeyDown={onKeyDown}
         onFocus={() => (chosen.value ??= 0)}
         onBlur={() => (chosen.value = undefined)}
@@ -81,7 +80,7 @@ export function ClusterField({ org, byPhase }: FieldProps) {
           <Dots parts={parts} columns={columns} />
           {at !== undefined && <path class="chosen" d={dotAt(at, columns)} />}
         </svg>
-      </div>
+      </PictureSlider>
       <figcaption class="small quiet">
         {told === undefined ? (
           'Each square is a cluster. Arrow keys choose one, and Enter opens it.'

@@ -4,6 +4,7 @@ import { useResource } from '../../data/resource.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Card, phaseTone } from '../../parts/bits.tsx';
 import { Show } from '../../parts/page.tsx';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
 import { sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import type { Cluster } from './cluster-fields.tsx';
@@ -91,20 +92,17 @@ function HealthStrip({ name, begin, now, spans }: StripProps) {
 
   const share = activeShare(spans);
   return (
-    <figure class="health-strip">
+    <figure class="picture health-strip">
       <div class="line apart small">
         <span>{name}</span>
         <span class="quiet">{share === undefined ? '' : `${percentOf(share)} Active`}</span>
       </div>
-      <div
+      <PictureSlider
         class="health-bar"
-        role="slider"
-        tabIndex={0}
-        aria-label={`Phases of the last ${name}`}
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, last)}
-        aria-valuenow={Math.max(0, at)}
-        aria-valuetext={sentenceOf(spans[at], now)}
+        label={`Phases of the last ${name}`}
+        last={Math.max(0, last)}
+        at={Math.max(0, at)}
+        text={sentenceOf(spans[at], now)}
         onKeyDown={onKeyDown}
         onPointerMove={onPointerMove}
         onPointerLeave={() => (chosen.value = undefined)}
@@ -127,7 +125,7 @@ function HealthStrip({ name, begin, now, spans }: StripProps) {
             );
           })}
         </svg>
-      </div>
+      </PictureSlider>
       <figcaption class="small quiet">{sentenceOf(spans[at], now)}</figcaption>
     </figure>
   );

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { orgPath } from '../../data/org.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { capital } from '../../parts/capital.ts';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
 import { columnAt, sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import { type CalendarDay, calendarOf, ENDING_KINDS, endingWords } from './ending-days.ts';
@@ -21,16 +22,13 @@ export function EndingCalendar({ org, overview }: { org: string; overview: Overv
   const day = days[at];
   const most = Math.max(...days.map(({ total }) => total));
   return (
-    <figure class="ending-calendar">
-      <div
+    <figure class="picture ending-calendar">
+      <PictureSlider
         class="ending-days"
-        role="slider"
-        tabIndex={0}
-        aria-label="What ends, by day"
-        aria-valuemin={0}
-        aria-valuemax={days.length - 1}
-        aria-valuenow={at}
-        aria-valuetext={sentenceOf(day)}
+        label="What ends, by day"
+        last={days.length - 1}
+        at={at}
+        text={sentenceOf(day)}
         onKeyDown={sliderKeys(at, days.length - 1, (place) => (chosen.value = place))}
         onPointerMove={(event) => (chosen.value = columnAt(event, days.length))}
         onPointerLeave={() => (chosen.value = undefined)}
@@ -52,7 +50,7 @@ export function EndingCalendar({ org, overview }: { org: string; overview: Overv
             );
           })}
         </svg>
-      </div>
+      </PictureSlider>
       <div class="line apart small quiet">
         <span>{inWords(days[0]?.day)}</span>
         <span>{inWords(days.at(-1)?.day)}</span>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { serverNow } from '../../data/server-time.ts';
 import { capital } from '../../parts/capital.ts';
+import { PictureSlider } from '../../parts/picture-slider.tsx';
 import { columnAt, sliderKeys } from '../../parts/slider-keys.ts';
 import { Table } from '../../parts/table.tsx';
 import { type DeliverySpan, deliverySpans, STACK } from './delivery-hours.ts';
@@ -28,16 +29,13 @@ export function DeliveryPicture({ deliveries, hasMore }: PictureProps) {
   const hours = ((spans[0]?.until ?? 0) - (spans[0]?.from ?? 0)) / HOUR_MS;
   const name = hours === 1 ? 'Deliveries per hour' : `Deliveries per ${hours} hours`;
   return (
-    <figure class="delivery-picture">
-      <div
+    <figure class="picture delivery-picture">
+      <PictureSlider
         class="delivery-bars"
-        role="slider"
-        tabIndex={0}
-        aria-label={name}
-        aria-valuemin={0}
-        aria-valuemax={last}
-        aria-valuenow={at}
-        aria-valuetext={sentenceOf(spans[at])}
+        label={name}
+        last={last}
+        at={at}
+        text={sentenceOf(spans[at])}
         onKeyDown={sliderKeys(at, last, (place) => (chosen.value = place))}
         onPointerMove={(event) => (chosen.value = columnAt(event, spans.length))}
         onPointerLeave={() => (chosen.value = undefined)}
@@ -47,7 +45,7 @@ export function DeliveryPicture({ deliveries, hasMore }: PictureProps) {
             <Bar key={span.from} span={span} x={place * WIDTH} most={most} isChosen={place === at} />
           ))}
         </svg>
-      </div>
+      </PictureSlider>
       <div class="line apart small quiet">
         <span>{inWords(spans[0]?.from)}</span>
         <span>{inWords(spans.at(-1)?.until)} UTC</span>
