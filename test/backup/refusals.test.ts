@@ -229,13 +229,13 @@ describe('Restoring a backup', () => {
         child.kill('SIGKILL');
         await child.ended;
         const [content = ''] = child.stdout().split('\n');
-        assert.ok(content.includes('kept'));
+        assert.ok(content.includes('before-the-restore'));
         const db = await openPlace(target);
         await untilAlone(db);
         assert.deepEqual(await contentOf(db), JSON.parse(content));
         if (IS_LONG) {
           await restoreFrom(file, db, true);
-          assert.ok(!JSON.stringify(await contentOf(db)).includes('kept'));
+          assert.ok(!JSON.stringify(await contentOf(db)).includes('before-the-restore'));
         }
         await db.close();
       });

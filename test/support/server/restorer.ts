@@ -9,7 +9,7 @@ import { statement } from './statement.ts';
  */
 const [file = '', stopAt = '', dataDir = '', databaseUrl = ''] = process.argv.slice(2);
 const db = await openPlace({ dataDir, ...(databaseUrl && { databaseUrl }) });
-await db.query(statement(`insert into account (kind, name) values ('user', 'kept')`));
+await db.query(statement(`insert into account (kind, name) values ('user', 'before-the-restore')`));
 process.stdout.write(`${JSON.stringify(await contentOf(db))}\n`);
 const { manifest } = await inspect(file);
 await restore({
