@@ -251,10 +251,14 @@ function words(field: string): string {
 function text(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (isFields(value) && typeof value.name === 'string') return value.name.slice(0, MAX_TEXT);
-  return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, MAX_TEXT);
+  if (typeof value === 'object') return JSON.stringify(value).slice(0, MAX_TEXT);
+  const [, day, time] = TIME.exec(String(value)) ?? [];
+  return day === undefined ? String(value).slice(0, MAX_TEXT) : `${day} ${time}Z`;
 }
 
 const EMPTY: Fields = {};
+/** RFC 3339, as states have it: people read days and seconds. */
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
 /** A state as it was stored. Without any fields if there is none. */
 export function readState(state: string | null): Fields {

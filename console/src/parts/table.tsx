@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean | undefined;
+  /** Sentences: they are never cut off. */
+  readonly isText?: boolean | undefined;
   /** The key to sort by, if it can be sorted by. */
   readonly sortBy?: string | undefined;
   /** Hidden on narrow screens. */
@@ -167,8 +169,8 @@ function TableRow<Row>(props: TableProps<Row> & { row: Row; index: number }) {
   }
 }
 
-function classOf(column: { isNumber?: boolean | undefined; isMinor?: boolean | undefined }): string {
-  return `${column.isNumber ? 'number' : ''} ${column.isMinor ? 'minor' : ''}`;
+function classOf<Row>({ isNumber, isText, isMinor }: Column<Row>): string {
+  return `${isNumber ? 'number' : ''} ${isText ? 'text' : ''} ${isMinor ? 'minor' : ''}`;
 }
 
 function Spacer({ rows, columns }: { rows: number; columns: number }) {

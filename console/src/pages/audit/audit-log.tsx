@@ -103,7 +103,7 @@ export function AuditLog(props: AuditLogProps) {
             columns={[
               { key: 'at', title: 'When (UTC)', cell: ({ at }) => <Clock at={at} /> },
               ...moreColumns,
-              { key: 'what', title: 'What', cell: ({ summary }) => <bdi>{summary}</bdi> },
+              { key: 'what', title: 'What', cell: ({ summary }) => <bdi>{summary}</bdi>, isText: true },
               { key: 'action', title: 'Action', cell: ({ action }) => <code>{action}</code>, isMinor: true },
               { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} />, isMinor: true },
             ]}
