@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { checkChain } from '../client/audit-chain.ts';
+import { attestationsIn, checkChain, isAttesting } from '../client/audit-chain.ts';
 import { EXIT, misuse } from './failure.ts';
 import type { Shown } from './output.ts';
 import { progress } from './terminal.ts';
@@ -32,6 +32,8 @@ interface Verdict {
   /** How many parts of it are archived and signed. Whether the signatures were checked: only with a key. */
   readonly segments: number;
   readonly signed: boolean | null;
+  /** From how many entries of earlier releases a person was erased. */
+  readonly erased: number;
   readonly problem: string | null;
 }
 
@@ -42,13 +44,17 @@ interface Verdict {
 export async function verifyFiles(files: readonly string[], key: string | undefined): Promise<Shown> {
   const isSigned = key === undefined ? undefined : signatureCheck(key);
   const parts: Part[] = [];
-  for (const file of files) parts.push(...(await partsIn(file)));
+  const attesting: string[] = [];
+  for (const file of files) parts.push(...(await partsIn(file, attesting)));
+  const attested = await attestationsIn(attesting);
   const bar = progress(Boolean(process.stderr.isTTY));
   const verdicts: Verdict[] = [];
   let told = 0;
   for (const [organization, some] of Map.groupBy(parts, (part) => part.organization)) {
     verdicts.push(
-      await verifyLog(organization, some, isSigned, (entries) => bar.tell(`${told + entries} entries verified…`)),
+      await verifyLog(organization, some, { isSigned, attested }, (entries) =>
+        bar.tell(`${told + entries} entries verified…`),
+      ),
     );
     told += some.reduce((sum, { count }) => sum + count, 0);
   }
@@ -60,13 +66,19 @@ export async function verifyFiles(files: readonly string[], key: string | undefi
   };
 }
 
+interface Proofs {
+  readonly isSigned: ((close: string) => boolean) | undefined;
+  readonly attested: ReadonlySet<string>;
+}
+
 async function verifyLog(
   organization: string,
   parts: readonly Part[],
-  isSigned: ((close: string) => boolean) | undefined,
+  { isSigned, attested }: Proofs,
   tell: (entries: number) => void,
 ): Promise<Verdict> {
   let rows = 0;
+  let erased = 0;
   let lastHash: string | null = null;
   let found: Pick<Verdict, 'first_broken_id' | 'problem'> = { first_broken_id: null, problem: null };
   const note = (id: string, problem: string) => {
@@ -81,14 +93,12 @@ async function verifyLog(
         'the file does not begin with the first entry: verify an export without filters, and every archive',
       );
     if (!follows && lastHash !== null) note(part.first, 'entries are missing before it');
-    const {
-      entries,
-      firstBroken,
-      lastHash: end,
-    } = await checkChain(linesOf(part), (count) => tell(rows + count), part.previousHash);
-    rows += entries;
-    lastHash = end ?? lastHash;
-    if (firstBroken !== undefined) note(firstBroken, 'it does not follow from the one before it');
+    const found = await checkChain(linesOf(part), (count) => tell(rows + count), part.previousHash, attested);
+    const { firstBroken, firstUnattested } = found;
+    rows += found.entries;
+    erased += found.erased;
+    lastHash = found.lastHash ?? lastHash;
+    if (firstBroken !== undefined) note(firstBroken, firstBroken === firstUnattested ? UNATTESTED : UNLINKED);
     if (part.close !== undefined && !closes(part)) note(part.first, 'its segment is not closed for these entries');
     if (part.close !== undefined && isSigned?.(part.close) === false)
       note(part.first, 'its segment was signed with another key');
@@ -96,8 +106,12 @@ async function verifyLog(
   const segments = ordered.filter(({ close }) => close !== undefined).length;
   const signed = isSigned === undefined || segments === 0 ? null : found.problem === null;
   const verdict = { organization_id: organization, rows, ok: found.problem === null, last_hash: lastHash };
-  return { ...verdict, ...found, segments, signed };
+  return { ...verdict, ...found, segments, signed, erased };
 }
+
+const UNLINKED = 'it does not follow from the one before it';
+const UNATTESTED =
+  "a person was erased from it, and no entry user.erase in these files attests that: add the deployment's log";
 
 /** The longest of what begins at the same entry, and nothing that is in another one. */
 function inOrder(parts: readonly Part[]): Part[] {
@@ -132,8 +146,9 @@ function signatureCheck(key: string): (close: string) => boolean {
   };
 }
 
-function intact({ organization_id: organization, rows, last_hash: hash, segments, signed }: Verdict): string {
-  const told = `intact: ${counted(rows)} of organization ${organization}, each follows from the one before; the last hash is ${hash}`;
+function intact({ organization_id: organization, rows, last_hash: hash, segments, signed, erased }: Verdict): string {
+  const attested = erased === 0 ? '' : `; people were erased from ${erased} of them, as the deployment's log attests`;
+  const told = `intact: ${counted(rows)} of organization ${organization}, each follows from the one before; the last hash is ${hash}${attested}`;
   if (segments === 0) return told;
   const archived = segments === 1 ? '1 archived segment' : `${segments} archived segments`;
   return `${told}; ${archived}, ${signed === null ? 'whose signatures only --key checks' : 'signed with the key'}`;
@@ -147,7 +162,8 @@ function counted(count: number): string {
   return count === 1 ? '1 entry' : `${count} entries`;
 }
 
-async function partsIn(file: string): Promise<Part[]> {
+/** `attesting` gets the lines that attest what was erased. */
+async function partsIn(file: string, attesting: string[]): Promise<Part[]> {
   const parts: Part[] = [];
   // An export has the entries of all logs by their times, an archive those of one log after the other.
   const open = new Map<string, Part>();
@@ -175,6 +191,7 @@ async function partsIn(file: string): Promise<Part[]> {
     if (organization === undefined) {
       throw misuse(`${file} is not an export of the audit log, one JSON object per line, and not an archive of it`);
     }
+    if (isAttesting(line)) attesting.push(line);
     const id = /^\{"id":(\d+)/.exec(line)?.[1] ?? '';
     const lastHash = /"hash":"([0-9a-f]*)"\}$/.exec(line)?.[1] ?? '';
     const part = open.get(organization);

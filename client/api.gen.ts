@@ -406,6 +406,8 @@ export type AuditEntry = {
   readonly hashed?: AuditEntryHashed;
   /** The texts that are shown where hashed has "sha256:" and their hash. Only in form 2. */
   readonly texts?: readonly AuditEntryText[];
+  /** Only if a person was erased from an entry of an earlier release, which had names under its hash. The hash is the one before that; an entry user.erase of the deployment lists it. */
+  readonly erased?: true;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
   /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. In form 2, an element that hashed has is covered as it is there. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
@@ -513,10 +515,10 @@ export type AuditVerdict = {
   readonly checkpoint?: AuditVerdictCheckpoint;
   /** What was archived and removed, oldest first. The first entry that is kept follows from the last one. */
   readonly segments: readonly AuditSegment[];
-  /** How many texts that identified people were removed from the log, with archived entries, because these people were erased. Their hashes stay, so no entry is broken by that. */
+  /** From how many kept entries of earlier releases a person was erased. Their hashes stay, and cannot be computed any more. None is broken if the log of the deployment attests it, in entries user.erase. */
   readonly erased: number;
-  /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment. segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived. Absent if all checkpoints and segments agree. */
-  readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted' | 'segment_forged' | 'segment_missing';
+  /** checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment. checkpoint_contradicted: the entries are not those that were signed. erasure_unattested: no entry user.erase of the deployment lists an entry from which a person was erased. segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment. segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived. Absent if all checkpoints and segments agree. */
+  readonly problem?: 'checkpoint_forged' | 'checkpoint_contradicted' | 'erasure_unattested' | 'segment_forged' | 'segment_missing';
 };
 
 /** The signed checkpoint at which the verification started. Absent if it read every entry. */

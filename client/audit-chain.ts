@@ -10,6 +10,12 @@ export interface ChainResult {
   readonly firstBroken: string | undefined;
   /** Of the last entry. Whoever kept it elsewhere notices if the end of the log is cut off. */
   readonly lastHash: string | undefined;
+  /** From how many entries a person was erased: their hashes cover texts that are gone. */
+  readonly erased: number;
+  /** The ID of the first one that nothing attests, which is broken, too. */
+  readonly firstUnattested: string | undefined;
+  /** Whether there is another reason why an entry is broken. */
+  readonly isChanged: boolean;
 }
 
 interface Entry {
@@ -20,6 +26,8 @@ interface Entry {
   readonly content: string;
   /** What is shown follows from what is hashed and these texts. */
   readonly isShownAsHashed: boolean;
+  /** How `user.erase` lists it, if a person was erased from it. */
+  readonly erased: string | undefined;
   readonly texts: readonly PersonalText[];
 }
 
@@ -36,25 +44,32 @@ const BATCH = 250;
 
 /**
  * Hashes every line. `tell` is called now and then with the number of entries so far. What the first entry follows from
- * is told by `start`, if what comes before it is elsewhere.
+ * is told by `start`, if what comes before it is elsewhere; what the deployment's log attests to be erased, by
+ * `attested`, from `attestationsIn`.
  */
 export async function checkChain(
   lines: AsyncIterable<string> | Iterable<string>,
   tell: (entries: number) => void = () => undefined,
   start: string = START,
+  attested: ReadonlySet<string> = new Set(),
 ): Promise<ChainResult> {
   let entries = 0;
   let previous: Entry | undefined;
   let isInOrder = true;
   const unlinked: string[] = [];
   const changed: string[] = [];
+  const unattested: string[] = [];
+  let erased = 0;
   for await (const batch of batches(lines)) {
     const read = batch.map(readEntry);
     const hashes = await Promise.all(read.map(hashOf));
     const tellTheTruth = await Promise.all(read.map(({ texts }) => areTrue(texts)));
     for (const [place, entry] of read.entries()) {
       const isTrue = entry.isShownAsHashed && tellTheTruth[place];
-      if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
+      if (entry.erased !== undefined) {
+        erased++;
+        if (!attested.has(entry.erased)) unattested.push(entry.id);
+      } else if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
       if (entry.previousHash !== (previous?.hash ?? start)) unlinked.push(entry.id);
       if (previous && BigInt(entry.id) <= BigInt(previous.id)) isInOrder = false;
       previous = entry;
@@ -64,7 +79,38 @@ export async function checkChain(
   }
   // Lines come in the order of their times. A forged time moves an entry, and its neighbors then look broken too.
   const broken = isInOrder || changed.length === 0 ? [...changed, ...unlinked] : changed;
-  return { entries, firstBroken: lowest(broken), lastHash: previous?.hash };
+  return {
+    ...{ entries, firstBroken: lowest([...broken, ...unattested]), lastHash: previous?.hash },
+    ...{ erased, firstUnattested: lowest(unattested), isChanged: broken.length > 0 },
+  };
+}
+
+/**
+ * What entries `user.erase` of the deployment's log attest: other lines may be among these. A changed one attests
+ * nothing. Whether it belongs to that log, only the check of that log tells.
+ */
+export async function attestationsIn(lines: Iterable<string>): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const line of lines) {
+    if (!isAttesting(line)) continue;
+    const entry = readEntry(line);
+    if (entry.erased !== undefined || !entry.isShownAsHashed || (await hashOf(entry)) !== entry.hash) continue;
+    const told = JSON.parse(line) as { action: string; after: { entries?: readonly Attestation[] } | null };
+    const entries = told.action === 'user.erase' ? (told.after?.entries ?? []) : [];
+    for (const { organizationId, id, hash } of entries) found.add(`${organizationId} ${id} ${hash}`);
+  }
+  return found;
+}
+
+interface Attestation {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly hash: string;
+}
+
+/** Whether it may be an entry that attests something: `attestationsIn` looks closer. */
+export function isAttesting(line: string): boolean {
+  return /^\{"id":\d+,"at":"[^"]*","organization_id":0,.*"action":"user\.erase"/.test(line);
 }
 
 async function* batches(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string[]> {
@@ -119,10 +165,12 @@ function readEntry(line: string): Entry {
     ...(type === undefined ? [] : [textIn(type)]),
     ...(via === undefined ? [] : [via]),
   ];
+  const hash = textIn(raw('hash'));
+  const erased = entry.get('erased') === 'true' ? `${raw('organization_id')} ${raw('id')} ${hash}` : undefined;
   const isShownAsHashed = [...shown].every(([told, instead]) => withTexts(instead, texts.shown) === told);
   return {
-    ...{ id: raw('id'), previousHash, hash: textIn(raw('hash')), content: JSON.stringify(hashed) },
-    ...{ isShownAsHashed, texts: texts.known },
+    ...{ id: raw('id'), previousHash, hash, content: JSON.stringify(hashed) },
+    ...{ isShownAsHashed, erased, texts: texts.known },
   };
 }
 

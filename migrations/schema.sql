@@ -259,12 +259,14 @@ create table audit (
   on_behalf_id bigint,
   on_behalf_name text,
   via json,
+  is_erased boolean not null default false,
   constraint audit_pkey PRIMARY KEY (id)
 );
 
 CREATE INDEX audit_action_at ON audit USING btree (action, at, id);
 CREATE INDEX audit_actor ON audit USING btree (actor_id, at, id, organization_id);
 CREATE INDEX audit_at ON audit USING btree ((at AT TIME ZONE 'GMT'::text), id);
+CREATE INDEX audit_erased ON audit USING btree (organization_id, id) WHERE is_erased;
 CREATE INDEX audit_object ON audit USING btree (object_type, object_id, at, id);
 CREATE INDEX audit_object_type ON audit USING btree (object_type, at, id, organization_id, actor_id);
 CREATE INDEX audit_organization ON audit USING btree (organization_id, id);
@@ -296,7 +298,11 @@ create table audit_kept (
   constraint audit_kept_pkey PRIMARY KEY (id),
   constraint audit_kept_review_id_fkey FOREIGN KEY (review_id) REFERENCES review(id) ON DELETE CASCADE,
   constraint audit_kept_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE,
-  constraint audit_kept_check CHECK ((num_nonnulls(token_id, review_id) = 1))
+  constraint audit_kept_check CHECK ((num_nonnulls(token_id, review_id) =
+CASE
+    WHEN (action = 'user.erase'::text) THEN 0
+    ELSE 1
+END))
 );
 
 CREATE INDEX audit_kept_review ON audit_kept USING btree (review_id) WHERE (review_id IS NOT NULL);
@@ -358,7 +364,6 @@ create table audit_text (
 );
 
 CREATE INDEX audit_text_account ON audit_text USING btree (account_id, organization_id, commitment);
-CREATE INDEX audit_text_erased ON audit_text USING btree (organization_id) WHERE (text IS NULL);
 CREATE INDEX audit_text_unknown ON audit_text USING btree (lower(text)) WHERE (account_id = 0);
 
 create table bus_key (
@@ -698,6 +703,8 @@ create table erasure (
   account_id bigint not null,
   erased_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  plain_id bigint not null default 0,
+  identifiers text[],
   constraint erasure_pkey PRIMARY KEY (account_id)
 );
 

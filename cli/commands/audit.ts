@@ -221,7 +221,8 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
   }
   if (checkpoint)
     lines.push(`${checkpoint.rows} of them were checked before ${checkpoint.at}: --full checks them again`);
-  if (erased > 0) lines.push(`${erased} ${erased === 1 ? 'text' : 'texts'} of erased people were removed from it`);
+  if (erased > 0 && problem !== 'erasure_unattested')
+    lines.push(`people were erased from ${erased} of them, as the deployment's log attests`);
   if (problem) lines.push(PROBLEMS[problem]);
   return { data: found, lay: () => lines, exit: ok ? 0 : EXIT.rejected };
 }
@@ -229,6 +230,7 @@ async function verify(session: Session, { site, full }: { site: boolean; full: b
 const PROBLEMS: Readonly<Record<NonNullable<Found['problem']>, string>> = {
   checkpoint_forged: 'a checkpoint was not signed by this deployment',
   checkpoint_contradicted: 'the entries are not those that a checkpoint was signed for',
+  erasure_unattested: "a person was erased from an entry, and the deployment's log does not attest it",
   segment_forged: 'an archived segment was not signed by this deployment',
   segment_missing: 'entries before it are neither kept nor archived',
 };

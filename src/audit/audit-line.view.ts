@@ -20,6 +20,7 @@ export function auditLine(row: AuditRow, nameOf: NameOf): string {
     `"summary":${JSON.stringify(auditSentence(row, nameOf))},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     ...(row.hashed === undefined ? [] : hashedParts(row.hashed)),
+    ...(row.isErased ? ['"erased":true'] : []),
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');
 }

@@ -136,6 +136,13 @@ const Entry = named(
         { description: 'The texts that are shown where hashed has "sha256:" and their hash. Only in form 2.' },
       ),
     ),
+    erased: Type.Optional(
+      Type.Unsafe<true>({
+        ...{ type: 'boolean', enum: [true] },
+        description:
+          'Only if a person was erased from an entry of an earlier release, which had names under its hash. The hash is the one before that; an entry user.erase of the deployment lists it.',
+      }),
+    ),
     previous_hash: Type.String(),
     hash: Type.String({
       description: [

@@ -22,12 +22,13 @@ export interface EntryRow {
   on_behalf_name: string | null;
   via: string | null;
   hash: Buffer;
+  is_erased: boolean;
 }
 
 // `before` and `after` are selected as text: read as JSON, a 64-bit number would lose digits.
 export const AUDIT_COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as moment, organization_id, actor_id,
   actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash,
-  on_behalf_id, on_behalf_name, via::text as via, hash`;
+  on_behalf_id, on_behalf_name, via::text as via, hash, is_erased`;
 
 /** Entries as they are shown: with the texts that identify people, as far as these are not erased. */
 export async function toAuditRows(query: Query, rows: readonly EntryRow[]): Promise<AuditRow[]> {
@@ -78,12 +79,13 @@ function toHashedRow(row: EntryRow): AuditRow {
     requestId: row.request_id,
     previousHash: row.previous_hash,
     hash: row.hash,
+    ...(row.is_erased && { isErased: true }),
   };
 }
 
 export function toLink(row: EntryRow): ChainLink {
   const expected = chainHash({ ...row, at: momentOf(row) });
-  return { id: row.id, previousHash: row.previous_hash, hash: row.hash, expected };
+  return { id: row.id, previousHash: row.previous_hash, hash: row.hash, expected, isErased: row.is_erased };
 }
 
 /** Milliseconds, as they were hashed. Forged finer digits must stay visible here, and break the chain. */

@@ -24,6 +24,8 @@ export interface AuditRow {
   readonly requestId: string;
   readonly previousHash: Buffer;
   readonly hash: Buffer;
+  /** A person was erased from it, and its hash does not match what is left. The deployment's log attests that. */
+  readonly isErased?: true;
   /** What the hash covers instead of what is shown, if the entry identifies people. */
   readonly hashed?: { readonly parts: HashedParts; readonly texts: KnownTexts };
 }

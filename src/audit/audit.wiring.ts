@@ -15,6 +15,7 @@ import { filePlace } from './archive/file-place.ts';
 import { createRetentionStore } from './archive/retention.store.ts';
 import { createRetention } from './archive/retention.ts';
 import { createSegmentSigner } from './archive/segment.ts';
+import { attestedIn } from './attestations.store.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { administratorNamed, createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
@@ -54,7 +55,7 @@ export function wireAudit(
   const archive = createAuditArchive({
     store: createAuditArchiveStore(db, revisions.write),
     signer: segmentSigner,
-    reading: createArchiveReading(readArchiveLine),
+    reading: createArchiveReading(readArchiveLine, (chainId) => attestedIn(db.query, chainId)),
     deployment: baseUrl,
     isNeeded: async (before) => (await push?.isBehind(before)) ?? false,
   });

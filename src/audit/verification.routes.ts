@@ -76,18 +76,22 @@ const AuditVerdict = named(
     }),
     erased: Type.Integer({
       description:
-        'How many texts that identified people were removed from the log, with archived entries, because these people were erased. Their hashes stay, so no entry is broken by that.',
+        'From how many kept entries of earlier releases a person was erased. Their hashes stay, and cannot be computed any more. None is broken if the log of the deployment attests it, in entries user.erase.',
     }),
     problem: Type.Optional(
-      Type.Enum(['checkpoint_forged', 'checkpoint_contradicted', 'segment_forged', 'segment_missing'], {
-        description: [
-          'checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment.',
-          'checkpoint_contradicted: the entries are not those that were signed.',
-          'segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment.',
-          'segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived.',
-          'Absent if all checkpoints and segments agree.',
-        ].join(' '),
-      }),
+      Type.Enum(
+        ['checkpoint_forged', 'checkpoint_contradicted', 'erasure_unattested', 'segment_forged', 'segment_missing'],
+        {
+          description: [
+            'checkpoint_forged: the checkpoint of the entry first_broken_id, or of a later one, was not signed by this deployment.',
+            'checkpoint_contradicted: the entries are not those that were signed.',
+            'erasure_unattested: no entry user.erase of the deployment lists an entry from which a person was erased.',
+            'segment_forged: the segment that begins with the entry first_broken_id was not signed by this deployment.',
+            'segment_missing: what comes before the segment or entry first_broken_id is neither kept nor archived.',
+            'Absent if all checkpoints and segments agree.',
+          ].join(' '),
+        },
+      ),
     ),
   }),
 );

@@ -1,6 +1,7 @@
 import { type Db, only, sql } from '../db/db.ts';
 import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from './archive/segment.rows.ts';
 import type { SignedSegment } from './archive/segment.ts';
+import { attestedIn } from './attestations.store.ts';
 import { AUDIT_COLUMNS, type EntryRow, toLink } from './audit.rows.ts';
 import type { SignedCheckpoint } from './checkpoint.ts';
 import type { VerificationStore } from './verification.ts';
@@ -40,8 +41,8 @@ const GROWN = sql(
 );
 
 const ERASED = sql(
-  'auditTexts.erased',
-  'select count(*)::integer as count from audit_text where organization_id = $1 and text is null',
+  'audit.erased',
+  'select count(*)::integer as count from audit where organization_id = $1 and is_erased',
 );
 const SEGMENTS = sql(
   'auditSegments.list',
@@ -80,6 +81,7 @@ export function createVerificationStore(db: Db): VerificationStore {
     async keep({ chainId, lastId, entries, hash, createdAt, signature }) {
       await db.query(KEEP, [chainId, lastId, entries, hash, createdAt, signature]);
     },
+    attested: (chainId) => attestedIn(db.query, chainId),
     async erased(chainId) {
       return only(await db.query<{ count: number }>(ERASED, [chainId])).count;
     },

@@ -5,6 +5,7 @@ import {
   type SegmentSigner,
   type SignedSegment,
 } from './archive/segment.ts';
+import { type Attested, createAttestations, type Erasable } from './attestations.ts';
 import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoint.ts';
 
 /**
@@ -18,7 +19,9 @@ import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoin
  *    entry cannot sign new checkpoints.
  * 4. A checkpoint that is not ours, or contradicts the chain, is reported, and the chain is verified from the beginning.
  * 5. A chain is sealed only as far as nothing in it is broken.
- * 6. What was archived is told by signed segments. Each must follow from the one before it, and the first entry that is
+ * 6. An entry of an earlier release from which a person was erased keeps its hash, which nothing can match any more. It
+ *    is unbroken if the deployment's chain attests it.
+ * 7. What was archived is told by signed segments. Each must follow from the one before it, and the first entry that is
  *    kept from the last of them.
  */
 export interface VerificationStore {
@@ -28,21 +31,20 @@ export interface VerificationStore {
   checkpoints(chainId: bigint, after: bigint, limit: number): Promise<SignedCheckpoint[]>;
   lastCheckpoint(chainId: bigint): Promise<SignedCheckpoint | undefined>;
   keep(checkpoint: SignedCheckpoint): Promise<void>;
-  /** How many texts of people were removed from a chain. */
+  /** What the deployment's chain attests to be erased from entries of a chain. */
+  attested(chainId: bigint): Promise<Attested>;
+  /** From how many entries of a chain a person was erased. */
   erased(chainId: bigint): Promise<number>;
   /** Chains among the newest entries that have more than so many after their last checkpoint. */
   grown(search: { newest: number; entries: number; limit: number }): Promise<bigint[]>;
 }
 
-export interface ChainLink {
-  readonly id: bigint;
+/** What the hash must be is computed from the row as it is. */
+export interface ChainLink extends Erasable {
   readonly previousHash: Buffer;
-  readonly hash: Buffer;
-  /** What the hash must be, computed from the row as it is. */
-  readonly expected: Buffer;
 }
 
-export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted' | SegmentProblem;
+export type Problem = 'checkpoint_forged' | 'checkpoint_contradicted' | 'erasure_unattested' | SegmentProblem;
 
 export interface Walked {
   /** Entries of the chain that are kept, with those that the checkpoint counts. */
@@ -55,7 +57,7 @@ export interface Walked {
 }
 
 export interface Verdict extends Walked {
-  /** Texts of people that were removed from the log. Their hashes stay, so every entry still has its hash. */
+  /** Kept entries of earlier releases from which a person was erased. Their hashes stay. */
   readonly erased: number;
 }
 
@@ -146,10 +148,11 @@ export function createVerification({ store, signer, segmentSigner, onBroken }: V
 
   async function walkOn(start: Progress, isWanted: () => boolean, note: (now: Progress) => void): Promise<Progress> {
     const sealing = createSealing(start);
+    const settle = createAttestations(() => store.attested(start.chainId));
     for (let now = start; ; ) {
       note(now);
       const checkpoints = now.isWhole ? await store.checkpoints(now.chainId, now.after, CHECKPOINTS) : [];
-      const links = await store.chain(now.chainId, now.after, BATCH);
+      const links = await settle(await store.chain(now.chainId, now.after, BATCH));
       now = follow(now, links, checkpoints);
       await sealing.seal(now);
       if (links.length < BATCH || !isWanted()) return now;
@@ -172,7 +175,8 @@ export function createVerification({ store, signer, segmentSigner, onBroken }: V
     const checkpoint = await store.lastCheckpoint(chainId);
     if (checkpoint === undefined || !signer.isOurs(checkpoint)) return beginning;
     const { lastId, entries, hash } = checkpoint;
-    const [link] = await store.chain(chainId, lastId - 1n, 1);
+    const settle = createAttestations(() => store.attested(chainId));
+    const [link] = await settle(await store.chain(chainId, lastId - 1n, 1));
     if (link?.id !== lastId || !link.hash.equals(hash) || !link.expected.equals(hash)) return beginning;
     if (segments.length > 0) {
       const [first] = await store.chain(chainId, 0n, 1);
@@ -196,7 +200,9 @@ export function createVerification({ store, signer, segmentSigner, onBroken }: V
       const isLinked = link.previousHash.equals(previous);
       const isFirst = rows === 1 && before.isWhole;
       if (isFirst && !isLinked && archived.segments.length > 0) problem ??= 'segment_missing';
-      if (!isLinked || !link.expected.equals(link.hash)) firstBrokenId ??= link.id;
+      const isUnchanged = link.expected.equals(link.hash);
+      if (link.isErased && !isUnchanged) problem ??= 'erasure_unattested';
+      if (!isLinked || !isUnchanged) firstBrokenId ??= link.id;
       for (let next = checkpoints[0]; next && next.lastId <= link.id; next = checkpoints[0]) {
         checkpoints.shift();
         const agrees =

@@ -40,6 +40,14 @@ export interface CommittedEntry {
   readonly texts: readonly PersonalText[];
 }
 
+/** What of an entry is searched for texts that identify people. */
+export type Identifying = Pick<
+  AuditEntry,
+  'actor' | 'objectType' | 'objectId' | 'organizationId' | 'before' | 'after'
+> & {
+  readonly action: string;
+};
+
 export function commitTexts(entry: AuditEntry): CommittedEntry {
   const texts = new Map<string, PersonalText>();
   const commit = (accountId: bigint, text: string): string => {
@@ -49,20 +57,43 @@ export function commitTexts(entry: AuditEntry): CommittedEntry {
     texts.set(key, known);
     return `${MARK}${known.commitment.toString('hex')}`;
   };
+  return { entry: replaceTexts(entry, commit), texts: [...texts.values()] };
+}
+
+/**
+ * An entry of an earlier release, which has the texts themselves, without those of one person. Undefined if it has none.
+ * What has no ID next to it is found by these identifiers, in lower case.
+ */
+export function eraseTexts<Entry extends Identifying>(
+  entry: Entry,
+  id: bigint,
+  identifiers: ReadonlySet<string>,
+): Entry | undefined {
+  let isChanged = false;
+  const erased = `erased user ${id}`;
+  const replaced = replaceTexts(entry, (accountId, text) => {
+    if (text === '' || text === erased || text.startsWith(MARK)) return text;
+    if (accountId !== id && !(accountId === UNKNOWN && identifiers.has(text.toLowerCase()))) return text;
+    isChanged = true;
+    return erased;
+  });
+  return isChanged ? replaced : undefined;
+}
+
+function replaceTexts<Entry extends Identifying>(entry: Entry, commit: Commit): Entry {
   const { actor, before, after } = entry;
   const named = <Person extends { readonly id: bigint; readonly name: string }>(person: Person): Person =>
     person.id > 0n ? { ...person, name: commit(person.id, person.name) } : person;
   const inside = createStates(entry, commit);
-  const committed = {
+  return {
     ...entry,
     actor: { ...named(actor), ...(actor.sudoBy && { sudoBy: named(actor.sudoBy) }) },
     ...(before && { before: inside(before, 'before') }),
     ...(after && { after: inside(after, 'after') }),
   };
-  return { entry: committed, texts: [...texts.values()] };
 }
 
-function createStates({ actor, action, objectType, objectId, organizationId }: AuditEntry, commit: Commit) {
+function createStates({ actor, action, objectType, objectId, organizationId }: Identifying, commit: Commit) {
   const isAboutUser = objectType === 'user' && objectId > 0n;
   const isOwn = organizationId === actor.id && actor.id > 0n;
   const subject = isAboutUser ? objectId : isOwn ? actor.id : UNKNOWN;

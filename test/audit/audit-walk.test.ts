@@ -18,7 +18,7 @@ const hashOf = (id: number) => {
 };
 const linkOf = (id: number): ChainLink => ({
   ...{ id: BigInt(id), previousHash: hashOf(id - 1) },
-  ...{ hash: hashOf(id), expected: hashOf(id) },
+  ...{ hash: hashOf(id), expected: hashOf(id), isErased: false },
 });
 
 /** A chain that the test hands out one batch at a time, or all by itself. */
@@ -30,6 +30,7 @@ function openChain({ byHand = false, length = LENGTH } = {}) {
   const store: VerificationStore = {
     segments: async () => [],
     erased: async () => 0,
+    attested: async () => new Map(),
     chain: (_chain, after, limit) =>
       new Promise((resolve) => {
         const from = Number(after) + 1;

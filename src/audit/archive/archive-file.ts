@@ -1,16 +1,13 @@
 import { AppError } from '../../base/errors.ts';
 import { rawMembers } from '../../base/raw-members.ts';
+import { type Attested, createAttestations, type Erasable } from '../attestations.ts';
 import { type SegmentSigner, type SignedSegment, segmentText } from './segment.ts';
 
 /** An entry as it is in an archive. */
-export interface ArchivedEntry {
+export interface ArchivedEntry extends Erasable {
   readonly chainId: bigint;
-  readonly id: bigint;
   readonly at: Date;
   readonly previousHash: Buffer;
-  readonly hash: Buffer;
-  /** What the hash must be, computed from everything else. */
-  readonly expected: Buffer;
   readonly line: string;
 }
 
@@ -37,7 +34,10 @@ const NEWLINE = 0x0a;
  * Reads archives. Each segment is verified: its entries follow from each other, their hashes match their content, and
  * it was closed and signed by this deployment.
  */
-export function createArchiveReading(readEntry: (line: string) => ArchivedEntry) {
+export function createArchiveReading(
+  readEntry: (line: string) => ArchivedEntry,
+  attestedIn: (chainId: bigint) => Promise<Attested>,
+) {
   return { segmentsIn, closesIn, closeLine };
 
   async function* segmentsIn(
@@ -63,12 +63,20 @@ export function createArchiveReading(readEntry: (line: string) => ArchivedEntry)
       }
       if (!isOurs(segment)) throw damaged(number, 'the segment was not signed by this deployment');
       if (!covers(segment, entries)) throw damaged(number, 'the segment is not closed for the entries before it');
+      await requireAttested(segment.chainId, entries, number);
       yield { segment, entries, span: { start, end } };
       entries = [];
       start = end;
     }
     if (number === 0) throw damaged(1, 'it is empty');
     if (entries.length > 0) throw damaged(number, 'the last segment is not closed');
+  }
+
+  async function requireAttested(chainId: bigint, entries: ArchivedEntry[], number: number): Promise<void> {
+    const settled = await createAttestations(() => attestedIn(chainId))(entries);
+    const changed = settled.find(({ expected, hash }) => !expected.equals(hash));
+    if (changed)
+      throw damaged(number, `the entry ${changed.id} is erased, and the deployment's log does not attest it`);
   }
 
   /** Without reading the entries. */
@@ -88,7 +96,8 @@ export function createArchiveReading(readEntry: (line: string) => ArchivedEntry)
     } catch {
       throw damaged(number, 'it is not an entry');
     }
-    if (!entry.expected.equals(entry.hash)) throw damaged(number, `the entry ${entry.id} was changed`);
+    if (!entry.isErased && !entry.expected.equals(entry.hash))
+      throw damaged(number, `the entry ${entry.id} was changed`);
     return entry;
   }
 

@@ -10,6 +10,7 @@ export interface StoredEntry extends HashedEntry {
   readonly id: bigint;
   readonly at: string;
   readonly hash: Buffer;
+  readonly is_erased: boolean;
 }
 
 /** As an export has it, without what is not hashed. */
@@ -25,6 +26,7 @@ export function archiveLine(entry: StoredEntry): string {
     `"object":{"type":${JSON.stringify(entry.object_type)},"id":${entry.object_id}}`,
     `"before":${entry.before ?? 'null'},"after":${entry.after ?? 'null'}`,
     `"request_id":${JSON.stringify(entry.request_id)}`,
+    ...(entry.is_erased ? ['"erased":true'] : []),
     `"previous_hash":"${entry.previous_hash.toString('hex')}","hash":"${entry.hash.toString('hex')}"}`,
   ].join(',');
 }
@@ -32,7 +34,8 @@ export function archiveLine(entry: StoredEntry): string {
 export function toArchived(entry: StoredEntry): ArchivedEntry {
   return {
     ...{ chainId: entry.organization_id, id: entry.id, at: new Date(entry.at) },
-    ...{ previousHash: entry.previous_hash, hash: entry.hash, expected: chainHash(entry), line: archiveLine(entry) },
+    ...{ previousHash: entry.previous_hash, hash: entry.hash, expected: chainHash(entry), isErased: entry.is_erased },
+    line: archiveLine(entry),
   };
 }
 
@@ -63,6 +66,7 @@ export function storedIn(line: string): StoredEntry {
     on_behalf_id: behalf ? BigInt(raw(behalf, 'id')) : null,
     on_behalf_name: behalf ? text(behalf, 'name') : null,
     via: entry.get('via') ?? null,
+    is_erased: entry.get('erased') === 'true',
   };
 }
 

@@ -1,6 +1,8 @@
 import { AppError } from '../../base/errors.ts';
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
+import { attestedIn } from '../attestations.store.ts';
+import { createAttestations } from '../attestations.ts';
 import { AUDIT_COLUMNS, type EntryRow, momentOf } from '../audit.rows.ts';
 import { storedIn, toArchived } from './archive-line.rows.ts';
 import type { ArchivableChain, ArchiveFacts, ArchiveStore } from './audit-archive.ts';
@@ -45,7 +47,7 @@ const FOLLOWING = sql(
      left join lateral (select last_hash from audit_segment where organization_id = g.chain order by last_id desc limit 1) s on true
     where a.id = g.first and a.previous_hash = g.previous and coalesce(s.last_hash, ${START}) = g.previous`,
 );
-// What tokens and access reviews that exist still need is kept.
+// What tokens and access reviews that exist still need is kept, and what attests erased entries.
 const REMOVE = sql(
   'archive.remove',
   `with gone as (
@@ -60,6 +62,7 @@ const REMOVE = sql(
        left join token t on g.object_type = 'token' and g.action = 'token.create' and t.id = g.object_id
        left join review r on g.object_type = 'review' and g.action in ('review.start', 'review.close') and r.id = g.object_id
       where t.id is not null or r.id is not null
+         or (g.organization_id = 0 and g.action = 'user.erase' and g.after is not null)
      on conflict do nothing)
    select organization_id from gone`,
 );
@@ -92,13 +95,19 @@ const REOPEN = sql(
 const PUT_BACK = sql(
   'archive.putBack',
   `insert into audit (id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after, request_id,
-                      previous_hash, hash, on_behalf_id, on_behalf_name, via) overriding system value
+                      previous_hash, hash, on_behalf_id, on_behalf_name, via, is_erased) overriding system value
    select id, at, $1, actor_id, actor_name, action, object_type, object_id, before::json, after::json, request_id,
-          previous_hash, hash, on_behalf_id, on_behalf_name, via::json
+          previous_hash, hash, on_behalf_id, on_behalf_name, via::json, is_erased
      from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[],
-                 $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::bigint[], $15::text[], $16::text[])
+                 $10::text[], $11::text[], $12::bytea[], $13::bytea[], $14::bigint[], $15::text[], $16::text[], $17::boolean[])
           as e (id, at, actor_id, actor_name, action, object_type, object_id, before, after, request_id, previous_hash, hash,
-                on_behalf_id, on_behalf_name, via)`,
+                on_behalf_id, on_behalf_name, via, is_erased)`,
+);
+// People who were erased while these entries were in the archive.
+const ERASE_AGAIN = sql(
+  'archive.eraseAgain',
+  `update erasure set plain_id = least(plain_id, $1 - 1)
+    where $1 <= (select last_id from audit_plain)`,
 );
 /** States can be long. */
 const ROWS = 200;
@@ -121,7 +130,8 @@ export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Wri
     },
     async entries(chainId, after, limit) {
       const rows = await query<EntryRow>(ENTRIES, [chainId, after, limit]);
-      return rows.map((row) => toArchived({ ...row, at: momentOf(row) }));
+      const settle = createAttestations(() => attestedIn(query, chainId));
+      return await settle(rows.map((row) => toArchived({ ...row, at: momentOf(row) })));
     },
     remove: async (segments, archive) => void (await write(removing(segments, archive))),
     async lastSegment(chainId) {
@@ -145,8 +155,10 @@ export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Wri
             ...[rows.map(({ before }) => before), rows.map(({ after }) => after), rows.map((row) => row.request_id)],
             ...[rows.map((row) => row.previous_hash), rows.map(({ hash }) => hash)],
             ...[rows.map((row) => row.on_behalf_id), rows.map((row) => row.on_behalf_name), rows.map(({ via }) => via)],
+            rows.map((row) => row.is_erased),
           ]);
         }
+        await query(ERASE_AGAIN, [segment.first]);
         record({ ...COMMON, action: 'audit.restore', after: { archive: place, ...told([segment]) } });
       })),
   };

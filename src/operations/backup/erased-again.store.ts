@@ -53,7 +53,7 @@ export async function eraseAgain(query: TransactionQuery, ids: readonly bigint[]
 }
 
 /** No server is running, so there are no caches, and no guards but those that let facts pass. */
-function writeWithin(query: TransactionQuery): Write {
+export function writeWithin(query: TransactionQuery): Write {
   return async (work) => {
     const touched: Change[] = [];
     const entries: AuditEntry[] = [];

@@ -10,7 +10,7 @@ import { LATER_COLUMNS } from '../../db/migration-table.ts';
 import { finishErasures } from '../../users/erasure/erasure.store.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
-import { type ErasedAgain, eraseAgain } from './erased-again.store.ts';
+import { type ErasedAgain, eraseAgain, writeWithin } from './erased-again.store.ts';
 import { readObjects, rejectForeign } from './foreign.store.ts';
 import { type Manifest, schemaOf, tableOf } from './format.ts';
 import { rowsIn } from './inspection.ts';
@@ -106,7 +106,7 @@ export async function restore(options: RestoreOptions): Promise<ErasedAgain | un
     if (erased.length > 0) outcome = await eraseAgain(query, erased);
     beforeCommit?.();
   }, LOCK_TIMEOUT_MS);
-  if (outcome) await finishErasures(db);
+  if (outcome) await finishErasures(db, (work) => db.transaction((query) => writeWithin(query)(work)));
   return outcome;
 }
 

@@ -27,7 +27,7 @@ const REVISION = sql(
 const AUDIT = sql(
   'doctor.audit',
   `select id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before::text, after::text,
-          request_id, previous_hash, on_behalf_id, on_behalf_name, via::text as via, hash from audit order by id desc limit $1`,
+          request_id, previous_hash, on_behalf_id, on_behalf_name, via::text as via, hash, is_erased from audit order by id desc limit $1`,
 );
 const RANGES = sql('doctor.ranges', 'select max(last_seen_at) as seen_at from address_ranges where source = $1');
 const ROOTS = sql('doctor.roots', 'select count(distinct root)::int as roots from key_slot');
@@ -35,6 +35,7 @@ const ROOTS = sql('doctor.roots', 'select count(distinct root)::int as roots fro
 export interface AuditRow extends HashedEntry {
   readonly id: bigint;
   readonly hash: Buffer;
+  readonly is_erased: boolean;
 }
 
 export interface SealedValue {

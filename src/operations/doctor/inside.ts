@@ -192,7 +192,8 @@ function examineAudit(rows: readonly AuditRow[]): Finding {
   const broken: bigint[] = [];
   for (const row of rows) {
     const next = later.get(row.organization_id);
-    if (!chainHash(row).equals(row.hash)) broken.push(row.id);
+    // What attests an erased entry may be older than these: the verification of the log looks for it.
+    if (!row.is_erased && !chainHash(row).equals(row.hash)) broken.push(row.id);
     else if (next && !next.previous_hash.equals(row.hash)) broken.push(next.id);
     later.set(row.organization_id, row);
   }

@@ -6,6 +6,7 @@ import { deleteInBatches } from '../../db/batched-delete.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { MAX_COUNTED } from '../../db/search-text.ts';
 import type { ErasureStore, LegalHold } from './erasure.ts';
+import { erasePlainEntries, plainIdentifiers } from './plain-entries.store.ts';
 
 // Whoever erases somebody and whoever holds them wait for each other.
 const TURN = sql('erasure.turn', `select pg_advisory_xact_lock(hashtextextended('erasure', $1))`);
@@ -21,7 +22,10 @@ const KNOWN = sql(
         or exists (select 1 from audit where object_type = 'user' and object_id = $1)
         or exists (select 1 from audit_text where account_id = $1))`,
 );
-const ERASE = sql('erasure.erase', 'insert into erasure (account_id) values ($1) on conflict do nothing');
+const ERASE = sql(
+  'erasure.erase',
+  'insert into erasure (account_id, identifiers) values ($1, $2) on conflict do nothing',
+);
 // What names a person without their ID: addresses and names that they have or had, and long texts that they wrote.
 const IDENTIFIERS = sql(
   'erasure.identifiers',
@@ -46,7 +50,8 @@ const ERASED_AFTER = sql(
 );
 const UNFINISHED = sql(
   'erasure.unfinished',
-  'select account_id from erasure where finished_at is null order by account_id limit 10',
+  `select account_id from erasure where finished_at is null or plain_id < (select last_id from audit_plain)
+    order by account_id limit 10`,
 );
 const FORGET = sql(
   'erasure.forget',
@@ -54,7 +59,14 @@ const FORGET = sql(
      select organization_id, commitment from audit_text where account_id = $1 and text is not null limit $2)
    returning 1`,
 );
-const FINISH = sql('erasure.finish', 'update erasure set finished_at = now() where account_id = $1');
+// Unless older entries were put back meanwhile.
+const FINISH = sql(
+  'erasure.finish',
+  `update erasure set finished_at = now(), identifiers = null,
+          plain_id = greatest(plain_id, (select last_id from audit_plain))
+    where account_id = $1 and plain_id >= coalesce(
+      (select max(id) from audit where id <= (select last_id from audit_plain)), 0)`,
+);
 
 const COLUMNS = 'h.account_id, a.name, h.reason, h.created_by_id, h.created_at';
 const HOLD = sql(
@@ -92,18 +104,20 @@ interface Transaction {
 export async function eraseInLog({ query, record }: Transaction, id: bigint, actor: Actor): Promise<boolean> {
   await query(TURN, [id]);
   if ((await query(IS_HELD, [id])).length > 0) return false;
-  const identifiers = await query<{ text: string }>(IDENTIFIERS, [id]);
+  const rows = await query<{ text: string }>(IDENTIFIERS, [id]);
+  const identifiers = [...new Set([...rows.map(({ text }) => text), ...(await plainIdentifiers(query, id))])];
   await query(RESERVE, [id]);
-  await query(ERASE, [id]);
-  await query(CLAIM, [id, identifiers.map(({ text }) => text)]);
+  await query(ERASE, [id, identifiers]);
+  await query(CLAIM, [id, identifiers]);
   record({ actor, organizationId: PLATFORM, action: 'user.erase', objectType: 'user', objectId: id });
   return true;
 }
 
 /** Removes the texts of everybody who is erased. Goes on where another process, or an earlier one, has stopped. */
-export async function finishErasures({ query }: Pick<Db, 'query'>): Promise<void> {
+export async function finishErasures({ query }: Pick<Db, 'query'>, write: Write): Promise<void> {
   for (const { account_id: id } of await query<{ account_id: bigint }>(UNFINISHED)) {
     await deleteInBatches(query, FORGET, [id]);
+    await erasePlainEntries(query, write, id);
     await query(FINISH, [id]);
     await yieldToEventLoop();
   }
@@ -123,7 +137,7 @@ export function createErasureStore(db: Pick<Db, 'query'>, write: Write): Erasure
         if (!known) return undefined;
         return (await eraseInLog({ query, record }, id, actor)) ? 'done' : 'held';
       }),
-    finish: () => finishErasures(db),
+    finish: () => finishErasures(db, write),
     async erasedAfter(moment) {
       const rows = await db.query<{ account_id: bigint; erased_at: Date }>(ERASED_AFTER, [moment]);
       return rows.map((row) => ({ accountId: row.account_id, erasedAt: row.erased_at }));

@@ -307,7 +307,7 @@ for (const driver of COUNTED_DRIVERS) {
       const { db, revisions } = atrium.instance;
       const store = createAuditArchiveStore(db, revisions.write);
       const signer = createSegmentSigner(Buffer.alloc(32, 3));
-      const reading = createArchiveReading(readArchiveLine);
+      const reading = createArchiveReading(readArchiveLine, async () => new Map());
       const { org, change, moment, exported } = await makeLog();
       for (const name of ['one', 'two', 'three']) await change(name);
       const id = (await query<{ id: bigint }>(`select id from account where name = '${org.name}'`))[0]?.id ?? 0n;

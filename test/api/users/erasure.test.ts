@@ -69,7 +69,7 @@ for (const driver of COUNTED_DRIVERS) {
         assert.equal(verdict.body.ok, true, verdict.text);
       }
       const ofOrganization = await root('GET', `/orgs/${org.name}/audit/verify`);
-      assert.ok(ofOrganization.body.erased > 0, ofOrganization.text);
+      assert.equal(ofOrganization.body.erased, 0, 'no hash covers what is gone');
       const past = await root('GET', `/authz/users/id:${person.id}/access?org=${org.name}&at=${at}`);
       assert.ok(!past.text.includes(person.name), past.text);
       const [first] = (await root('GET', `/admin/audit?action=user.erase&limit=1`)).body.items;

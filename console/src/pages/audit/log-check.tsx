@@ -5,8 +5,12 @@ import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
 
-interface Verdict extends ChainResult {
+type Found = Pick<ChainResult, 'entries' | 'firstBroken' | 'lastHash'>;
+
+interface Verdict extends Found {
   readonly by: 'browser' | 'server';
+  /** Nothing but that people were erased from entries is in doubt. */
+  readonly isUnattested?: boolean;
   /** Since when entries are kept, if earlier ones are archived. */
   readonly archivedBefore?: string | undefined;
 }
@@ -18,7 +22,7 @@ interface Log {
   /** The headers of a page of it. */
   readonly look: () => Promise<Pick<Reply<unknown>, 'headers'>>;
   /** Asks the server, for browsers that cannot hash. */
-  readonly ask?: (() => Promise<Omit<ChainResult, 'lastHash'>>) | undefined;
+  readonly ask?: ((query: { from?: 'beginning' }) => Promise<Omit<Found, 'lastHash'>>) | undefined;
 }
 
 export interface LogCheck {
@@ -45,9 +49,14 @@ export function useLogCheck({ read, look, ask }: Log): LogCheck {
       const archivedBefore = headers.get('X-Archived-Before') ?? undefined;
       const start = headers.get('X-Archived-Hash') ?? undefined;
       const found = await checkChain(read(), (entries) => (checked.value = entries), start);
-      return { by: 'browser', archivedBefore, ...found };
+      // That a person was erased from an entry is attested by the deployment's log, which only the server can read here.
+      if (ask && found.firstUnattested !== undefined && !found.isChanged) {
+        return { by: 'server', archivedBefore, lastHash: found.lastHash, ...(await ask({ from: 'beginning' })) };
+      }
+      const isUnattested = found.firstUnattested !== undefined && !found.isChanged;
+      return { by: 'browser', archivedBefore, isUnattested, ...found };
     }
-    return { by: 'server', lastHash: undefined, ...(await ask()) };
+    return { by: 'server', lastHash: undefined, ...(await ask({})) };
   }
 
   async function run(): Promise<void> {
@@ -100,8 +109,20 @@ export function CheckOutcome({ check }: { check: LogCheck }) {
   );
 }
 
-function Finding({ verdict: { by, entries, firstBroken, lastHash, archivedBefore } }: { verdict: Verdict }) {
+function Finding({ verdict }: { verdict: Verdict }) {
+  const { by, entries, firstBroken, lastHash, archivedBefore } = verdict;
   const checker = by === 'browser' ? 'checked by your browser' : 'says the server';
+  if (verdict.isUnattested) {
+    return (
+      <div class="note stack tight">
+        <p class="strong">A person was erased from entry {firstBroken}, and maybe from later ones.</p>
+        <p>
+          Their hashes cover texts that are gone. The log of the deployment attests what was erased: a site
+          administrator can verify it. All else is intact, {checker}.
+        </p>
+      </div>
+    );
+  }
   if (firstBroken !== undefined) {
     return (
       <div class="note bad stack tight">
@@ -123,7 +144,7 @@ function Finding({ verdict: { by, entries, firstBroken, lastHash, archivedBefore
           Earlier entries, before {archivedBefore.slice(0, 10)}, are archived: the first entry here follows from them.
         </p>
       )}
-      {by === 'server' && <p>Your browser can check it for itself only if the page came by https.</p>}
+      {by === 'server' && !canHash() && <p>Your browser can check it for itself only if the page came by https.</p>}
       {lastHash !== undefined && (
         <>
           <p>Keep the hash of the last entry elsewhere. If it is missing later, the end of the log was cut off.</p>

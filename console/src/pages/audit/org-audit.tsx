@@ -18,8 +18,11 @@ export function OrgAuditPage() {
   const check = useLogCheck({
     read: () => api.lines('GET /orgs/{org}/audit/export', { path: { org } }),
     look: () => api.request('GET /orgs/{org}/audit', { path: { org }, query: { limit: 1 } }),
-    ask: async () => {
-      const { rows, first_broken_id: broken } = await api.call('GET /orgs/{org}/audit/verify', { path: { org } });
+    ask: async (query) => {
+      const { rows, first_broken_id: broken } = await api.call('GET /orgs/{org}/audit/verify', {
+        path: { org },
+        query,
+      });
       return { entries: rows, firstBroken: broken === null ? undefined : String(broken) };
     },
   });

@@ -1,0 +1,33 @@
+/**
+ * Entries from which a person was erased. Their hash covers texts that are gone, so it cannot be computed any more. Such
+ * an entry is as it should be only if an entry `user.erase` in the deployment's log lists it with its hash.
+ */
+export interface Erasable {
+  readonly id: bigint;
+  readonly hash: Buffer;
+  /** What the hash must be. */
+  readonly expected: Buffer;
+  readonly isErased: boolean;
+}
+
+/** The hashes of the erased entries of one log, by their IDs. */
+export type Attested = ReadonlyMap<bigint, Buffer>;
+
+const NONE: Attested = new Map();
+/** What no hash is equal to. */
+const UNATTESTED = Buffer.alloc(0);
+
+/** Judges the erased entries of one log. What is attested is read once, and again for entries that were erased since. */
+export function createAttestations(attestedIn: () => Promise<Attested>) {
+  let known = NONE;
+  const isAttested = ({ id, hash }: Erasable) => known.get(id)?.equals(hash) ?? false;
+  return async <Entry extends Erasable>(entries: Entry[]): Promise<Entry[]> => {
+    const erased = entries.filter((entry) => entry.isErased);
+    if (erased.length === 0) return entries;
+    if (!erased.every(isAttested)) known = await attestedIn();
+    return entries.map((entry) => {
+      if (!entry.isErased) return entry;
+      return { ...entry, expected: isAttested(entry) ? entry.hash : UNATTESTED };
+    });
+  };
+}
