@@ -1,5 +1,6 @@
 import { missingRelation } from '../base/errors.ts';
-import type { ChangeRow, Past } from '../history/past.ts';
+import type { Past } from '../history/past.ts';
+import type { ChangeRow } from '../history/recent-log.ts';
 import type { Graphs } from './graphs.ts';
 import type { Judge } from './judge.ts';
 

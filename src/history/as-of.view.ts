@@ -4,8 +4,9 @@ import { AppError } from '../base/errors.ts';
 import { type Caller, seesAsAdmin } from '../http/admission/access.ts';
 import { Int64, named, shownAs, Timestamp } from '../http/wire/schemas.ts';
 import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
-import { type ChangeRow, MAX_SHOWN, readState } from './past.ts';
+import { MAX_SHOWN } from './past.ts';
 import { nameIn } from './past-names.ts';
+import { type ChangeRow, readState } from './recent-log.ts';
 
 /** Read by `readAt`, which says more than validation about what is wrong. */
 export function moment(description: string) {

@@ -3,7 +3,8 @@ import { revealName, revealState } from '../changes/personal-texts.ts';
 import { allTuples } from '../changes/tuple-lines.store.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
-import type { ChangeRow, LogSearch, PastStore, PresentRole } from './past.ts';
+import type { PastStore, PresentRole } from './past.ts';
+import type { ChangeRow, LogSearch, RecentLog } from './recent-log.ts';
 
 const KIND = sql('past.kind', 'select kind from account where id = $1');
 const FIRST = sql('past.first', 'select at from audit where organization_id = $1 order by id limit 1');
@@ -118,20 +119,10 @@ export function createPastStore(db: Db): PastStore {
   return {
     async load(accountId, at, search, extent) {
       return await db.snapshot(async (query) => {
-        const [account] = await query<{ kind: string }>(KIND, [accountId]);
-        if (account === undefined) return undefined;
-        const [first] = await query<{ at: Date }>(FIRST, [accountId]);
-        const kept = await query<{ at: Date }>(KEPT, [[accountId, PLATFORM]]);
-        const chain = await changes(query, PAGE, accountId, at, search.actions, search.max);
-        const platform = await changes(query, PLATFORM_PAGE, PLATFORM, at, search.platformActions, search.max);
-        const newer = await query<{ key: string; at: Date }>(NEWER, [accountId, at]);
+        const log = await recentLog(query, accountId, at, search);
+        if (log === undefined) return undefined;
         return {
-          isOrganization: account.kind === 'organization',
-          begins: first?.at,
-          kept: kept.map(({ at: began }) => began),
-          chain,
-          platform,
-          newer,
+          ...log,
           ...(await allTuples(query, accountId)),
           setIds: new Map(
             (await query<{ id: string; name: string }>(SET_IDS, [accountId])).map(({ id, name }) => [name, id]),
@@ -164,6 +155,27 @@ export function createPastStore(db: Db): PastStore {
       ]);
       return new Map(rows.map((row) => [row.id, { createdAt: row.created_at, updatedAt: row.updated_at }]));
     },
+  };
+}
+
+/** In a snapshot. Undefined if there is no such account. */
+export async function recentLog(
+  query: Query,
+  accountId: bigint,
+  at: Date,
+  search: LogSearch,
+): Promise<RecentLog | undefined> {
+  const [account] = await query<{ kind: string }>(KIND, [accountId]);
+  if (account === undefined) return undefined;
+  const [first] = await query<{ at: Date }>(FIRST, [accountId]);
+  const kept = await query<{ at: Date }>(KEPT, [[accountId, PLATFORM]]);
+  return {
+    isOrganization: account.kind === 'organization',
+    begins: first?.at,
+    kept: kept.map(({ at: began }) => began),
+    chain: await changes(query, PAGE, accountId, at, search.actions, search.max),
+    platform: await changes(query, PLATFORM_PAGE, PLATFORM, at, search.platformActions, search.max),
+    newer: await query<{ key: string; at: Date }>(NEWER, [accountId, at]),
   };
 }
 

@@ -13,32 +13,13 @@ import { createGraph, type Graph, type Model } from '../../packages/rebac/src/re
 import { AppError } from '../base/errors.ts';
 import { apart, createYielder, yieldToEventLoop } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
-import { kindOf } from '../changes/object-kinds.ts';
 import { nameKey } from '../identity/account-names/account-names.ts';
-import {
-  beforeTheArchived,
-  beforeTheLog,
-  type Fields,
-  type LoggedChange,
-  type RelationOf,
-  unknownBefore,
-} from './logged-change.ts';
+import type { RelationOf } from './logged-change.ts';
 import { createPastCache } from './past-cache.ts';
 import { formerNames, type Known, namesIn } from './past-names.ts';
 import { ADMINISTRATORS, dropEnded, type PastState, type RoleState, stateOf, tuplesOf } from './past-state.ts';
+import { type ChangeRow, type LogSearch, MAX_CHANGES, type RecentLog, readRecentLog } from './recent-log.ts';
 import { CHANGING_ACTIONS, PLATFORM_ACTIONS, touchedBy, undo } from './undo.ts';
-
-/** An entry of the audit log as it is stored. */
-export interface ChangeRow {
-  readonly id: bigint;
-  /** RFC 3339 in UTC. */
-  readonly at: string;
-  readonly actor: { readonly id: bigint; readonly name: string };
-  readonly action: string;
-  readonly object: { readonly type: string; readonly id: bigint };
-  readonly before: string | null;
-  readonly after: string | null;
-}
 
 export interface PresentRole {
   readonly id: bigint;
@@ -50,24 +31,8 @@ export interface PresentRole {
   readonly updatedAt: Date;
 }
 
-export interface LogSearch {
-  readonly actions: readonly string[];
-  /** In the chain of the deployment. */
-  readonly platformActions: readonly string[];
-  readonly max: number;
-}
-
 /** The present of an account, and what happened since a moment, newest first, both as of one moment. */
-export interface Recent {
-  readonly isOrganization: boolean;
-  /** When the first entry of its chain was written. */
-  readonly begins: Date | undefined;
-  /** When the first entry was written that is kept, of each log that the question needs and that was archived in part. */
-  readonly kept: readonly Date[];
-  readonly chain: readonly ChangeRow[];
-  readonly platform: readonly ChangeRow[];
-  /** Rows that are clearly newer than the moment, see `isExplained`. */
-  readonly newer: readonly { readonly key: string; readonly at: Date }[];
+export interface Recent extends RecentLog {
   readonly count: number;
   readonly tuples: Iterable<GraphTuple>;
   readonly roles: readonly PresentRole[];
@@ -129,8 +94,6 @@ export type Past = ReturnType<typeof createPast>;
 export type PastGraphs = ReturnType<Past['graphsAt']>;
 
 const TUPLES_IN_SLICE = 4_000;
-/** Each takes some memory until all are undone. */
-const MAX_CHANGES = 50_000;
 const SEARCH: LogSearch = { actions: CHANGING_ACTIONS, platformActions: PLATFORM_ACTIONS, max: MAX_CHANGES };
 export const MAX_SHOWN = 50;
 
@@ -210,15 +173,9 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
   async function undone(accountId: bigint, at: Date, extent?: 'with roles') {
     const recent = await store.load(accountId, at, SEARCH, extent);
     if (!recent) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
-    rejectTooEarly(recent, at);
+    const { changes, strangers } = await readRecentLog(recent, at);
     const yieldIfDue = createYielder();
-    const changes: LoggedChange[] = [];
-    for (const row of [...recent.chain, ...recent.platform]) {
-      changes.push(readChange(row));
-      await yieldIfDue();
-    }
     const touched = touchedBy(changes);
-    const strangers = unexplained(recent, changes);
     if (strangers.some((key) => key.startsWith('admin:'))) touched.add(ADMINISTRATORS);
     const rest: GraphTuple[] = [];
     const undoing: GraphTuple[] = [];
@@ -234,42 +191,6 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
     dropEnded(state, at);
     return { recent, changes, touched, rest: without(strangers, rest, state), state };
   }
-}
-
-function rejectTooEarly({ isOrganization, begins, kept, chain, platform }: Recent, at: Date): void {
-  const latest = kept.toSorted((one, other) => other.getTime() - one.getTime())[0];
-  if (latest && at < latest) throw beforeTheArchived(latest.toISOString());
-  if (isOrganization && begins === undefined) {
-    throw new AppError('invalid', 'the audit log of the organization is empty, so nothing is known about its past', {
-      reason: 'before_audit_log',
-    });
-  }
-  if (isOrganization && begins !== undefined && at < begins) throw beforeTheLog(begins.toISOString());
-  const [first] = [chain, platform].filter(({ length }) => length > MAX_CHANGES);
-  const last = first?.[MAX_CHANGES - 1];
-  if (last) throw unknownBefore(last, `more than ${MAX_CHANGES.toLocaleString('en')} changes were made since`);
-}
-
-/**
- * Rows that were made after the moment without an entry did not exist then. Users get their first token like that, and a
- * new deployment its first administrator. In an organization it must not happen, so nothing is known before it.
- */
-function unexplained({ isOrganization, newer }: Recent, changes: readonly LoggedChange[]): string[] {
-  const explained = new Set(changes.flatMap(explains));
-  const strangers = newer.filter(({ key }) => !explained.has(key));
-  const wrong = isOrganization ? strangers.filter(({ key }) => !key.startsWith('admin:')) : [];
-  const latest = wrong.sort((one, other) => other.at.getTime() - one.at.getTime())[0];
-  if (latest) throw unknownBefore({ at: latest.at.toISOString() }, `${latest.key} was made without an entry`);
-  return strangers.map(({ key }) => key);
-}
-
-/** What an entry says about the rows that it made, by the keys of the store. */
-function explains({ action, objectType, objectId, after }: LoggedChange): string[] {
-  if (action === 'team.add_member') return [`member:${objectId}:${after.userId}`];
-  if (objectType === 'user') return [`admin:${objectId}`];
-  const made = action.endsWith('.create') ? [`${kindOf(objectType)?.word ?? objectType}:${objectId}`] : [];
-  if (action === 'assignment.create') return [...made, `assigned:${after.roleId}`];
-  return objectType === 'role' ? [...made, `assigned:${objectId}`] : made;
 }
 
 function without(strangers: readonly string[], rest: readonly GraphTuple[], state: PastState): readonly GraphTuple[] {
@@ -291,16 +212,6 @@ function roleThen(
   const { name, description, permissions } = described ?? row ?? { name: '', description: '', permissions: [] };
   const teamIds = [...teams].map(BigInt).sort((one, other) => (one < other ? -1 : 1));
   return { id, name, description, permissions, teamIds, ...times };
-}
-
-function readChange({ at, action, object, before, after }: ChangeRow): LoggedChange {
-  const common = { at, action, objectType: object.type, objectId: String(object.id) };
-  return { ...common, before: readState(before), after: readState(after) };
-}
-
-export function readState(text: string | null): Fields {
-  const state: unknown = text === null ? {} : JSON.parse(text);
-  return typeof state === 'object' && state !== null ? (state as Fields) : {};
 }
 
 function* concat<T>(...parts: Iterable<T>[]): Generator<T> {
