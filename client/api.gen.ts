@@ -7609,6 +7609,8 @@ export interface Operations {
       query?: {
         /** Only these sections, separated by commas, such as teams,roles. By default all. */
         sections?: Text | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
         /** Members also by the IDs of their accounts. */
         ids?: Text | undefined;
         /** By default, JSON if the Accept header asks for JSON, otherwise YAML. */

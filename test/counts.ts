@@ -82,6 +82,8 @@ const ALL_COUNTS = {
   sharedRequests: [400, 6000, 20_000],
   /** Random changes, each of which is looked back on. */
   historyChanges: [4, 15, 120],
+  /** Random changes, after each of which the organization is exported, and later exported as of then. */
+  fileHistory: [24, 120, 1500],
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
   historyCanaries: [25, 500, 10_000],
   /** Odd requests to every route. */

@@ -4,6 +4,7 @@ import { command } from '../command.ts';
 import { type Document, readDocument } from '../documents.ts';
 import { EXIT, misuse } from '../failure.ts';
 import { linesOf } from '../impact.ts';
+import { AT, pastMoment } from '../moments.ts';
 import { asJson, type Shown, type Style } from '../output.ts';
 import type { Session } from '../session.ts';
 import { confirm, readInput } from '../terminal.ts';
@@ -88,16 +89,25 @@ export const apply = command({
 
 export const exportFile = command({
   summary: 'print an organization as one file, or write the file',
-  details: 'Teams, roles, assignments, robots, guardrails, rules and webhooks, without any secret.',
+  details:
+    'Teams, roles, assignments, robots, guardrails, rules and webhooks, without any secret. With --at, teams, roles, ' +
+    'assignments and guardrails as they were, from the audit log: such a file says as_of, and cannot be applied.',
   args: { file: { about: 'where to write it; without one, it is printed', kind: 'file', optional: true } },
   options: {
     sections: { about: 'only these sections, such as teams,roles', value: 'NAMES' },
     ids: { about: 'members also by the IDs of their accounts, so that a login cannot pass to another person' },
+    ...AT,
   },
-  examples: ['atrium export acme.yaml', 'atrium export --sections teams,roles', 'atrium export --json'],
+  examples: [
+    'atrium export acme.yaml',
+    'atrium export --at 7d',
+    'atrium export --sections teams,roles',
+    'atrium export --json',
+  ],
   async run(session, { args, options }) {
     const format = session.format === 'json' ? 'json' : 'yaml';
-    const query = { format, sections: options.sections, ids: options.ids || undefined } as const;
+    const at = pastMoment(options.at, session.isWatching);
+    const query = { format, sections: options.sections, ids: options.ids || undefined, at } as const;
     const path = { org: session.org() };
     const document: unknown = await session.client().call('GET /orgs/{org}/file', { path, query });
     const text = typeof document === 'string' ? document.trimEnd() : asJson(document);

@@ -1,3 +1,4 @@
+import type { AppError } from '../base/errors.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import {
   beforeTheLog,
@@ -162,6 +163,11 @@ export const CHANGING_ACTIONS = CHANGING.filter((action) => !IN_PLATFORM.has(act
 /** Those in the chain of the deployment, which are about its administrators and its database. */
 export const PLATFORM_ACTIONS = CHANGING.filter((action) => IN_PLATFORM.has(action));
 
+/** Nothing is known before these. */
+export const WALLS = KNOWN.flatMap(([action, meaning]) =>
+  meaning === 'beginning' || meaning === 'wall' ? [action] : [],
+);
+
 /** The sources that are undone, such as `team:4`. */
 export function touchedBy(changes: readonly LoggedChange[]): Set<string> {
   return new Set(
@@ -176,10 +182,15 @@ export function touchedBy(changes: readonly LoggedChange[]): Set<string> {
 export function undo(state: PastState, change: LoggedChange, relationOf: RelationOf): void {
   const meaning = meaningOf(change);
   if (meaning === 'nothing') return;
-  if (meaning === 'beginning') throw beforeTheLog(change.at);
-  if (meaning === 'wall') throw unknownBefore(change, 'the deployment was restored from a backup');
+  if (meaning === 'beginning' || meaning === 'wall') throw wallBefore(change);
   if (meaning === undefined) throw unknownBefore(change, `this release does not know the action ${change.action}`);
   meaning.undo(state, change, relationOf);
+}
+
+/** Why nothing is known before this change, whatever is asked. */
+export function wallBefore(change: LoggedChange): AppError {
+  if (meaningOf(change) === 'beginning') return beforeTheLog(change.at);
+  return unknownBefore(change, 'the deployment was restored from a backup');
 }
 
 function meaningOf({ action }: LoggedChange): Meaning | undefined {

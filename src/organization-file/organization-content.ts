@@ -18,9 +18,11 @@ interface ContentOptions {
   readonly sections?: ReadonlySet<string> | undefined;
   /** Members also by the IDs of their accounts. */
   readonly withIds?: boolean;
+  /** The moment of the past that it shows. */
+  readonly asOf?: Date;
 }
 
-export function contentOf(now: OrganizationNow, { sections, withIds = false }: ContentOptions = {}): Content {
+export function contentOf(now: OrganizationNow, { sections, withIds = false, asOf }: ContentOptions = {}): Content {
   const { rules, roles, assignments } = now.roleFile;
   const names = new Map(roles.map(({ id, name }) => [id, name]));
   const lasting = assignments.stored.filter(({ isRequested }) => !isRequested);
@@ -60,6 +62,7 @@ export function contentOf(now: OrganizationNow, { sections, withIds = false }: C
   const shown = SECTIONS.filter((section) => !sections || sections.has(section));
   return {
     ...{ apiVersion: API_VERSION, kind: ORGANIZATION_KIND, organization: now.name },
+    ...(asOf && { as_of: asOf.toISOString() }),
     ...Object.fromEntries(shown.map((section) => [section, parts[section]()])),
   };
 }

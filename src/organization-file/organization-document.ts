@@ -79,6 +79,8 @@ export const SECTIONS = [
   'token_policy',
   'second_factor',
 ] as const;
+/** Those that the audit log tells well enough to show them as of a past moment. */
+export const PAST_SECTIONS = ['teams', 'roles', 'assignments', 'guardrails'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 const HEAD = ['apiVersion', 'kind', 'organization'];
@@ -96,7 +98,13 @@ export async function readOrganizationDocument(value: unknown): Promise<Organiza
   if (!document) throw rejection([{ field: 'body', message: 'body must be the file of an organization' }]);
   // The file of roles is a part of the file.
   const isOfRoles = document.kind === KIND;
-  reader.only(document, '', [...HEAD, ...(isOfRoles ? OF_ROLES : SECTIONS)]);
+  if (document.as_of !== undefined) {
+    reader.fault(
+      'as_of',
+      'is that of a past moment, which no file can bring back: plan and apply a file without as_of',
+    );
+  }
+  reader.only(document, '', [...HEAD, 'as_of', ...(isOfRoles ? OF_ROLES : SECTIONS)]);
   if (document.apiVersion !== API_VERSION) reader.fault('apiVersion', `must be ${API_VERSION}`);
   if (!isOfRoles && document.kind !== ORGANIZATION_KIND) reader.fault('kind', `must be ${ORGANIZATION_KIND}`);
   const organization = reader.text(document, '', 'organization') ?? '';

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError, invalidField } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
+import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
 import { actorOf, type Caller, callerIn, callerOf, holdsIn, requireProven } from '../http/admission/access.ts';
 import { presentGuardrail, STATUS } from '../http/error-format.ts';
 import { type Scope, sendText } from '../http/server.ts';
@@ -12,7 +13,7 @@ import { includesScope } from '../identity/scopes.ts';
 import { impactText } from '../impact/impact.routes.ts';
 import { acceptYaml, FORMATS, formatOf } from '../roles/role-file.routes.ts';
 import { writeContent } from './organization-content.ts';
-import { readOrganizationDocument, SECTIONS } from './organization-document.ts';
+import { PAST_SECTIONS, readOrganizationDocument, SECTIONS } from './organization-document.ts';
 import type { FileReport, OrganizationFile } from './organization-file.ts';
 import { ApplyResponse, FileBody, PlanResponse } from './organization-file.view.ts';
 import type { FileCaller } from './organization-plan.ts';
@@ -22,6 +23,7 @@ const ExportQuery = Type.Object({
   sections: Type.Optional(
     Type.String({ description: 'Only these sections, separated by commas, such as teams,roles. By default all.' }),
   ),
+  ...AtQuery,
   ids: Type.Optional(Type.Boolean({ description: 'Members also by the IDs of their accounts.' })),
   format: Type.Optional(
     Type.Enum([...FORMATS], { description: 'By default, JSON if the Accept header asks for JSON, otherwise YAML.' }),
@@ -56,13 +58,27 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
       },
       async (request, reply) => {
         const { sections, ids: withIds = false } = request.query;
-        const options = { sections: readSections(sections), withIds };
-        const { content, version } = await file.exportFile(callerFor(request, 'read:authz'), options);
+        const at = readAt(request.query.at);
+        const options = { sections: readSections(sections, at ? PAST_SECTIONS : SECTIONS), withIds };
+        const caller = callerFor(request, 'read:authz');
+        const content = at ? await exportThen(at) : await exportNow();
         const isJson = formatOf(request, request.query.format) === 'json';
-        reply.headers({ ETag: etagOf(version), Vary: 'Accept' });
+        reply.header('Vary', 'Accept');
         reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
         const text = isJson ? `${JSON.stringify(content, null, 2)}\n` : await writeContent(content);
         return reply.send(text as never);
+
+        async function exportNow() {
+          const { content, version } = await file.exportFile(caller, options);
+          reply.header('ETag', etagOf(version));
+          return content;
+        }
+
+        async function exportThen(moment: Date) {
+          const { content, since } = await file.exportThen(caller, historianOf(callerIn(request)), moment, options);
+          showAsOf(reply, moment, since);
+          return content;
+        }
       },
     );
 
@@ -150,14 +166,16 @@ function callerFor(request: FastifyRequest, scope: string): FileCaller {
   };
 }
 
-function readSections(text: string | undefined): ReadonlySet<string> | undefined {
+function readSections(text: string | undefined, known: readonly string[]): ReadonlySet<string> | undefined {
   if (text === undefined) return undefined;
   const names = text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !(SECTIONS as readonly string[]).includes(name));
+  const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return new Set(names);
   throw invalidField(
     'sections',
-    `there is no section ${JSON.stringify(unknown.slice(0, 100))}: ${SECTIONS.join(', ')}`,
+    (SECTIONS as readonly string[]).includes(unknown)
+      ? `the past of the section ${unknown} is not known; with at: ${known.join(', ')}`
+      : `there is no section ${JSON.stringify(unknown.slice(0, 100))}: ${known.join(', ')}`,
   );
 }
 

@@ -9,6 +9,7 @@ import { TRUST_RULE, type TrustRuleRow, toTrustRule } from '../federation/trust-
 import { type TrustRuleDraft, trustRuleDraft } from '../federation/trust-rule.ts';
 import { createTrustRuleStore } from '../federation/trust-rules.store.ts';
 import type { OwnedRobot } from '../federation/trust-rules.ts';
+import { recentLog } from '../history/past.store.ts';
 import type { Permission } from '../identity/callers.ts';
 import { createTeamStore } from '../organizations/teams.store.ts';
 import { nameTaken, noTeam } from '../organizations/teams.ts';
@@ -24,6 +25,7 @@ import { fingerprintOf } from './organization-content.ts';
 import type { Applying, OrganizationFileStore } from './organization-file.ts';
 import type { Account, OrganizationNow, StoredMember, StoredRobot, StoredTeam } from './organization-now.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
+import { lookUpPastOrganization } from './past-organization.store.ts';
 import { planRoleParts } from './role-part-plan.ts';
 import { type MembersOfTeam, putMembers } from './team-members.store.ts';
 import type { TeamAfter } from './team-plan.ts';
@@ -115,6 +117,15 @@ const ACCOUNTS = sql(
 export function createOrganizationFileStore(db: Db, write: Write, quotas: Quotas): OrganizationFileStore {
   return {
     read: (id, logins, wanted) => db.snapshot((query) => read(query, id, logins, wanted, false)),
+
+    readSince: (id, at, search) =>
+      db.snapshot(async (query) => {
+        const log = await recentLog(query, id, at, search);
+        const now = await read(query, id, [], undefined, false);
+        return log && now && { now, log };
+      }),
+
+    lookUp: (id, at, untold) => db.snapshot((query) => lookUpPastOrganization(query, id, at, untold)),
 
     async apply(organizationId, { logins, wanted, fingerprint }, plan, applying, about) {
       const { actor } = applying;

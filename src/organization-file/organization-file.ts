@@ -1,6 +1,7 @@
 import type { Judge } from '../authz/judge.ts';
 import type { HeldPlaces } from '../authz/places/held-places.ts';
 import { createSeesPlace } from '../authz/places/sees-place.ts';
+import type { Historian, TimeMachine } from '../authz/time-machine.ts';
 import type { Limits } from '../base/config/limits.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
@@ -16,9 +17,10 @@ import type { SealedNew, Webhooks } from '../webhooks/webhooks.ts';
 import type { CallerRights, createCallerRights } from './caller-rights.ts';
 import { type FileChange, type Refusal, refusalsOf } from './file-change.ts';
 import { type Content, contentOf, fingerprintOf, versionOf } from './organization-content.ts';
-import type { OrganizationDocument } from './organization-document.ts';
+import { type OrganizationDocument, PAST_SECTIONS } from './organization-document.ts';
 import type { OrganizationNow } from './organization-now.ts';
 import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
+import { type PastOrganizationStore, pastOrganizationOf } from './past-organization.ts';
 import { simulatePlan } from './plan-simulation.ts';
 import { renameWarnings } from './rename-warnings.ts';
 import { planRobots, type RobotTrust } from './robot-plan.ts';
@@ -48,7 +50,7 @@ export interface Applying extends Pick<FileCaller, 'actor' | 'creator'> {
   readonly secrets: readonly SealedNew[];
 }
 
-export interface OrganizationFileStore {
+export interface OrganizationFileStore extends PastOrganizationStore {
   read(
     organizationId: bigint,
     logins: readonly string[],
@@ -77,6 +79,11 @@ export interface PlanReport extends FileReport {
   readonly warnings: readonly string[];
 }
 
+export interface ExportOptions {
+  readonly sections?: ReadonlySet<string> | undefined;
+  readonly withIds?: boolean;
+}
+
 export interface ApplyOptions {
   readonly isDryRun: boolean;
   /** Throws if the organization is not as the caller last saw it. */
@@ -95,6 +102,7 @@ interface Parts {
   readonly impact: Pick<Impact, 'report'>;
   readonly webhooks: Pick<Webhooks, 'check' | 'sealNew'>;
   readonly trustRules: Pick<TrustRules, 'read' | 'requireChange'>;
+  readonly timeMachine: Pick<TimeMachine, 'requireReader' | 'changesSince'>;
   readonly limits: Limits;
 }
 
@@ -120,16 +128,29 @@ const TRIES = 3;
 export function createOrganizationFile(parts: Parts) {
   const { store, judge, limits } = parts;
   const sees = createSeesPlace(judge);
-  return { exportFile, plan, apply };
+  return { exportFile, exportThen, plan, apply };
 
   async function exportFile(
     caller: FileCaller,
-    options: { readonly sections?: ReadonlySet<string> | undefined; readonly withIds?: boolean },
+    options: ExportOptions,
   ): Promise<{ content: Content; version: string }> {
     const now = await readNow(caller, [], undefined);
     const rights = await rightsIn(now, caller);
     await requireWhole(now, caller, rights);
     return { content: contentOf(now, options), version: await versionOf(now) };
+  }
+
+  /** As it was, without the other sections. What does not exist any more is for readers of the audit log. */
+  async function exportThen(caller: FileCaller, historian: Historian, at: Date, options: ExportOptions) {
+    await parts.timeMachine.requireReader(historian);
+    const past = await pastOrganizationOf(store, caller.organizationId, at);
+    if (!past) throw gone();
+    const { now, then, places, named } = past;
+    await requireWhole(now, caller, await rightsIn(now, caller));
+    await requireSeen(caller, places, named);
+    const sections = options.sections ?? new Set<string>(PAST_SECTIONS);
+    const content = contentOf(then, { ...options, sections, asOf: at });
+    return { content, since: await parts.timeMachine.changesSince(historian, at) };
   }
 
   async function plan(caller: FileCaller, document: OrganizationDocument): Promise<PlanReport> {
@@ -305,12 +326,15 @@ export function createOrganizationFile(parts: Parts) {
 
   async function requireWhole(now: OrganizationNow, caller: FileCaller, rights: CallerRights): Promise<void> {
     for (const [relation, named] of READERS) rights.require(relation, named);
-    const places = now.roleFile.assignments.stored.map(({ on }) => on);
+    const { assignments, rules } = now.roleFile;
+    const places = assignments.stored.map(({ on }) => on);
+    await requireSeen(caller, places, namedInAll(rules.guardrails));
+  }
+
+  async function requireSeen(caller: FileCaller, places: readonly Where[], named: readonly string[]): Promise<void> {
     const seen = await seenOf(caller, places);
     const isSeen = places.every((place) => place.type === 'organization' || seen.has(placeKey(place)));
-    const { rules } = now.roleFile;
-    const named = namedInAll(rules.guardrails);
-    if (isSeen && (await parts.guardrails.seesAll(now.id, caller.actor.id, named))) return;
+    if (isSeen && (await parts.guardrails.seesAll(caller.organizationId, caller.actor.id, named))) return;
     throw missingRelation('view_clusters:org', ': the file names objects that you may not see');
   }
 

@@ -22,13 +22,13 @@ interface Nouns {
 /** The organization as code. */
 export function wireOrganizationFile(
   { db, revisions, quotas }: Infrastructure,
-  { judge, heldPlaces }: Pick<Authz, 'judge' | 'heldPlaces'>,
+  { judge, heldPlaces, timeMachine }: Pick<Authz, 'judge' | 'heldPlaces' | 'timeMachine'>,
   nouns: Nouns,
 ) {
   const file = createOrganizationFile({
     ...nouns,
     store: createOrganizationFileStore(db, revisions.write, quotas),
-    judge,
+    ...{ judge, timeMachine },
     held: heldPlaces,
     rightsOf: createCallerRights(judge, heldPlaces.givingOfTeam),
     limits: quotas.limits,

@@ -48,12 +48,17 @@ const UPDATE = sql(
 );
 const DROP_ROLES = sql(
   'teams.dropRoles',
-  `with gone as (delete from assignment where team_id = $1 returning role_id)
+  `with gone as (delete from assignment where team_id = $1 returning role_id, expires_at)
    update role r set version = r.version + 1, updated_at = greatest(now(), r.updated_at)
-     from gone where r.id = gone.role_id returning r.id`,
+     from gone where r.id = gone.role_id returning r.id, gone.expires_at`,
 );
 const DELETE = sql('teams.delete', 'delete from team where id = $1');
 const MEMBERS = sql('teams.members', 'select array(select account_id from team_member where team_id = $1) as ids');
+const ENDS = sql(
+  'teams.ends',
+  'select account_id as id, expires_at from team_member where team_id = $1 and expires_at is not null order by account_id',
+);
+const IS_SCIM = sql('teams.isScim', 'select exists (select 1 from scim_group where team_id = $1) as yes');
 // There can be fifty thousand. They would be deleted with the team anyway, but in one statement, which the built-in
 // database runs in this thread.
 const DELETE_MEMBERS = sql(
@@ -61,6 +66,11 @@ const DELETE_MEMBERS = sql(
   'delete from team_member where team_id = $1 and account_id = any($2::bigint[])',
 );
 const AT_ONCE = 1000;
+
+interface EndRow {
+  id: bigint;
+  expires_at: Date | null;
+}
 
 export function createTeamStore(db: Db, write: Write, quotas: Quotas): TeamStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
@@ -122,9 +132,12 @@ export function createTeamStore(db: Db, write: Write, quotas: Quotas): TeamStore
       decide(current);
       const organizationId = current.organization.id;
       const members = await membersOf(query, id);
+      const memberEnds = endsIn('memberEnds', await query<EndRow>(ENDS, [id]));
+      const isScim = only(await query<{ yes: boolean }>(IS_SCIM, [id])).yes;
       await endAssignments({ query, touch, record }, 'team', [id], actor);
       // No entry of its own says that these roles lost the team.
-      const roleIds = (await query<{ id: bigint }>(DROP_ROLES, [id])).map((role) => role.id);
+      const roles = await query<EndRow>(DROP_ROLES, [id]);
+      const roleIds = roles.map((role) => role.id);
       for (const role of roleIds) touch({ kind: 'role', id: role, organizationId });
       for (let first = 0; first < members.length; first += AT_ONCE) {
         await query(DELETE_MEMBERS, [id, members.slice(first, first + AT_ONCE)]);
@@ -132,7 +145,9 @@ export function createTeamStore(db: Db, write: Write, quotas: Quotas): TeamStore
       query.later(DELETE, [id]);
       touch({ kind: 'team', id, organizationId });
       for (const member of members) touch({ kind: 'account', id: member });
-      record({ ...about(actor, 'team.delete', current), before: { ...toState(current), members, roleIds } });
+      const ends = { ...memberEnds, ...endsIn('roleEnds', roles) };
+      const before = { ...toState(current), members, roleIds, ...ends, isScim };
+      record({ ...about(actor, 'team.delete', current), before });
       return true;
     });
   }
@@ -175,6 +190,12 @@ async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name tak
 
 function about(actor: Actor, action: AuditAction, { id, organization }: Team): AuditEntry {
   return { actor, organizationId: organization.id, action, objectType: 'team', objectId: id };
+}
+
+/** When rows were to end, by ID, if any was. */
+function endsIn(name: 'memberEnds' | 'roleEnds', rows: readonly EndRow[]): object {
+  const ends = rows.flatMap(({ id, expires_at }) => (expires_at ? [[id, expires_at] as const] : []));
+  return ends.length > 0 ? { [name]: Object.fromEntries(ends) } : {};
 }
 
 /** A team as the audit log shows it. */

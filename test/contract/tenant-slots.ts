@@ -74,7 +74,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
     '.changes[].expires_at .at .objects',
   ].join(' '),
   'POST /authz/roles/preview': '?org ROLE .id:role .delete',
-  'GET /orgs/:org/file': 'org ?sections ?ids ?format',
+  'GET /orgs/:org/file': 'org ?sections ?at ?ids ?format',
   'POST /orgs/:org/plan': 'org :document',
   'PUT /orgs/:org/file': 'org ?dry_run :document',
   'GET /authz/roles/export': '?org ?format ?at',
