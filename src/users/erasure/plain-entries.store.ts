@@ -42,7 +42,8 @@ const ERASE = sql(
 const KEPT = sql(
   'plainEntries.kept',
   `select id, organization_id, actor_id, action, after, review_id from audit_kept
-    where id > $1 and id <= (select last_id from audit_plain) and after is not null order by id limit ${PART}`,
+    where id > $1 and id <= (select last_id from audit_plain) and after is not null order by id limit ${PART}
+      for no key update`,
 );
 const ERASE_KEPT = sql(
   'plainEntries.eraseKept',
@@ -82,15 +83,21 @@ export async function plainIdentifiers(query: Query, id: bigint): Promise<string
 }
 
 export async function erasePlainEntries(query: Query, write: Write, id: bigint): Promise<void> {
+  let identifiers: readonly string[] = [];
   for (;;) {
     const [at] = await query<{ plain_id: bigint; identifiers: string[] | null }>(PLACE, [id]);
     if (!at) return;
+    identifiers = at.identifiers ?? [];
     const [part] = await query<{ last: bigint | null }>(LAST_OF_PART, [at.plain_id]);
     if (!part?.last) break;
     const [first, last] = [at.plain_id, part.last];
-    await write((inside, _touch, record) => erasePart(inside, { id, first, last }, at.identifiers ?? [], record));
+    await write((inside, _touch, record) => erasePart(inside, { id, first, last }, identifiers, record));
   }
-  await eraseKept(query, id);
+  const known = new Set(identifiers);
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const from: bigint = after;
+    after = await write((inside) => eraseKept(inside, id, known, from));
+  }
 }
 
 async function erasePart(
@@ -121,19 +128,22 @@ async function erasePart(
   record({ actor: SERVER, ...about, after: { entries } });
 }
 
-async function eraseKept(query: Query, id: bigint): Promise<void> {
-  for (let last = 0n; ; ) {
-    const rows = await query<KeptRow>(KEPT, [last]);
-    const erased = rows.flatMap((row) => {
-      const objectType = row.review_id === null ? 'token' : 'review';
-      const plain = { ...row, object_type: objectType, object_id: 0n, actor_name: '', before: null };
-      const entry = eraseTexts(toIdentifying({ ...plain, on_behalf_id: null, on_behalf_name: null }), id, new Set());
-      return entry ? [[row.id, textOf(row.after, entry.after)] as const] : [];
-    });
-    if (erased.length > 0) await query(ERASE_KEPT, [erased.map(([kept]) => kept), erased.map(([, after]) => after)]);
-    if (rows.length < PART) return;
-    last = rows.at(-1)?.id ?? last;
-  }
+/** Where the next part begins, if there is one. */
+async function eraseKept(
+  query: TransactionQuery,
+  id: bigint,
+  identifiers: ReadonlySet<string>,
+  after: bigint,
+): Promise<bigint | undefined> {
+  const rows = await query<KeptRow>(KEPT, [after]);
+  const erased = rows.flatMap((row) => {
+    const objectType = row.review_id === null ? 'token' : 'review';
+    const plain = { ...row, object_type: objectType, object_id: 0n, actor_name: '', before: null };
+    const entry = eraseTexts(toIdentifying({ ...plain, on_behalf_id: null, on_behalf_name: null }), id, identifiers);
+    return entry ? [{ id: row.id, after: textOf(row.after, entry.after) }] : [];
+  });
+  if (erased.length > 0) await query(ERASE_KEPT, [erased.map((one) => one.id), erased.map((one) => one.after)]);
+  return rows.length < PART ? undefined : rows.at(-1)?.id;
 }
 
 /** With sudo, the entry is under the administrator, and on behalf of the user. */

@@ -135,6 +135,29 @@ for (const driver of COUNTED_DRIVERS) {
       );
     });
 
+    it(`What archived entries are kept for is erased, too, and the log calls the person by number, on ${driver}`, async () => {
+      const { person, owner, ids, erase } = await makeLog();
+      const by = { type: 'user', id: String(person.id), name: person.name };
+      await query(
+        `insert into audit_kept (id, organization_id, action, actor_id, at, after, hash, token_id)
+         select ${ids[0]}, account_id, 'token.create', account_id, now(),
+                '${JSON.stringify({ by, reviewers: [person.name, owner.name] })}', '\\x00', id
+           from token where account_id = ${owner.id} limit 1`,
+      );
+      assert.ok((await placesOf(person.name)).includes('audit_kept.after'));
+      await erase();
+      assert.deepEqual(await placesOf(person.name), []);
+      const [kept] = await query<{ after: string }>(`select after from audit_kept where id = ${ids[0]}`);
+      const name = `erased user ${person.id}`;
+      assert.deepEqual(JSON.parse(kept?.after ?? ''), { by: { ...by, name }, reviewers: [name, owner.name] });
+      const { items } = (await root('GET', `/admin/audit?action=user.create&object=user:${person.id}`)).body;
+      assert.ok(items.length > 0);
+      for (const { object, summary } of items) {
+        assert.equal(object.name, name);
+        assert.match(summary, new RegExp(name));
+      }
+    });
+
     it(`Without a server, an erased entry is intact only with the entry that attests it, on ${driver}`, async () => {
       const { org, organizationId, erase } = await makeLog();
       await erase();
