@@ -36,14 +36,18 @@ export function nameOfRelation(type: string, relation: string): string {
     .replaceAll('the ', '');
 }
 
+/** The same in a few words more: "connect to the cluster". */
+export function titleOfRelation(type: string, relation: string): string {
+  const object = `the ${kindOf(type)?.title ?? type}`;
+  return relation.startsWith('can_') ? doing(relation, object) : describeRelation(relation, object);
+}
+
 function describe(type: TypeDef, { name, rewrite }: RelationDef): DescribedRelation {
   const entry = type.name === 'organization' ? CATALOG.find((one) => one.relation === name) : undefined;
-  const object = `the ${kindOf(type.name)?.title ?? type.name}`;
-  const isAction = name.startsWith('can_');
   const holders = `Held by ${holdersOf(type, rewrite)}.`;
   return {
     relation: name,
-    title: isAction ? doing(name, object) : describeRelation(name, object),
+    title: titleOfRelation(type.name, name),
     description: entry ? `${entry.description} ${holders}` : holders,
     catalog: entry && { namespace: entry.namespace, action: entry.action },
   };

@@ -13,10 +13,8 @@ const MAX_CALLS = 5;
 const MAX_ELEMENTS = 6000;
 /** More than that, with a strip of changes and objects to choose from beside the question. */
 const CALLS_OF_QUESTIONS: Readonly<Record<string, number>> = {
-  '/orgs/:org/access/why': 6,
-  '/orgs/:org/access/who': 6,
   // The first question is rejected as too large, and the next one is about a part.
-  '/orgs/:org/access/matrix': 8,
+  '/orgs/:org/access/matrix': 7,
   // There are more assignments than are listed, so those on the cluster and on its set are asked for, too.
   '/orgs/:org/clusters/:id': 7,
 };

@@ -7,7 +7,8 @@ import { api } from '../../data/api.ts';
 import { useKept } from '../../data/filters.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { askedName, principalKey } from '../../data/principal.ts';
-import { together, useResource } from '../../data/resource.ts';
+import { RELATION_TITLES } from '../../data/relations.gen.ts';
+import { useResource } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
@@ -40,7 +41,6 @@ export function MatrixPage() {
     at: '',
   });
   const { type, relation, team, users, robots, differences, order, object, at } = fields;
-  const model = useResource('GET /authz/model');
   const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
     path: { org },
     query: { limit: 50 },
@@ -72,10 +72,7 @@ export function MatrixPage() {
     const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv', ...atOf(at) }, body });
     save(csv as unknown as string, `${org}-${type.value}-access.csv`);
   });
-  const relations = (model.data?.types.find((one) => one.type === type.value)?.relations ?? []).filter((one) =>
-    one.relation.startsWith('can_'),
-  );
-  const titleOf = new Map(relations.map((one) => [one.relation, one.title]));
+  const titleOf = new Map(Object.entries(RELATION_TITLES[type.value] ?? {}));
   return (
     <Page
       title="Matrix"
@@ -90,10 +87,7 @@ export function MatrixPage() {
         <SelectField
           label="Permission"
           value={relation}
-          choices={[
-            { value: '', label: 'all' },
-            ...relations.map((one) => ({ value: one.relation, label: one.title })),
-          ]}
+          choices={[{ value: '', label: 'all' }, ...[...titleOf].map(([value, label]) => ({ value, label }))]}
         />
         {(part.isNeeded || object.value !== '') && (
           <TextField label="Object search" type="search" value={object} placeholder="Part of the name" />
@@ -140,7 +134,7 @@ export function MatrixPage() {
         </p>
       )}
       <Show
-        of={isTooLarge ? { ...together(matrix, model), error: undefined } : together(matrix, model)}
+        of={isTooLarge ? { ...matrix, error: undefined } : matrix}
         whyNot={question('can_view_members', 'see who may do what')}
       >
         {(found) => (

@@ -1,24 +1,22 @@
 import type { Signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { useResource } from '../../data/resource.ts';
+import { RELATION_TITLES } from '../../data/relations.gen.ts';
 import { SelectField } from '../../parts/field.tsx';
 
 /** The permissions of a type, in words. */
 export function RelationField({ type, relation }: { type: string; relation: Signal<string> }) {
-  const model = useResource('GET /authz/model');
-  const relations = (model.data?.types.find((one) => one.type === type)?.relations ?? []).filter(({ relation: name }) =>
-    name.startsWith('can_'),
-  );
-  const isKnown = relations.some((one) => one.relation === relation.value);
+  const titles = RELATION_TITLES[type] ?? {};
+  const [first] = Object.keys(titles);
+  const isKnown = titles[relation.value] !== undefined;
   // Before the field looks at its value.
   useLayoutEffect(() => {
-    if (relations.length > 0 && !isKnown) relation.value = relations[0]?.relation ?? '';
-  }, [relations.length, isKnown, type]);
+    if (first !== undefined && !isKnown) relation.value = first;
+  }, [first, isKnown, type]);
   return (
     <SelectField
       label="Permission"
       value={relation}
-      choices={relations.map((one) => ({ value: one.relation, label: one.title }))}
+      choices={Object.entries(titles).map(([value, label]) => ({ value, label }))}
     />
   );
 }

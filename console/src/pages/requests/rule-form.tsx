@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { typeNamed } from '../../../../client/object-kinds.ts';
 import { useAction } from '../../data/action.ts';
-import { useList, useResource } from '../../data/resource.ts';
+import { RELATION_TITLES } from '../../data/relations.gen.ts';
+import { useList } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
@@ -171,9 +172,8 @@ export function RuleForm({ org, rule, place, save, onClose }: Props) {
 /** The permissions that were chosen, and one to add. */
 function RelationsField({ relations, error }: { relations: Signal<readonly string[]>; error: string | undefined }) {
   const added = useSignal('');
-  const model = useResource('GET /authz/model');
-  const all = new Set((model.data?.types ?? []).flatMap((one) => one.relations.map(({ relation }) => relation)));
-  const others = [...all].filter((one) => one.startsWith('can_') && !relations.value.includes(one)).sort();
+  const all = new Set(Object.values(RELATION_TITLES).flatMap((titles) => Object.keys(titles)));
+  const others = [...all].filter((one) => !relations.value.includes(one)).sort();
   return (
     <div class="stack tight">
       <SelectField
