@@ -132,7 +132,7 @@ export function wireAudit(
   async function open(bucket: string): Promise<Bucket> {
     const { AUDIT_CREDENTIAL: credential } = config;
     if (!credential) throw new AppError('invalid', 'buckets need AUDIT_CREDENTIAL, such as root/archive');
-    // Whoever keeps the credential decides where the log goes.
+    // The user who keeps the credential decides where the log goes.
     const ownerId = await administratorNamed(db.query, credential.user);
     const wrong = (why: string, cause?: unknown) => new AppError('conflict', `AUDIT_CREDENTIAL: ${why}`, { cause });
     if (ownerId === undefined) throw wrong(`${credential.user} is not an active site administrator`);

@@ -162,7 +162,7 @@ function teamThen(id: bigint, { isScim, ...team }: TeamThen, found: Found, nameO
   const members = [...team.members].map(([userId, member]) => {
     const isProvided = member.isProvided ?? found.provided.get(`${id} ${userId}`);
     const login = nameOf(`user:${userId}`, member.login);
-    // SCIM's members are not shown at all. Whoever created the organization was there without an entry.
+    // SCIM's members are not shown at all. The user who created the organization was a member without an entry.
     if (isProvided === undefined && found.isArchived && !isScim) {
       throw incomplete(`the log does not tell any more who put ${login} into the team ${team.name}`);
     }

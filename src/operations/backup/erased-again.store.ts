@@ -31,7 +31,7 @@ export interface ErasedAgain {
 
 /**
  * Erases people whom a restored backup still has: a part of the transaction that restores it. A legal hold of that time
- * ended before they were erased. Nobody is asked about the organizations that they leave, as they left them before.
+ * ended before they were erased. No rule about the organizations that they leave is asked, as they left them before.
  */
 export async function eraseAgain(query: TransactionQuery, ids: readonly bigint[]): Promise<ErasedAgain> {
   const write = writeWithin(query);
