@@ -45,7 +45,10 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
     scope.get(
       '/orgs/:org/file',
       {
-        config: { access: holdsIn('edit:org', 'organization') },
+        config: {
+          access: holdsIn('edit:org', 'organization'),
+          costly: 'ask about a later moment, or about the present',
+        },
         schema: {
           ...common,
           summary:
