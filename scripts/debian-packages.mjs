@@ -3,27 +3,32 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Everything that the tests need beyond npm: the package, a program that proves it is installed, and where that program
- * may be.
+ * Everything that the tests need beyond npm: the package, a program that proves it is installed, where that program
+ * may be, and whether only tests of the long suite need it.
  */
 const PACKAGES = [
   { name: 'postgresql', program: 'initdb', folders: postgresFolders },
   { name: 'nats-server', program: 'nats-server', folders: () => ['/usr/sbin'] },
   { name: 'shellcheck', program: 'shellcheck' },
   { name: 'chromium', program: 'chromium' },
+  { name: 'firefox-esr', program: 'firefox-esr', isLong: true },
   { name: 'pgbouncer', program: 'pgbouncer', folders: () => ['/usr/sbin'] },
 ];
 
-/** Installs missing packages if this user may. Returns the names of those that are still missing. */
-export function provideDebianPackages(say) {
-  const missing = PACKAGES.filter((one) => !isThere(one)).map((one) => one.name);
-  const pretended = (process.env.TEST_WITHOUT ?? '').split(',').filter(Boolean);
+/**
+ * Installs missing packages if this user may; what only the long suite needs, if that is what runs. Returns the names of
+ * those that are still missing.
+ */
+export function provideDebianPackages(say, { isLong }) {
+  const missing = PACKAGES.filter((one) => !isThere(one) && (isLong || !one.isLong)).map((one) => one.name);
+  const unneeded = PACKAGES.filter((one) => !isThere(one) && one.isLong && !isLong).map((one) => one.name);
+  const pretended = [...(process.env.TEST_WITHOUT ?? '').split(',').filter(Boolean), ...unneeded];
   if (missing.length === 0) return pretended;
   if (process.getuid?.() === 0 && onPath('apt-get')) {
     say(`the tests need ${missing.join(', ')}: installing`);
     if (!apt('install', missing)) apt('update') && apt('install', missing);
   }
-  const left = PACKAGES.filter((one) => !isThere(one)).map((one) => one.name);
+  const left = PACKAGES.filter((one) => missing.includes(one.name) && !isThere(one)).map((one) => one.name);
   if (left.length > 0) say(`skipping tests that need ${left.join(', ')}; run apt-get install ${left.join(' ')}`);
   return [...new Set([...left, ...pretended])];
 }

@@ -33,9 +33,14 @@ if (!isProduction) install(ROOT);
 if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
 if (file === 'scripts/docs.mjs') install(join(ROOT, 'site'));
 if (/^(?:src\/main\.ts|test\/runner\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
-if (file.startsWith('test/runner/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
+if (file.startsWith('test/runner/')) {
+  const isLong = job.some((part) => part === 'long' || part.startsWith('test/long'));
+  process.env.TEST_WITHOUT = provideDebianPackages(say, { isLong }).join();
+}
 // Benchmarks measure the server as it is started here.
 if (file.startsWith('bench/')) process.env.BENCH_SERVER = serverFile();
+// Tests that start processes start the same one. In the long suite, some change the sources first.
+if (file.startsWith('test/runner/') && job.includes('everyday')) process.env.TEST_SERVER = serverFile();
 handOver(file === SERVER ? job.map((part) => (part === file ? serverFile() : part)) : job);
 
 /** The server checks all of its ports and settings itself; this one is what a first start meets. */

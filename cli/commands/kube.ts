@@ -8,7 +8,6 @@ import { said, verbatim } from '../output.ts';
 import type { Session } from '../session.ts';
 
 const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
-const FOLDER = '/etc/kubernetes/atrium';
 
 export const kube: Group = {
   summary: 'reach clusters with kubectl, and let their API servers ask Atrium',
@@ -51,12 +50,15 @@ export const kube: Group = {
         'Creates the robot kube-CLUSTER, which may review requests of this cluster and nothing else. Run it again to ' +
         'rotate its token: the old one works for an hour more.',
       args: { cluster: cluster_ },
-      options: {},
-      examples: ['atrium kube server-config prod > atrium-prod.yaml'],
-      async run(session, { args }) {
+      options: { into: { about: 'write the files into this folder instead of printing them', value: 'FOLDER' } },
+      examples: ['atrium kube server-config prod', 'atrium kube server-config prod --into atrium'],
+      async run(session, { args, options }) {
         const cluster = await governed(session, args.cluster);
+        const { printed, writeServerConfig } = await import('../server-config.ts');
         const token = await tokenOfClusterRobot(session, cluster, 'kube');
-        return verbatim(serverConfig(cluster, token));
+        remind(session, cluster, 'webhook');
+        const place = { ...cluster, clusterId: cluster.id, token };
+        return verbatim(options.into === undefined ? printed(place) : writeServerConfig(options.into, place));
       },
     }),
     agent: command({
@@ -78,6 +80,7 @@ export const kube: Group = {
           throw misuse('--endpoint must be an https URL');
         const cluster = await governed(session, args.cluster);
         const token = await tokenOfClusterRobot(session, cluster, 'agent');
+        remind(session, cluster, 'agent');
         const { agentManifest } = await import('../agent-manifest.ts');
         return verbatim(agentManifest({ server: cluster.server, clusterId: cluster.id, token, image, endpoint }));
       },
@@ -89,15 +92,25 @@ interface Governed extends Named {
   readonly uid: string;
   /** The public address of the server, as tokens for clusters name it. */
   readonly server: string;
+  /** Who governs it now. */
+  readonly auth: string | undefined;
 }
 
 async function governed(session: Session, text: string): Promise<Governed> {
   const { id } = await findResource(session, 'cluster', text);
   const client = session.client();
-  const { name, uid } = await client.call('GET /clusters/{id}', { path: { id } });
+  const { name, uid, kubernetes } = await client.call('GET /clusters/{id}', { path: { id } });
   const answer = await session.raw('GET', '/.well-known/openid-configuration', {});
   if (answer.status !== 200) throw tooOld();
-  return { id, name, uid, server: (JSON.parse(answer.text) as { issuer: string }).issuer };
+  return { id, name, uid, server: (JSON.parse(answer.text) as { issuer: string }).issuer, auth: kubernetes?.auth };
+}
+
+/** What else is needed, before what was printed has an effect. */
+function remind({ screen }: Session, { name, server, auth }: Governed, needed: 'webhook' | 'agent'): void {
+  if (auth !== needed) screen.note(`first of all, let it: atrium cluster edit ${name} --kubernetes ${needed}`);
+  if (!server.startsWith('https://')) {
+    screen.note(`${server} is not https: a token would be readable on its way, and API servers send none`);
+  }
 }
 
 async function kubeconfigOf(session: Session, id: bigint): Promise<string> {
@@ -128,59 +141,4 @@ async function withContext(session: Session, text: string): Promise<string> {
   const document = parseDocument(text);
   document.setIn(['users', 0, 'user', 'exec', 'env'], document.createNode([{ name: 'ATRIUM_CONTEXT', value: name }]));
   return document.toString({ lineWidth: 0 });
-}
-
-function serverConfig({ id, uid, server }: Governed, token: string): string {
-  const webhook = (call: string) => `apiVersion: v1
-kind: Config
-clusters:
-  - name: atrium
-    cluster:
-      server: ${JSON.stringify(`${server}/api/v1/clusters/${id}/${call}`)}
-users:
-  - name: api-server
-    user:
-      token: ${JSON.stringify(token)}
-contexts:
-  - name: atrium
-    context: {cluster: atrium, user: api-server}
-current-context: atrium
-`;
-  return `# ${FOLDER}/token-review.yaml (mode 0600: it has a secret)
-${webhook('token-review')}---
-# ${FOLDER}/access-review.yaml (mode 0600: it has a secret)
-${webhook('access-review')}---
-# ${FOLDER}/authorization.yaml
-apiVersion: apiserver.config.k8s.io/v1
-kind: AuthorizationConfiguration
-authorizers:
-  - type: Node
-    name: node
-  - type: Webhook
-    name: atrium
-    webhook:
-      timeout: 3s
-      subjectAccessReviewVersion: v1
-      matchConditionSubjectAccessReviewVersion: v1
-      # While Atrium cannot be reached, RBAC of the cluster decides alone.
-      failurePolicy: NoOpinion
-      cacheAuthorizedRequests: false
-      cacheUnauthorizedRequests: false
-      authorizedTTL: 0s
-      unauthorizedTTL: 0s
-      connectionInfo:
-        type: KubeConfigFile
-        kubeConfigFile: ${FOLDER}/access-review.yaml
-      matchConditions:
-        - expression: "!request.user.startsWith('system:')"
-  - type: RBAC
-    name: rbac
----
-# Flags of the API server. Remove --authorization-mode. Keep the audiences that are there: ISSUER is the value of
-# --service-account-issuer.
-# --authentication-token-webhook-config-file=${FOLDER}/token-review.yaml
-# --authentication-token-webhook-version=v1
-# --authentication-token-webhook-cache-ttl=0
-# --authorization-config=${FOLDER}/authorization.yaml
-# --api-audiences=ISSUER,${server}/clusters/${uid}`;
 }

@@ -15,6 +15,7 @@ import { check, type Graph, statedTo } from '../../packages/rebac/src/rebac.ts';
 import type { Explain } from '../authz/explain/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
+import type { AskedObject } from '../authz/object-ref.ts';
 import { assignmentsIn, everywhere, IN_NAMESPACES } from '../authz/places/namespaces.ts';
 import { subjectOfPrincipal } from '../changes/principal.ts';
 import { type Need, neededForPath, neededForResource } from './needed-relation.ts';
@@ -39,9 +40,9 @@ export type IsRequestable = (about: {
 }) => boolean | Promise<boolean>;
 
 interface Parts {
-  readonly judge: Pick<Judge, 'holds'>;
+  readonly judge: Pick<Judge, 'holds' | 'atHand'>;
   readonly graphs: Pick<Graphs, 'of'>;
-  readonly subjects: Pick<ReviewSubjects, 'named' | 'credentialOf'>;
+  readonly subjects: Pick<ReviewSubjects, 'named' | 'namedNow' | 'credentialOf'>;
   readonly explain: Pick<Explain, 'explain'>;
   readonly isRequestable: IsRequestable;
   /** Changes with every write. */
@@ -62,7 +63,30 @@ export function createAccessReviews(parts: Parts) {
   const { judge, graphs, subjects, explain, isRequestable, note } = parts;
   const sentences = new Map<string, string>();
   let sentencesOf = -1n;
-  return { review };
+  return { review, atHand };
+
+  /**
+   * A yes for a name without a credential, about which everything is in memory; undefined for all else. Nearly every
+   * request of a cluster is one of these, and an API server waits for the answer before each.
+   */
+  function atHand(cluster: ReviewedCluster, asked: AccessQuestion): AccessAnswer | undefined {
+    const { user, uid, credential } = asked;
+    if (credential !== undefined || user.startsWith('system:')) return undefined;
+    const subject = subjects.namedNow(user, cluster);
+    if (subject === undefined || !subject.isUsable || subject.isAdmin) return undefined;
+    if (uid !== '' && uid !== subjectOfPrincipal(subject.id)) return undefined;
+    const need = needOf(asked);
+    if (need === undefined) return undefined;
+    const object = objectOf(cluster, need);
+    for (const relation of relationsFor(need)) {
+      const isHeld = judge.atHand?.holds(subject.id, cluster.ownerId, askedRelation(need, relation), object);
+      if (isHeld === undefined) return undefined;
+      if (!isHeld) continue;
+      note(cluster, subject.id, true);
+      return YES;
+    }
+    return undefined;
+  }
 
   async function review(cluster: ReviewedCluster, asked: AccessQuestion, now: Date): Promise<AccessAnswer> {
     const { user, uid, credential } = asked;
@@ -73,7 +97,7 @@ export function createAccessReviews(parts: Parts) {
     if (uid !== '' && uid !== name) return NO_OPINION;
     const rejection =
       credential === undefined ? unusable(subject, user) : await rejectionOf(cluster, subject, credential, user, now);
-    const need = asked.path ? neededForPath(asked.path) : asked.resource && neededForResource(asked.resource);
+    const need = needOf(asked);
     if (need === undefined) return NO_OPINION;
     const isAllowed = rejection === undefined && (await holds(cluster, subject, need));
     note(cluster, subject.id, isAllowed);
@@ -100,10 +124,9 @@ export function createAccessReviews(parts: Parts) {
   async function holds(cluster: ReviewedCluster, subject: ReviewSubject, need: Need): Promise<boolean> {
     if (subject.isAdmin)
       return subject.isMember && holdsAsMember(await graphs.of(cluster.ownerId), cluster, subject, need);
+    const object = objectOf(cluster, need);
     for (const relation of relationsFor(need)) {
-      const object = { type: 'cluster', id: cluster.id, ...namespaceOf(need) } as const;
-      const asked = need.where === 'everywhere' ? everywhere(relation) : relation;
-      if (await judge.holds(subject.id, cluster.ownerId, asked, object)) return true;
+      if (await judge.holds(subject.id, cluster.ownerId, askedRelation(need, relation), object)) return true;
     }
     return false;
   }
@@ -162,8 +185,16 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
 
-function namespaceOf({ where }: Need): { readonly namespace?: string } {
-  return typeof where === 'object' ? where : {};
+function needOf({ path, resource }: AccessQuestion): Need | undefined {
+  return path ? neededForPath(path) : resource && neededForResource(resource);
+}
+
+function objectOf({ id }: ReviewedCluster, { where }: Need): AskedObject {
+  return { type: 'cluster', id, namespace: typeof where === 'object' ? where.namespace : undefined };
+}
+
+function askedRelation({ where }: Need, relation: KubernetesRelation): string {
+  return where === 'everywhere' ? everywhere(relation) : relation;
 }
 
 /** Each of them is enough. In the model, all of them imply a view. */

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { preValidationHookHandler } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { callerOf, reviewer } from '../http/admission/access.ts';
@@ -95,6 +95,13 @@ const AccessReview = named(
   }),
 );
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** On the routes of an API server, once it is known that the caller may ask about it. */
+    reviewedCluster?: ReviewedCluster;
+  }
+}
+
 interface Parts {
   readonly clusters: ReviewedClusters;
   readonly tokenReviews: TokenReviews;
@@ -105,10 +112,25 @@ interface Parts {
 
 export function apiServerReviewRoutes(scope: Scope, { clusters, tokenReviews, accessReviews, allowance }: Parts): void {
   const common = { tags: ['kubernetes'], extension: true, params: ClusterPath, errors: [409] };
-  const asked = new WeakMap<FastifyRequest, ReviewedCluster>();
   // Who may ask comes before what is asked, as on every route.
-  const preValidation = async (request: FastifyRequest) => {
-    asked.set(request, await findCluster(request));
+  const preValidation: preValidationHookHandler = (request, _reply, done) => {
+    const { id: text } = request.params as { readonly id: string };
+    const id = readId(text, 'cluster ID');
+    const reviewer = callerOf(request);
+    const found = (cluster: ReviewedCluster) => {
+      takeOne(text);
+      request.reviewedCluster = cluster;
+    };
+    const known = clusters.atHand(id, reviewer);
+    if (known === undefined)
+      clusters
+        .forReviewer(id, reviewer)
+        .then(found)
+        .then(() => done(), done);
+    else {
+      found(known);
+      done();
+    }
   };
 
   scope.post(
@@ -133,7 +155,14 @@ export function apiServerReviewRoutes(scope: Scope, { clusters, tokenReviews, ac
   scope.post(
     '/clusters/:id/access-review',
     {
-      config: { access: reviewer },
+      config: {
+        access: reviewer,
+        atHand(request, reply) {
+          const answer = accessReviews.atHand(clusterOf(request), readAccessReview(request.body));
+          if (answer === undefined) return undefined;
+          return sendText(reply, textOf(answer));
+        },
+      },
       preValidation: [preValidation],
       schema: {
         ...common,
@@ -149,22 +178,17 @@ export function apiServerReviewRoutes(scope: Scope, { clusters, tokenReviews, ac
     },
   );
 
-  function clusterOf(request: object): ReviewedCluster {
-    const cluster = asked.get(request as FastifyRequest);
-    if (cluster === undefined) throw new AppError('internal', 'the cluster of the request was not looked up');
-    return cluster;
-  }
-
-  async function findCluster(request: FastifyRequest): Promise<ReviewedCluster> {
-    const { id } = request.params as { readonly id: string };
-    const cluster = await clusters.forReviewer(readId(id, 'cluster ID'), callerOf(request));
+  function takeOne(id: string): void {
     const now = performance.now();
-    if (!allowance.take(id, now)) {
-      const message = 'the API server of this cluster asks too often, try again later';
-      throw new AppError('limited', message, { retryAfter: allowance.wait(id, now) });
-    }
-    return cluster;
+    if (allowance.take(id, now)) return;
+    const message = 'the API server of this cluster asks too often, try again later';
+    throw new AppError('limited', message, { retryAfter: allowance.wait(id, now) });
   }
+}
+
+function clusterOf({ reviewedCluster }: { readonly reviewedCluster?: ReviewedCluster }): ReviewedCluster {
+  if (reviewedCluster === undefined) throw new AppError('internal', 'the cluster of the request was not looked up');
+  return reviewedCluster;
 }
 
 const ANSWER = '{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":';

@@ -60,22 +60,36 @@ export function createReviewSubjects(
     dependsOn: ({ ownerId }) => [ownerId],
     max: MAX_ROBOTS,
   });
-  return { named, credentialOf, isKnownTo, teamsOf: store.teamsOf };
+  return { named, namedNow, credentialOf, isKnownTo, teamsOf: store.teamsOf };
+
+  /** The same as `named` for a user or robot that is in memory; undefined for all others. */
+  function namedNow(name: string, cluster: ReviewedCluster): ReviewSubject | undefined {
+    if (name.length > MAX_NAME) return undefined;
+    if (name.includes('/')) return subjectOfRobot(robots.remembered(name), name, cluster);
+    return subjectOfPerson(callers.rememberedPerson(name), name, cluster);
+  }
 
   /** By the login exactly as it is stored: Kubernetes compares names, so another case is another user. */
   async function named(name: string, cluster: ReviewedCluster): Promise<ReviewSubject | undefined> {
     if (name.length > MAX_NAME) return undefined;
     if (name.includes('/')) return await robotNamed(name, cluster);
     const person = callers.rememberedPerson(name) ?? (await callers.personNamed(name));
+    return subjectOfPerson(person, name, cluster);
+  }
+
+  function subjectOfPerson(person: Person | undefined, name: string, cluster: ReviewedCluster) {
     if (person?.login !== name || !isKnownTo(cluster, person, null)) return undefined;
     const { id, isAdmin } = person;
     return { id, isUsable: isUsable(person), isAdmin, isMember: person.organizations.has(cluster.ownerId) };
   }
 
-  async function robotNamed(name: string, { ownerId, ownerName }: ReviewedCluster): Promise<ReviewSubject | undefined> {
-    if (!name.startsWith(`${ownerName}/`)) return undefined;
-    const robot = robots.remembered(name) ?? (await robots.get(name));
-    if (robot?.ownerId !== ownerId) return undefined;
+  async function robotNamed(name: string, cluster: ReviewedCluster): Promise<ReviewSubject | undefined> {
+    if (!name.startsWith(`${cluster.ownerName}/`)) return undefined;
+    return subjectOfRobot(robots.remembered(name) ?? (await robots.get(name)), name, cluster);
+  }
+
+  function subjectOfRobot(robot: KnownRobot | undefined, name: string, { ownerId, ownerName }: ReviewedCluster) {
+    if (robot?.ownerId !== ownerId || !name.startsWith(`${ownerName}/`)) return undefined;
     return { id: principalOfRobot(robot.id), isUsable: robot.isUsable, isAdmin: false, isMember: true };
   }
 

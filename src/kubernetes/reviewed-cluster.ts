@@ -34,7 +34,11 @@ const MAX_CLUSTERS = 10_000;
 export type ReviewedClusters = ReturnType<typeof createReviewedClusters>;
 
 /** The clusters that are asked about, and who may ask. Exact, and without the database once a cluster is known. */
-export function createReviewedClusters(store: ReviewedClusterStore, revisions: Revisions, judge: Pick<Judge, 'holds'>) {
+export function createReviewedClusters(
+  store: ReviewedClusterStore,
+  revisions: Revisions,
+  judge: Pick<Judge, 'holds' | 'atHand'>,
+) {
   const clusters = createExactCache<ReviewedCluster>({
     revisions,
     load: (id) => store.cluster(BigInt(id)),
@@ -42,7 +46,17 @@ export function createReviewedClusters(store: ReviewedClusterStore, revisions: R
     keyOf: ({ kind, id }) => (kind === 'cluster' ? String(id) : undefined),
     max: MAX_CLUSTERS,
   });
-  return { forReviewer, forAgent };
+  return { forReviewer, forAgent, atHand };
+
+  /** The same as `forReviewer` if everything is in memory and nothing stands against it; otherwise undefined. */
+  function atHand(id: bigint, { person, robot, limits }: Reviewer): ReviewedCluster | undefined {
+    const cluster = clusters.remembered(String(id));
+    if (cluster === undefined || robot === undefined || cluster.kubernetes.auth !== 'webhook') return undefined;
+    const { ownerId } = cluster;
+    const object = { type: 'cluster', id } as const;
+    if (!reachesObject(limits, { ownerId, ...object })) return undefined;
+    return judge.atHand?.holds(person.id, ownerId, 'can_review', object) ? cluster : undefined;
+  }
 
   /** For the webhooks: only while the API server of the cluster is to ask. */
   async function forReviewer(id: bigint, reviewer: Reviewer): Promise<ReviewedCluster> {

@@ -119,6 +119,27 @@ describe('atrium kube', () => {
     await said(cliAs(atrium, 'cat'), 'kube server-config prod', 1);
   });
 
+  it('server-config writes the same files into a folder, and says what else is needed', async () => {
+    const folder = join(ann.home, 'atrium');
+    const { stdout, stderr } = await ann(['kube', 'server-config', 'prod', '--into', folder]);
+    assert.match(stdout, /^# Wrote token-review.yaml, access-review.yaml, authorization.yaml into /);
+    assert.match(stdout, /^--authorization-config=\/etc\/kubernetes\/atrium\/authorization.yaml$/m);
+    for (const name of ['token-review.yaml', 'access-review.yaml', 'authorization.yaml']) {
+      assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
+    }
+    const [tokens] = parseAllDocuments(await said(ann, 'kube server-config prod')).map((one) => one.toJS());
+    const written = parse(readFileSync(join(folder, 'token-review.yaml'), 'utf8'));
+    assert.deepEqual(written.clusters, tokens.clusters);
+    const robot = callWith(atrium, written.users[0].user.token);
+    assert.equal((await robot('POST', `/clusters/${prod}/token-review`, review({ token: 'x' }))).status, 200);
+    assert.match(stderr, /is not https/);
+    assert.doesNotMatch(stderr, /cluster edit/);
+    const staging = await ann('kube server-config staging');
+    assert.match(staging.stderr, /let it: atrium cluster edit staging --kubernetes webhook/);
+    const agent = await ann('kube agent prod --image x');
+    assert.match(agent.stderr, /let it: atrium cluster edit prod --kubernetes agent/);
+  });
+
   it('agent prints a manifest for its image, and cluster edit says what users are called there', async () => {
     assert.match(await said(ann, 'kube agent prod', 2), /--image is required/);
     assert.match(await said(ann, 'kube agent prod --image x --endpoint http://prod', 2), /https URL/);

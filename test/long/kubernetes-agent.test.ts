@@ -3,13 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { runAgent } from '../../src/agent/agent.ts';
-import { createAtriumClient } from '../../src/agent/atrium.client.ts';
-import { createKubeApi } from '../../src/agent/kube-api.client.ts';
 import { bindingName, type RoleName } from '../../src/agent/rbac.ts';
 import { progress } from '../support/checks/progress.ts';
 import { until } from '../support/checks/until.ts';
 import { cliAs } from '../support/server/cli.ts';
+import { startServer } from '../support/server/process.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { KUBERNETES_VERSION, lacksKubernetes } from '../support/services/kubernetes-build.ts';
 import { type KubernetesProcess, runKubernetes } from '../support/services/kubernetes-process.ts';
@@ -17,18 +15,20 @@ import { openRelay, type Relay } from '../support/services/relay.ts';
 import { assign, openPlace } from '../support/world/assignments.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
-const AGENT = 'agent-token';
+const AS_OPERATOR = 'admin-token';
+/** Generous: what is late is printed, and a busy machine is not a failure. */
+const LATE_MS = 10_000;
 
 describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKubernetes() }, () => {
   let atrium: TestServer;
   let place: Awaited<ReturnType<typeof openPlace>>;
   let relay: Relay;
   let kube: KubernetesProcess;
-  let token = '';
+  /** The token of its service account, as the API server issued it. */
+  let account = '';
   let owner = '';
   let dan = '';
-  let said: string[] = [];
-  const running: (() => Promise<void>)[] = [];
+  const running: ((signal?: NodeJS.Signals) => Promise<void>)[] = [];
   before(async () => {
     atrium = await openTestServer({ env: { RATE_LIMIT: '0' } });
     place = await openPlace(atrium);
@@ -41,11 +41,16 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
     assert.equal(code, 0, stderr);
     const file = join(kube.folder, 'agent.yaml');
     writeFileSync(file, stdout);
-    const applied = await kube.kubectl('admin-token', 'apply', '-f', file);
+    const applied = await kube.kubectl(AS_OPERATOR, 'apply', '-f', file);
     assert.equal(applied.code, 0, applied.stderr);
-    token = parseAllDocuments(stdout)
+    const [secret] = parseAllDocuments(stdout)
       .map((one) => one.toJS())
-      .find(({ kind }) => kind === 'Secret').stringData.token;
+      .filter(({ kind }) => kind === 'Secret');
+    const made = await kube.kubectl(AS_OPERATOR, '-n', 'atrium-system', 'create', 'token', 'atrium-agent');
+    assert.equal(made.code, 0, made.stderr);
+    account = made.stdout.trim();
+    for (const [name, text] of Object.entries({ token: secret.stringData.token, account, 'ca.crt': kube.ca }))
+      writeFileSync(join(kube.folder, name), text, { mode: 0o600 });
     await kube.call('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
   });
   afterEach(async () => {
@@ -57,20 +62,25 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
     await atrium?.close();
   });
 
-  function start(cutOffAfterMs = 3_600_000): () => Promise<void> {
-    said = [];
-    const end = new AbortController();
-    const api = createKubeApi({ server: new URL(kube.url), ca: kube.ca, token: () => AGENT });
-    const client = createAtriumClient({
-      server: new URL(relay.url),
-      cluster: String(place.prod.id),
-      token: () => token,
+  /** The program of the image, with what a pod of the manifest finds in its files. */
+  function start(cutOffAfter = '1h'): (signal?: NodeJS.Signals) => Promise<void> {
+    const file = (name: string) => join(kube.folder, name);
+    const agent = startServer({
+      main: 'src/cli.ts',
+      args: [
+        'agent',
+        ...['--server', relay.url, '--cluster', String(place.prod.id), '--token-file', file('token')],
+        ...['--kube-server', kube.url, '--kube-token-file', file('account'), '--kube-ca-file', file('ca.crt')],
+        ...['--cut-off-after', cutOffAfter],
+      ],
     });
-    const options = { of: `${relay.url} prod`, namespace: 'atrium-system', cutOffAfterMs, version: '0.9.0' };
-    const done = runAgent({ kube: api, atrium: client, log: (line) => void said.push(line) }, options, end.signal);
-    const stop = async () => {
-      end.abort();
-      await done;
+    let isOver = false;
+    const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+      if (isOver) return;
+      isOver = true;
+      agent.kill(signal);
+      const { code } = await agent.ended;
+      if (signal === 'SIGTERM') assert.equal(code, 0, agent.stderr());
     };
     running.push(stop);
     return stop;
@@ -125,13 +135,13 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
     await until(async () => !(await may(dan, 'create', 'pods/exec', 'shop')));
     const taken = performance.now() - took;
     progress(`given after ${Math.round(given)} ms, taken after ${Math.round(taken)} ms`);
-    assert.ok(given < 2_000 && taken < 2_000, `${given} ms, ${taken} ms`);
+    assert.ok(given < LATE_MS && taken < LATE_MS, `${given} ms, ${taken} ms`);
     await until(async () => (await cluster()).orchestratorVersion === KUBERNETES_VERSION);
     await until(async () => /created \d+/.test((await cluster()).status.response.message));
   });
 
   it('ends access to the second, also while it is cut off and after it was restarted', async () => {
-    const end = Math.ceil(Date.now() / 1000) * 1000 + 5_000;
+    const end = Math.ceil(Date.now() / 1000) * 1000 + 12_000;
     await give({ expires_at: new Date(end).toISOString() });
     const stop = start();
     await until(() => may(dan, 'create', 'pods/exec', 'shop'));
@@ -139,13 +149,13 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
       const { status } = await kube.call('GET', '/api/v1/namespaces/atrium-system/configmaps/atrium-agent-state');
       return status === 200;
     });
-    await stop();
+    await stop('SIGKILL');
     await relay.cut();
     start();
     await until(async () => !(await may(dan, 'create', 'pods/exec', 'shop')));
     const late = Date.now() - end;
     progress(`ended ${late} ms after the end`);
-    assert.ok(late >= 0 && late < 1_500, `${late} ms`);
+    assert.ok(late >= 0 && late < LATE_MS, `${late} ms`);
     assert.ok(await may(owner, 'delete', 'nodes'), 'what does not end stays');
     await relay.restore();
   });
@@ -153,9 +163,9 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
   it('takes everything back after the set time, and brings it back', async () => {
     const stop = start();
     await ready();
-    await stop();
+    await stop('SIGKILL');
     await relay.cut();
-    start(4_000);
+    start('6s');
     assert.ok(await may(owner, 'delete', 'nodes'));
     await until(async () => !(await may(owner, 'delete', 'nodes')));
     assert.equal((await kube.call('GET', binding('atrium:administer'))).status, 404);
@@ -239,7 +249,7 @@ describe(`The agent in a real cluster ${KUBERNETES_VERSION}`, { skip: lacksKuber
 
   it('may do no more than its manifest says', async () => {
     const as = async (method: string, path: string, body?: object) =>
-      (await kube.call(method, path, body, AGENT)).status;
+      (await kube.call(method, path, body, account)).status;
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
     const all = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
     assert.equal(await as('POST', `${RBAC}/clusterrolebindings`, { metadata: { name: 'mine' }, roleRef }), 403);

@@ -31,6 +31,9 @@ console.log('main ' + process.argv.slice(2).join(' '));
 if (process.argv[2] === 'wait') setInterval(() => {}, 1000); else process.exit(Number(process.argv[2] ?? 0));
 `;
 
+const MARKS: string = new URL('../../scripts/build-marks.mjs', import.meta.url).href;
+const { bundleOf } = (await import(MARKS)) as { bundleOf(root: string): string };
+
 describe('scripts/run.mjs', () => {
   let clone = '';
   const path = (name: string) => join(clone, name);
@@ -88,6 +91,19 @@ describe('scripts/run.mjs', () => {
     assert.match(bench.stderr, /^atrium: test\/node_modules is missing: running npm ci$/m);
     assert.ok(existsSync(path('test/node_modules/.installed')));
     assert.equal(run(['bench/main.ts', '0']).stderr, '');
+  });
+
+  it('scripts/run.mjs tells tests what npm start runs, but not those of the long suite, which may change the sources', () => {
+    mkdirSync(path('test/runner'), { recursive: true });
+    writeFileSync(path('test/package-lock.json'), '{}');
+    writeFileSync(path('test/runner/main.ts'), "console.log('server ' + process.env.TEST_SERVER);");
+    assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server src\/main\.ts$/m);
+    writeFileSync(path('scripts/server.mjs'), '');
+    mkdirSync(path('node_modules/rolldown'));
+    mkdirSync(bundleOf(clone), { recursive: true });
+    writeFileSync(join(bundleOf(clone), 'main.js'), '');
+    assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server \S+\.cache\/server\/\w{16}\/main\.js$/m);
+    assert.match(run(['test/runner/main.ts', 'long']).stdout, /^server undefined$/m);
   });
 
   it('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {

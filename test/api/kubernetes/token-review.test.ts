@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { PARAMETERS } from '../../contract/routes/parameters.ts';
+import { ROUTES } from '../../contract/routes/table.ts';
 import { inSession, sessionOf } from '../../support/server/browser-session.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import {
@@ -79,6 +81,32 @@ describe('Tokens for clusters', () => {
     }
     const again = await callWith(atrium, token)('POST', `/clusters/${place.prod.id}/kube-token`);
     assert.equal(again.status, 401);
+  });
+
+  it('No route takes it for a credential: those that need one answer 401, and the others as they do without one', async () => {
+    const token = await kubeToken(place.call, place.prod.id);
+    assert.ok(atrium.instance.routes.length > 300);
+    for (const { method, path, access } of atrium.instance.routes) {
+      const filled = path.replace(/:(\w+)|\*/g, (whole, name) => PARAMETERS[name ?? whole] ?? 'nothing');
+      const body = ROUTES[`${method} ${path}`]?.body;
+      const [bare, ...carried] = await Promise.all(
+        [undefined, `token ${token}`, `Bearer ${token}`].map(async (Authorization) => {
+          return (await atrium.call(method, filled, body, Authorization === undefined ? {} : { Authorization })).status;
+        }),
+      );
+      const isOpen = access.who === 'anyone' || access.who === 'webhook';
+      for (const status of carried)
+        assert.ok(status === 401 || (isOpen && status === bare), `${method} ${path}: ${status}`);
+    }
+    const form = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      subject_token: token,
+      client_id: `${place.org.name}/deploy`,
+    };
+    const exchanged = await fetch(`${atrium.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+    assert.equal(exchanged.status, 400);
+    assert.equal(((await exchanged.json()) as { error: string }).error, 'invalid_request');
   });
 
   it('Token-review answers login, UID, groups as they are written, and the credential behind the token (K10, K11)', async () => {

@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'federation',
     'kubernetes',
   ],
-  ['requests', 'reviews', 'agent', 'webhooks'],
+  ['requests', 'reviews', 'agent', 'webhooks', 'access-map'],
   ['authzen'],
   ['forward'],
   ['organization-file'],
@@ -64,9 +64,6 @@ const TABLES = new Set([
   'src/base/config/settings.ts',
   'src/base/config/limits.ts',
   'src/base/reasons.ts',
-  'test/contract/example-requests.ts',
-  'test/contract/example-requests-admin.ts',
-  'test/contract/tenant-slots.ts',
   'test/runner/long.ts',
 ]);
 /** A folder with fewer files needs no rooms. */

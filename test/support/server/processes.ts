@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { freePort } from '../services/ports.ts';
 import { patienceWith } from './db.ts';
 import { surroundings } from './process.ts';
 import { JUDGE, openTestServer, TEST_KEY, type TestServer } from './server.ts';
@@ -18,11 +19,17 @@ export interface Pair {
   open(hearing?: 'deaf'): Promise<SecondProcess>;
 }
 
-/** A server in this process, and a way to open others next to it with the same database and the same key. */
+/**
+ * A server in this process, and a way to open others next to it with the same database and the same key. With BASE_URL,
+ * all of them are behind a proxy with that address.
+ */
 export async function openPair(env: Readonly<Record<string, string>> = {}): Promise<Pair> {
-  const atrium = await openTestServer({ driver: 'postgres', env });
+  const port = async () => (env.BASE_URL === undefined ? '0' : String(await freePort()));
+  const atrium = await openTestServer({ driver: 'postgres', env: { ...env, PORT: await port() } });
   const shared = { ...env, DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY, ...JUDGE };
-  return { atrium, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
+  const open = async (hearing?: 'deaf') =>
+    await openSecondProcess({ ...shared, PORT: await port(), ADMIN_PORT: '0' }, hearing);
+  return { atrium, open };
 }
 
 async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {
@@ -34,7 +41,7 @@ async function openSecondProcess(env: Record<string, string>, hearing = 'hearing
   const first = await Promise.race([once(child.stdout, 'data'), ended]);
   if (child.exitCode !== null) throw new Error(`the second process ended with ${child.exitCode}`);
   return {
-    url: String(first[0]).trim(),
+    url: env.BASE_URL === undefined ? String(first[0]).trim() : `http://127.0.0.1:${env.PORT}`,
     async close() {
       child.stdin.end();
       await ended;

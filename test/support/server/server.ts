@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { readConfig } from '../../../src/base/config/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import type { DbOptions } from '../../../src/db/db.ts';
+import { setPasswordCost } from '../../../src/identity/passwords/passwords.ts';
 import { type Instance, openInstance } from '../../../src/instance.ts';
 import { buildWorld, type DemoWorld } from '../../../src/operations/demo/world.ts';
 import { IS_LONG } from '../../counts.ts';
@@ -61,9 +62,13 @@ export interface TestServerOptions {
 /** The root key of every test server that is not given one. */
 export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
 
+/** A hash takes a core for tens of milliseconds, and the everyday suite checks thousands of passwords. */
+const HAS_CHEAP_PASSWORDS = process.env.TEST_CHEAP_PASSWORDS === '1';
+if (HAS_CHEAP_PASSWORDS) setPasswordCost({ memory: 8, passes: 1, parallelism: 1 });
+
 /** A database with the demo world in it, under TEST_KEY. */
 export const DEMO_WORLD: Template = {
-  key: `demo world ${SOURCES_KEY}`,
+  key: `demo world ${HAS_CHEAP_PASSWORDS ? 'with cheap passwords ' : ''}${SOURCES_KEY}`,
   make: async ({ dataDir, databaseUrl = '' }) => {
     // Every copy publishes for itself.
     const settings = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY, OPENFGA_URL: '' };
@@ -100,7 +105,9 @@ export async function openTestServer({
   );
   const world = copy.world ?? (await buildWorld(instance));
   await instance.features.openFga?.sync(false);
-  const url = await instance.listen();
+  const address = await instance.listen();
+  // With BASE_URL, that is the address of a proxy in front of the server.
+  const url = env.BASE_URL && env.PORT ? `http://127.0.0.1:${env.PORT}` : address;
   const call: Call = (method, path, body, headers, base) =>
     sendPatiently(`${base || url}${path}`, method, body, headers);
   return {

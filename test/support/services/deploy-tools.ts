@@ -10,12 +10,13 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { progress } from '../checks/progress.ts';
+import { toolCache } from './tool-cache.ts';
 
 const run = promisify(execFile);
-const CACHE = resolve('.cache', 'deploy');
+const CACHE = toolCache('deploy');
 const PROGRESS_MS = 30_000;
 const DEBIAN_FOLDERS = ['/usr/sbin', '/usr/bin'];
 

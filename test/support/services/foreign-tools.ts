@@ -1,9 +1,9 @@
 import { execFile, type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { progress } from '../checks/progress.ts';
+import { toolCache } from './tool-cache.ts';
 
-const CACHE = resolve('.cache');
 const PYTHONS = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3'];
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ async function installed(
   packages: readonly string[],
   install: (place: string) => Promise<void>,
 ): Promise<string> {
-  const place = join(CACHE, name);
+  const place = toolCache(name);
   const mark = join(place, `installed-${packages.join('+').replaceAll(/[^\w.+-]/g, '-')}`);
   if (existsSync(mark)) return place;
   progress(`installing ${packages.join(', ')}`);

@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { progress } from '../checks/progress.ts';
 import { mustRun } from './foreign-tools.ts';
 import { freePort } from './ports.ts';
+import { toolCache } from './tool-cache.ts';
 
 /** The release that docs/sign-in.md was followed with. */
 export const KEYCLOAK_VERSION = '26.0.0';
 const ADMIN = { name: 'admin', password: 'a password of the test' };
-const CACHE = resolve('.cache', `keycloak-${KEYCLOAK_VERSION}`);
+const CACHE = toolCache(`keycloak-${KEYCLOAK_VERSION}`);
 const PROGRESS_MS = 30_000;
 /** Generous: it exists to name what is wrong, not to measure. The first start on a machine builds the server. */
 const UP_WITHIN_MS = 20 * 60_000;
@@ -70,7 +71,7 @@ async function tokenOf(url: string): Promise<string> {
 async function fetchOnce(): Promise<void> {
   if (existsSync(CACHE)) return;
   progress(`fetching Keycloak ${KEYCLOAK_VERSION} from Maven Central`);
-  const place = `${CACHE}.new`;
+  const place = `${CACHE}.${process.pid}`;
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
   const artifact = `org.keycloak:keycloak-quarkus-dist:${KEYCLOAK_VERSION}:tar.gz`;

@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { progress } from '../checks/progress.ts';
+import { toolCache } from './tool-cache.ts';
 
 /** The releases that Atrium is tried with. */
 export const KUBERNETES_VERSION = 'v1.36.3';
 export const ETCD_VERSION = 'v3.7.3';
-const CACHE = resolve('.cache', `kubernetes-${KUBERNETES_VERSION}`);
+const CACHE = toolCache(`kubernetes-${KUBERNETES_VERSION}`);
 const PROGRESS_MS = 30_000;
 const PROGRAMS = {
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
@@ -37,7 +38,7 @@ export async function buildKubernetes(): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   for (const [name, path] of Object.entries(PROGRAMS)) {
     if (existsSync(join(CACHE, name))) continue;
-    const place = join(CACHE, `source-${name}`);
+    const place = join(CACHE, `source-${name}-${process.pid}`);
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place);
     await (name === 'etcd' ? writeModule(place, 'go.etcd.io/etcd/server/v3', ETCD_VERSION) : writeKubernetes(place));

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { progress } from '../checks/progress.ts';
 import { freePort } from './ports.ts';
+import { toolCache } from './tool-cache.ts';
 
 /** The release that the engine is measured by. */
 export const OPENFGA_VERSION = 'v1.18.1';
-const CACHE = resolve('.cache', `openfga-${OPENFGA_VERSION}`);
+const CACHE = toolCache(`openfga-${OPENFGA_VERSION}`);
 const PROGRAM = join(CACHE, 'openfga');
 const PROGRESS_MS = 30_000;
 /** Generous: it exists to name what is wrong, not to measure. */
@@ -49,7 +50,6 @@ export async function runOpenFga(settings: Readonly<Record<string, string | numb
   return { url, stop };
 }
 
-/** Kept apart from the caches of the user, so that the time of a first build can be measured again. */
 async function build(): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const began = performance.now();

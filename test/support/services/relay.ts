@@ -8,11 +8,11 @@ import { temporaryFolder } from '../server/db.ts';
 export type Relay = Awaited<ReturnType<typeof openRelay>>;
 
 /**
- * Passes connections on to a server, until it is cut: then the port is closed, and every connection is reset. With `tls`,
- * its own address is https: clients of Kubernetes send their tokens over nothing else.
+ * Passes connections on to a server, or from `leadTo` on to another one, until it is cut: then the port is closed, and
+ * every connection is reset. With `tls`, its own address is https: clients of Kubernetes send their tokens over nothing else.
  */
 export async function openRelay(target: string, way: 'plain' | 'tls' = 'plain') {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const tls = way === 'tls' ? createCertificate() : undefined;
   const sockets = new Set<Socket>();
   let server = await listen(0);
@@ -22,6 +22,9 @@ export async function openRelay(target: string, way: 'plain' | 'tls' = 'plain') 
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${own}`,
     /** What its certificate is verified with. */
     ca: tls?.cert,
+    leadTo(next: string): void {
+      ({ hostname, port } = new URL(next));
+    },
     async cut() {
       const closed = new Promise((done) => server.close(done));
       // A connection with TLS cannot be reset.

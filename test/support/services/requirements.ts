@@ -1,7 +1,7 @@
 /**
  * Programs that are not npm packages. `npm test` installs them if it may, and names those that it could not install.
  */
-export type Requirement = 'postgresql' | 'nats-server' | 'shellcheck' | 'chromium' | 'pgbouncer';
+export type Requirement = 'postgresql' | 'nats-server' | 'shellcheck' | 'chromium' | 'firefox-esr' | 'pgbouncer';
 
 const missing = new Set((process.env.TEST_WITHOUT ?? '').split(','));
 

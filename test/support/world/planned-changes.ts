@@ -117,8 +117,11 @@ export function randomChange(random: Random, things: Things, name: string): Plan
   }
 
   function principal(): object {
-    const user = { type: 'user', name: username };
-    return random.pick([user, user, { type: 'team', id: team.id }, { type: 'robot_ac', id: robot }]);
+    const [user, crew] = [
+      { type: 'user', name: username },
+      { type: 'team', id: team.id },
+    ];
+    return random.pick([user, user, crew, crew, crew, { type: 'robot_ac', id: robot }]);
   }
 
   function place(): { readonly on?: object } {
