@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setImmediate as oneTurn } from 'node:timers/promises';
 import type { AppError } from '../../src/base/errors.ts';
-import { hashPassword, verifyAbsentPassword, verifyPassword } from '../../src/identity/passwords/passwords.ts';
+
+// In a fresh module, because other tests of this process may hash at a lower cost.
+const fresh = new URL('../../src/identity/passwords/passwords.ts?real', import.meta.url).href;
+const passwords: typeof import('../../src/identity/passwords/passwords.ts') = await import(fresh);
+const { hashPassword, verifyAbsentPassword, verifyPassword } = passwords;
 
 describe('Passwords', () => {
   it('A password is stored as an Argon2id hash with its cost and its own salt', async () => {
@@ -10,6 +15,13 @@ describe('Passwords', () => {
     assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     assert.notEqual(one, two);
     for (const stored of [one, two]) assert.equal(await verifyPassword('secret', stored), true);
+  });
+
+  it('Nothing in the product lowers the cost of new passwords', () => {
+    const callers = globSync('{src,bin,cli,scripts}/**/*.{ts,mjs}').filter((path) =>
+      readFileSync(path, 'utf8').includes('setPasswordCost'),
+    );
+    assert.deepEqual(callers, ['src/identity/passwords/passwords.ts']);
   });
 
   it('Only the identical password is accepted, whatever characters it contains', async () => {

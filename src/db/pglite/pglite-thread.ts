@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
+import { collectStartGarbage } from '../../base/start-memory.ts';
 import { type Backend, type BackendOptions, startBackend } from './pglite-backend.ts';
 import { type PgliteCall, type PgliteReport, transferables } from './pglite-messages.ts';
 
@@ -32,6 +33,7 @@ try {
       onLost: () => undefined,
     }),
   );
+  collectStartGarbage();
   tell({ kind: 'started' });
 } catch (error) {
   tell({ kind: 'rejected', text: textOf(error), isOurs: error instanceof AppError });

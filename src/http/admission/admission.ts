@@ -109,8 +109,8 @@ export function createAdmission(options: AdmissionOptions) {
     const { person, scopes, robot } = grant;
     if (grant.delegate !== undefined && !isOpenToDelegates(access, request)) return false;
     if (robot !== null && access.robots !== 'as users' && !checkedByHandler) return false;
-    const now = new Date();
-    if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
+    const now = Date.now();
+    if (grant.expiresAt !== null && grant.expiresAt.getTime() <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
     const needed = neededScope(access, request);
     if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
@@ -125,7 +125,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (access.who === 'member') relations.noteMember(person.id, organization.id);
       caller = { ...caller, organization };
     }
-    tokenUsage.note(grant.tokenId, now);
+    tokenUsage.note(grant.tokenId, new Date(now));
     request.caller = caller;
     return true;
   }

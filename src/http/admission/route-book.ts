@@ -92,7 +92,8 @@ export function createRouteBook(
     if (route.schema?.strictQuery) {
       route.preValidation = [knownQuery(...Object.keys(query)), ...[route.preValidation ?? []].flat()];
     }
-    if (budget) route.handler = budget.around({ method, access, costly, hasDryRun }, route.handler);
+    const atHand = route.config?.atHand;
+    if (budget) route.handler = budget.around({ method, access, costly, hasDryRun, atHand }, route.handler);
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 

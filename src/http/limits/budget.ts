@@ -13,6 +13,12 @@ declare module 'fastify' {
      * reads has a budget in any case, and without this it has no advice to give.
      */
     costly?: string;
+    /**
+     * Called before the handler, without a budget. Returns the reply if it has answered, otherwise undefined. For what is
+     * usually in memory: it must take microseconds, and throws nothing but what the handler would. The context of a
+     * budget takes as long.
+     */
+    atHand?: (request: FastifyRequest, reply: FastifyReply) => unknown;
   }
 }
 
@@ -28,6 +34,7 @@ export interface BudgetRoute {
   readonly costly: string | undefined;
   /** Requests with `?dry_run=true` change nothing. */
   readonly hasDryRun: boolean;
+  readonly atHand?: ((request: FastifyRequest, reply: FastifyReply) => unknown) | undefined;
 }
 
 export type Budget = ReturnType<typeof createBudget>;
@@ -47,12 +54,13 @@ export function createBudget(budgetMs: number) {
   return { around };
 
   function around(route: BudgetRoute, handler: RouteHandlerMethod): RouteHandlerMethod {
-    const { method, access, costly, hasDryRun } = route;
+    const { method, access, costly, hasDryRun, atHand } = route;
     const isLimited = costly !== undefined || isReading(access, method);
-    if (!isLimited && !hasDryRun) return handler;
+    if (!isLimited && !hasDryRun && !atHand) return handler;
     const advice = costly ?? ADVICE;
     return function within(request, reply) {
-      if (!isLimited && !isDryRun(request)) return handler.call(this, request, reply);
+      if (atHand?.(request, reply) !== undefined) return undefined;
+      if (!isLimited && !(hasDryRun && isDryRun(request))) return handler.call(this, request, reply);
       let isCounted = false;
       const watch = (usedMs: number) => {
         if (reply.raw.destroyed && !reply.raw.writableFinished) throw hungUp();

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { networkOf, siteOf } from '../../base/ip.ts';
+import { SafeResponse } from '../safe-response.ts';
 import { type Allowance, createAllowance } from './allowance.ts';
 import { NETWORKS_A_SITE } from './brake.ts';
 
@@ -31,8 +32,11 @@ export function createRateLimit(perMinute: number, share: Share = unshared) {
     const granted = isSiteFree && allowance.take(key, now);
     const wait = granted ? WINDOW_SECONDS : isSiteFree ? allowance.wait(key, now) : sites.wait(site, now);
     if (!granted && isSiteFree && site !== undefined) sites.give(site);
-    reply.header('RateLimit-Policy', policy);
-    reply.header('RateLimit', `"default";r=${allowance.left(key, now)};t=${wait}`);
+    const left = `"default";r=${allowance.left(key, now)};t=${wait}`;
+    if (reply.raw instanceof SafeResponse) {
+      reply.raw.addLine('ratelimit-policy', policy);
+      reply.raw.addLine('ratelimit', left);
+    } else reply.header('RateLimit-Policy', policy).header('RateLimit', left);
     if (!granted) throw new AppError('limited', 'too many requests, try again later', { retryAfter: wait });
   };
 }

@@ -13,10 +13,29 @@ export function dropAbsent(...emptyTexts: readonly string[]) {
 export function dropAbsentExcept(nullable: readonly string[], ...emptyTexts: readonly string[]) {
   return async (request: FastifyRequest): Promise<void> => {
     const { body = {} } = request;
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+    if (!isObject(body)) return;
     const said = Object.entries(body).filter(
       ([key, value]) => (value !== null || nullable.includes(key)) && !(value === '' && emptyTexts.includes(key)),
     );
     request.body = Object.fromEntries(said);
   };
+}
+
+/** Removes nulls from the objects in these fields, such as the ID of what is named by its name. */
+export function dropAbsentWithin(...fields: readonly string[]) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { body } = request;
+    if (!isObject(body)) return;
+    const within = fields.flatMap((field) => {
+      const value = body[field];
+      return isObject(value)
+        ? [[field, Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))]]
+        : [];
+    });
+    request.body = { ...body, ...Object.fromEntries(within) };
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

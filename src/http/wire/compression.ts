@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import type { Scope } from '../server.ts';
+import { LONG_TEXT, type Scope } from '../server.ts';
 
 /**
  * Compresses JSON for clients that accept it.
@@ -12,8 +12,6 @@ import type { Scope } from '../server.ts';
  *    for two different series of bytes.
  * 3. Streams of events and files have types of their own, and stay as they are.
  */
-export const MIN_BYTES = 1024;
-
 type Encoding = 'br' | 'gzip';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
@@ -48,7 +46,7 @@ export function compressResponses(scope: Scope): void {
 }
 
 function isCompressible(reply: FastifyReply, payload: unknown): boolean {
-  const isLong = (typeof payload === 'string' && payload.length >= MIN_BYTES) || isStream(payload);
+  const isLong = (typeof payload === 'string' && payload.length >= LONG_TEXT) || isStream(payload);
   if (!isLong || !JSON_TYPE.test(String(reply.getHeader('content-type') ?? ''))) return false;
   return !reply.hasHeader('etag') && !reply.hasHeader('content-encoding');
 }

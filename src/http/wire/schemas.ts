@@ -4,6 +4,7 @@ import { REASONS, type Reason } from '../../base/reasons.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59Z');
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** An ID in a response: a JSON number, exact over the whole range of int64. */
 export const Int64 = Type.Unsafe<number | bigint>({ type: 'integer', format: 'int64' });
@@ -199,6 +200,16 @@ export function readMoment(text: string, field: string): Date {
   if (moment.getTime() >= 0 && moment.getTime() <= LAST_MOMENT) return moment;
   const message = `${field} must be a date-time between the years 1970 and 9999`;
   throw new AppError('malformed', message, { errors: [{ field, message }] });
+}
+
+/** A moment in a query. A plus sign that was not escaped arrives as a space. */
+export function readDateTime(parameter: string, given: string): Date {
+  const text = given.replace(/ (\d\d:\d\d)$/, '+$1');
+  const [, year = 0, month = 0, day = 0] = (RFC3339.exec(text) ?? []).map(Number);
+  const isDay = day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const moment = new Date(isDay ? text : Number.NaN);
+  if (!Number.isNaN(moment.getTime())) return moment;
+  throw new AppError('invalid', `${parameter} must be an RFC 3339 time, such as 2026-11-03T10:00:00Z`);
 }
 
 const DAY_MS = 86_400_000;

@@ -3,8 +3,6 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { createHashQueue } from './hash-queue.ts';
 
-/** Argon2id with the minimum cost that OWASP recommends. Runs on the thread pool, never on the event loop. */
-const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_LENGTH = 32;
 const SHAPE = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 /**
@@ -21,13 +19,22 @@ interface Cost {
   readonly parallelism: number;
 }
 
+/** Argon2id with the minimum cost that OWASP recommends. Runs on the thread pool, never on the event loop. */
+let costOfNew: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
+
 const derive = promisify(argon2);
 const inTurn = createHashQueue(AT_ONCE, MAX_WAITING);
 
+/** For tests, which hash thousands of passwords. Nothing in the product calls it, and no setting leads to it. */
+export function setPasswordCost(cost: Cost): void {
+  costOfNew = cost;
+}
+
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const tag = await argon2id(password, salt, TAG_LENGTH, COST, undefined);
-  return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${text(salt)}$${text(tag)}`;
+  const cost = costOfNew;
+  const tag = await argon2id(password, salt, TAG_LENGTH, cost, undefined);
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${text(salt)}$${text(tag)}`;
 }
 
 /** `address` is where the password came from: one network cannot fill the queue alone. */
