@@ -1,10 +1,15 @@
 import { namesOf } from '../authz/explain/explain.store.ts';
 import { readPatch, readSources, readTuples } from '../authz/graphs.store.ts';
 import type { Moment } from '../changes/revision.ts';
-import { PLATFORM, type Query } from '../changes/write.ts';
+import { type Change, PLATFORM, type Query } from '../changes/write.ts';
 import { sql } from '../db/db.ts';
 import { fromViolations, GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
 import type { WriteGuardStore } from './write-guard.ts';
+
+/** No other request sees the copy of the guard, so it can change in slices: a team can have fifty thousand members. */
+const MAX_TUPLES = 200_000;
+/** Of more than these, `readSources` reads none. */
+const MAX_SOURCES = 4_000;
 
 const GUARDRAILS = sql(
   'writeGuard.guardrails',
@@ -20,6 +25,11 @@ const CONTINUES = sql(
   'writeGuard.continues',
   'select 1 as found from revision_stamp where revision = $1 and stamp = $2',
 );
+const CHANGED = sql(
+  'writeGuard.changed',
+  `select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
+    limit ${MAX_SOURCES + 1}`,
+);
 const VIOLATIONS = sql('writeGuard.violations', 'select violations from guardrail_state where organization_id = $1');
 const KEEP = sql(
   'writeGuard.keep',
@@ -34,6 +44,7 @@ const LIVING = sql(
    union all select -id from robot where id in (select -one from unnest($1::bigint[]) as one where one < 0)`,
 );
 
+type Changed = Pick<Change, 'kind' | 'id'> & Record<string, unknown>;
 type Stored = Parameters<typeof toViolations>[0];
 
 export function createWriteGuardStore(): WriteGuardStore {
@@ -53,10 +64,13 @@ export function createWriteGuardStore(): WriteGuardStore {
     async patch(written, organizationId, since) {
       const { query, revision, touched } = written;
       // If no other transaction has written since, what changed is known, and only that is asked for.
-      if (since.revision !== revision - 1n) return await readPatch(query, organizationId, since);
+      const isNext = since.revision === revision - 1n;
+      const patch = isNext ? undefined : await readPatch(query, organizationId, since);
+      if (patch && !patch.isUseless) return patch;
       if (!(await continues(query, since))) return { sources: [], tuples: [], isUseless: true };
-      const changes = touched.filter((one) => one.organizationId === organizationId || one.organizationId === PLATFORM);
-      return await readSources(query, organizationId, changes);
+      const isOfIt = (one: Change) => one.organizationId === organizationId || one.organizationId === PLATFORM;
+      const changes = isNext ? touched.filter(isOfIt) : await query<Changed>(CHANGED, [organizationId, since.revision]);
+      return await readSources(query, organizationId, changes, MAX_TUPLES);
     },
 
     async violations(query, organizationId) {

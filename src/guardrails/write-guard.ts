@@ -190,9 +190,14 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       const { copy } = await load(written.query, organizationId);
       return { copy, undo: [] as Undo[], known: undefined };
     }
-    const bySource = new Map(patch.sources.map((source) => [source, [] as GraphTuple[]]));
-    for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
-    const undo = [...bySource].flatMap(([source, tuples]) => entry.copy.replaceSource(source, tuples) ?? []);
+    const undo: Undo[] = [];
+    try {
+      await applyPatch(entry.copy, patch, undo);
+    } catch (error) {
+      // Only a part of the patch is in the copy.
+      entries.delete(organizationId);
+      throw error;
+    }
     // Other transactions that have written since may have written what does not hold, too.
     const isNext = entry.revision === written.revision - 1n;
     return { copy: entry.copy, undo, known: isNext ? entry.known : undefined };
@@ -230,6 +235,22 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       entries.delete(oldest);
       bytes -= copy.bytes;
     }
+  }
+}
+
+async function applyPatch(copy: OrganizationCopy, { sources, tuples }: GuardPatch, undo: Undo[]): Promise<void> {
+  const yieldIfDue = createYielder();
+  const bySource = new Map(sources.map((source) => [source, [] as GraphTuple[]]));
+  for (const tuple of tuples) bySource.get(tuple.source)?.push(tuple);
+  for (const [source, stated] of bySource) {
+    const replacing = copy.replacing(source, stated);
+    let step = replacing.next();
+    while (!step.done) {
+      const rest = yieldIfDue();
+      if (rest) await rest;
+      step = replacing.next();
+    }
+    if (step.value) undo.push(step.value);
   }
 }
 

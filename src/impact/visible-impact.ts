@@ -1,4 +1,5 @@
 import { byId } from '../authz/object-ref.ts';
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { Comparison, Difference, Held, PeopleGroup } from '../simulation/comparison.ts';
 import { createEndCheck, type Outlook, outlooksOf, type UserInGroup } from '../simulation/end-dates.ts';
 import type { ObjectPairs } from '../simulation/object-pairs.ts';
@@ -76,8 +77,11 @@ export async function visibleImpact(
 ): Promise<VisibleImpact> {
   const { groups, differences, objects } = comparison;
   const canEnd = createEndCheck(simulation);
-  const affected = new Map<string, UserInGroup>();
-  const others = new Map<string, UserInGroup>();
+  const candidates = firstOnes(MAX_PEOPLE, byPerson);
+  /** Those to whom nothing changes, except when what they hold ends. */
+  const others = new Set<string>();
+  let affected = 0;
+  const yieldIfDue = createYielder();
   const isSeen = ({ object }: Held) => view.sees(object);
   const seenOf = (group: PeopleGroup) => {
     const { gains, loses } = differences.get(group) ?? NOTHING;
@@ -89,13 +93,17 @@ export async function visibleImpact(
     // Site administrators from outside are no part of the organization.
     if ((group.teamIds.length === 0 && !group.isRobot) || (!isAffected && !group.isTouched)) continue;
     for (const user of group.users) {
+      const rest = yieldIfDue();
+      if (rest) await rest;
       const one = { user, group };
       if (!view.knows(group, user)) continue;
-      if (isAffected) affected.set(user, one);
-      else if (canEnd(one) && view.knowsEnds(group, user)) others.set(user, one);
+      if (isAffected) affected++;
+      else if (canEnd(one) && view.knowsEnds(group, user)) others.add(user);
+      else continue;
+      candidates.add(one);
     }
   }
-  const first = [...affected.values(), ...others.values()].sort(byPerson).slice(0, MAX_PEOPLE);
+  const first = candidates.list();
   const ending = first.filter((one) => canEnd(one) && view.knowsEnds(one.group, one.user));
   const outlooks = ending.length === 0 ? undefined : await outlooksOf(simulation, comparison, ending);
   const impacts = new Map<PeopleGroup, Map<Outlook | undefined, ShownImpact>>();
@@ -105,7 +113,7 @@ export async function visibleImpact(
     if (impact.gains.length + impact.loses.length + impact.keeps.length > 0) shown.set(user, impact);
   }
   const changed = shown.keys().filter((user) => others.has(user));
-  return { shown, total: affected.size + [...changed].length };
+  return { shown, total: affected + [...changed].length };
 
   function impactOf(group: PeopleGroup, outlook: Outlook | undefined): ShownImpact {
     const known = impacts.get(group) ?? new Map<Outlook | undefined, ShownImpact>();
@@ -160,6 +168,24 @@ function keptIn({ before, after }: Outlook, organization: string, objects: Objec
 }
 
 /** Users by their numbers, and then robots. */
+/** Keeps the first of tens of thousands without sorting all of them. */
+function firstOnes<T>(max: number, order: (one: T, other: T) => number) {
+  let kept: T[] = [];
+  let last: T | undefined;
+  const list = (): readonly T[] => {
+    kept = kept.sort(order).slice(0, max);
+    return kept;
+  };
+  return {
+    list,
+    add(one: T): void {
+      if (last !== undefined && order(one, last) > 0) return;
+      kept.push(one);
+      if (kept.length >= 2 * max) last = list().at(-1);
+    },
+  };
+}
+
 function byPerson(one: UserInGroup, other: UserInGroup): number {
   return Number(one.group.isRobot) - Number(other.group.isRobot) || byId(one.user, other.user);
 }

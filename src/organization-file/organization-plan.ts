@@ -2,8 +2,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { TrustCaller } from '../federation/trust-rules.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
 import type { WebhookCreator } from '../webhooks/webhook.ts';
-import type { TokenPolicyEntry } from './organization-document.ts';
-import type { OrganizationNow } from './organization-now.ts';
+import type { OrganizationNow, StoredTokenPolicy } from './organization-now.ts';
 import type { RobotPlan } from './robot-plan.ts';
 import type { RolePartPlan, WantedRoleParts } from './role-part-plan.ts';
 import type { TeamPlan } from './team-plan.ts';
@@ -21,7 +20,7 @@ export interface OrganizationPlan {
   readonly roles: RolePartPlan;
   readonly requestRules: readonly RequestRule[] | undefined;
   readonly webhooks: WebhookPlan;
-  readonly tokenPolicy: TokenPolicyEntry | undefined;
+  readonly tokenPolicy: StoredTokenPolicy | undefined;
   readonly secondFactor: { readonly required: boolean } | undefined;
 }
 

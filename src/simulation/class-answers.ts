@@ -2,7 +2,7 @@ import { allowed, check, type Graph, statedTo } from '../../packages/rebac/src/r
 import { createYielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { isPlacing, type ObjectClass, type ObjectClasses, STRUCTURE, tuplesFor } from './object-classes.ts';
-import { isOffice, type PeopleClass } from './people-classes.ts';
+import { isOffice, isPerson, type PeopleClass } from './people-classes.ts';
 
 /** Each is a reference to a list that many share. */
 const MAX_ANSWERS = 500_000;
@@ -163,7 +163,9 @@ export class ClassAnswers {
     const known = this.#assigned.get(people);
     if (known) return known;
     const { objects, subject, teamIds } = people;
-    const found = [subject, ...teamIds.map((id) => `team:${id}#member`)].flatMap((one) => this.#assignedToOne(one));
+    // What is assigned to users themselves is known of their class. Robots are in the graph by themselves.
+    const alone = isPerson(subject) ? [] : this.#assignedToOne(subject);
+    const found = [alone, ...teamIds.map((id) => this.#assignedToOne(`team:${id}#member`))].flat();
     const own = new Set([...objects, ...found]);
     this.#assigned.set(people, own);
     return own;

@@ -1,6 +1,6 @@
 import { idOf } from '../authz/object-ref.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
-import { STRUCTURE } from './object-classes.ts';
+import { isPlacing, type ObjectClass, STRUCTURE } from './object-classes.ts';
 import { type ObjectPair, type ObjectPairs, pairObjects } from './object-pairs.ts';
 import type { PeopleClass } from './people-classes.ts';
 import type { Side, Simulation } from './simulation.ts';
@@ -45,9 +45,9 @@ export type Comparison = Awaited<ReturnType<typeof compare>>;
 export async function compare(simulation: Simulation, withObjects: boolean) {
   const { before, after, organization } = simulation;
   const touchedTeams = touchedBy(simulation);
-  const groups = groupsOf(simulation, touchedTeams);
+  const groups = await groupsOf(simulation, touchedTeams);
   const objects = withObjects ? await pairObjects(simulation) : undefined;
-  const shifting = (objects?.pairs ?? []).filter((pair) => pair.before !== pair.after).flatMap(samplesOf);
+  const shifting = (objects?.pairs ?? []).filter(hasChangedItself).flatMap(samplesOf);
   const yieldIfDue = createYielder();
   const asking = groups.filter(({ isTouched }) => isTouched || shifting.length > 0);
   await before.answers.enterAll(asking.flatMap((group) => [group.before, group.after]));
@@ -191,22 +191,25 @@ function robotsOf({ before, after, copy, changedRoles, changedAssignments }: Sim
   });
 }
 
-function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): PeopleGroup[] {
+async function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): Promise<PeopleGroup[]> {
   const { copy, movedUsers, after } = simulation;
   const changed = changedObjects(simulation);
-  const moved = new Map<string, { before: PeopleClass; after: PeopleClass; users: string[] }>();
+  const yieldIfDue = createYielder();
+  const moved = new Map<PeopleClass, Map<PeopleClass, { before: PeopleClass; after: PeopleClass; users: string[] }>>();
   for (const [user, was] of movedUsers) {
     const is = after.classOf(user);
-    const key = `${was.subject} ${is.subject}`;
-    const group = moved.get(key) ?? { before: was, after: is, users: [] };
-    group.users.push(user);
-    moved.set(key, group);
+    const others = moved.get(was) ?? new Map();
+    if (others.size === 0) moved.set(was, others);
+    const group = others.get(is) ?? { before: was, after: is, users: [] };
+    if (group.users.push(user) === 1) others.set(is, group);
+    const rest = yieldIfDue();
+    if (rest) await rest;
   }
   const stayed = copy.people.all.flatMap((one) => {
     const users = movedUsers.size === 0 ? [...one.users] : [...one.users].filter((user) => !movedUsers.has(user));
     return users.length === 0 ? [] : [{ before: one, after: one, users }];
   });
-  const people = [...stayed, ...moved.values()].flatMap((pair) => {
+  const people = [...stayed, ...[...moved.values()].flatMap((some) => [...some.values()])].flatMap((pair) => {
     const teamIds = [...new Set([...pair.before.teamIds, ...pair.after.teamIds])];
     // What is assigned to users themselves counts as well.
     const hasChanged = [pair.before, pair.after].some(({ objects }) => !objects.isDisjointFrom(changed));
@@ -264,6 +267,20 @@ function differenceOf(
       if (!pair || (pair.before && pair.after)) for (const relation of gone) lost.push({ object, relation });
     }
   }
+}
+
+/**
+ * Whether more has changed than assignments on the objects. Those give something to their assignees only, and what is
+ * assigned to users of a group, or to a team of theirs, is a change about the group.
+ */
+function hasChangedItself({ before, after }: ObjectPair): boolean {
+  if (before === after) return false;
+  const own = (one: ObjectClass | undefined) => one?.tuples.filter((tuple) => !isPlacing(tuple)).map(factIn);
+  return !before || !after || own(before)?.join() !== own(after)?.join();
+}
+
+function factIn({ relation, user }: ObjectClass['tuples'][number]): string {
+  return `${relation} ${user}`;
 }
 
 function samplesOf({ before, after }: ObjectPair): string[] {

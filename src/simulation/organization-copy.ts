@@ -92,10 +92,44 @@ export class OrganizationCopy {
 
   /** Replaces what a source states. Undefined if it stated exactly that before. */
   replaceSource(source: string, tuples: readonly Tuple[]): Undo | undefined {
-    const before = this.tuplesOf(source);
-    if (isSame(before, tuples)) return undefined;
-    this.#replace(source, before, tuples);
-    return () => this.#replace(source, tuples, before);
+    const replacing = this.replacing(source, tuples);
+    for (let step = replacing.next(); ; step = replacing.next()) if (step.done) return step.value;
+  }
+
+  /**
+   * The same, of which only the difference is done: a team can have fifty thousand members. Other requests may run at each
+   * `yield`. If it is not finished, the copy is of no moment.
+   */
+  *replacing(source: string, tuples: readonly Tuple[]): Generator<void, Undo | undefined, void> {
+    yield* this.people.findUsers();
+    const common: Tuple[] = [];
+    const stated = new Map<string, Tuple[]>();
+    let seen = 0;
+    for (const tuple of tuples) {
+      const known = stated.get(tuple.user);
+      if (!isPerson(tuple.user)) common.push(tuple);
+      else if (known) known.push(tuple);
+      else stated.set(tuple.user, [tuple]);
+      if (++seen % TUPLES_IN_PIECE === 0) yield;
+    }
+    const commonBefore = this.#commonOf(source);
+    const isCommon = isSame(commonBefore, common);
+    if (!isCommon) this.restate(source, common);
+    const before = new Map<string, readonly Assignment[]>();
+    for (const user of new Set([...this.people.usersOf(source), ...stated.keys()])) {
+      const had = this.people.assignedBy(user, source);
+      const has = stated.get(user) ?? [];
+      if (!isSame(had, has)) {
+        this.assign(user, source, has);
+        before.set(user, had);
+      }
+      if (++seen % TUPLES_IN_PIECE === 0) yield;
+    }
+    if (isCommon && before.size === 0) return undefined;
+    return () => {
+      if (!isCommon) this.restate(source, commonBefore);
+      for (const [user, had] of before) this.assign(user, source, had);
+    };
   }
 
   /** Replaces what a source states, except to single users. */
@@ -149,29 +183,12 @@ export class OrganizationCopy {
     if (place && !STRUCTURE.has(typeOf(place.object))) others.push(place);
     return [...this.answers.graph.tuplesOf(source), ...others];
   }
-
-  #replace(source: string, before: readonly Tuple[], after: readonly Tuple[]): void {
-    this.restate(
-      source,
-      after.filter(({ user }) => !isPerson(user)),
-    );
-    const [had, has] = [byPerson(before), byPerson(after)];
-    for (const user of new Set([...had.keys(), ...has.keys()])) {
-      const tuples = has.get(user) ?? [];
-      if (!isSame(had.get(user) ?? [], tuples)) this.assign(user, source, tuples);
-    }
-  }
-}
-
-function byPerson(tuples: readonly Tuple[]): Map<string, Tuple[]> {
-  return Map.groupBy(
-    tuples.filter(({ user }) => isPerson(user)),
-    ({ user }) => user,
-  );
 }
 
 function isSame(before: readonly Tuple[], after: readonly Tuple[]): boolean {
   if (before.length !== after.length) return false;
+  const [first, second] = [before[0], after[0]];
+  if (before.length === 1 && first && second) return keyOf(first) === keyOf(second);
   const known = new Set(before.map(keyOf));
   return after.every((tuple) => known.has(keyOf(tuple)));
 }

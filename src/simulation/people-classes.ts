@@ -23,6 +23,7 @@ export interface PeopleClass {
 const ROBOT = 'robot_ac:';
 const PLACED_IN_PART = 500;
 const NOTHING: readonly GraphTuple[] = [];
+const NO_USERS: ReadonlySet<string> = new Set();
 
 /** The users of an organization, each in a class. */
 export class PeopleClasses {
@@ -88,10 +89,32 @@ export class PeopleClasses {
 
   /** What a source assigns to users. */
   *tuplesOf(source: string): Generator<GraphTuple, void, void> {
-    this.#usersOf ??= this.#usersBySource();
-    for (const user of this.#usersOf.get(source) ?? []) {
-      for (const tuple of this.#assigned.get(user) ?? NOTHING) if (tuple.source === source) yield tuple;
+    for (const user of this.usersOf(source)) yield* this.assignedBy(user, source);
+  }
+
+  /** The users to whom a source assigns something. */
+  usersOf(source: string): ReadonlySet<string> {
+    for (const _ of this.findUsers()) {
+      // All of them.
     }
+    return this.#usersOf?.get(source) ?? NO_USERS;
+  }
+
+  /** So that `usersOf` knows them. Other requests may run at each `yield`. */
+  *findUsers(): Generator<void, void, void> {
+    if (this.#usersOf) return;
+    const found = new Map<string, Set<string>>();
+    let read = 0;
+    for (const tuples of this.#assigned.values()) {
+      noteUser(found, tuples);
+      if (++read % PLACED_IN_PART === 0) yield;
+    }
+    this.#usersOf = found;
+  }
+
+  /** What a source assigns to a user. */
+  assignedBy(user: string, source: string): readonly GraphTuple[] {
+    return (this.#assigned.get(user) ?? NOTHING).filter((tuple) => tuple.source === source);
   }
 
   /** Everything that is assigned to a user. */
@@ -106,7 +129,9 @@ export class PeopleClasses {
 
   /** Replaces what a source assigns to a user. Returns the class that has no users any more, if there is one. */
   assign(user: string, source: string, tuples: readonly Assignment[]): PeopleClass | undefined {
-    const others = (this.#assigned.get(user) ?? NOTHING).filter((tuple) => tuple.source !== source);
+    const before = this.#assigned.get(user) ?? NOTHING;
+    const others = before.filter((tuple) => tuple.source !== source);
+    if (tuples.length === 0 && others.length === before.length) return undefined;
     const fresh = tuples.map(({ object, relation }) => ({ object, relation, user, source }));
     this.#assigned.set(user, [...others, ...fresh]);
     if (this.#usersOf && fresh.length > 0) noteUser(this.#usersOf, fresh);
@@ -125,12 +150,6 @@ export class PeopleClasses {
     const known = this.#robots.get(subject) ?? { subject, ...none, users: new Set<string>() };
     this.#robots.set(subject, known);
     return known;
-  }
-
-  #usersBySource(): Map<string, Set<string>> {
-    const found = new Map<string, Set<string>>();
-    for (const tuples of this.#assigned.values()) noteUser(found, tuples);
-    return found;
   }
 
   #place(user: string): void {
@@ -165,6 +184,11 @@ function noteUser(usersOf: Map<string, Set<string>>, tuples: readonly GraphTuple
 }
 
 function keyOf(assigned: readonly Assignment[]): string {
-  const texts = assigned.map(({ object, relation }) => `${object}#${relation}`);
-  return texts.length === 1 ? (texts[0] ?? '') : texts.sort().join(' ');
+  const [first, second] = assigned;
+  if (first && !second) return textOf(first);
+  return assigned.map(textOf).sort().join(' ');
+}
+
+function textOf({ object, relation }: Assignment): string {
+  return `${object}#${relation}`;
 }

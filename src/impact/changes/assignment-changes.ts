@@ -183,9 +183,12 @@ async function placeFor(changing: Changing, reference: PlannedReference | undefi
     throw notFound('on', type);
   }
   if (type === 'cluster_set') return `cluster_set:${simulation.setNamed(name ?? '')}`;
-  const object =
-    type === 'team' ? `team:${teamFor(changing, reference, 'on')}` : await objectFor(changing, reference, 'on');
-  if (!simulation.holds('can_view', object)) throw notFound('on', type);
+  // Whether an ID and a name agree is said only of what the caller may see.
+  const bare = id === undefined ? reference : { type, id };
+  const object = type === 'team' ? `team:${teamFor(changing, bare, 'on')}` : await objectFor(changing, bare, 'on');
+  if (!simulation.holds('can_view', object)) throw type === 'team' ? errorIn('on', noTeam()) : notFound('on', type);
+  if (type === 'team') teamFor(changing, reference, 'on');
+  else await objectFor(changing, reference, 'on');
   return object;
 }
 

@@ -16,6 +16,13 @@ const CREATE = statement(
 );
 const NOTE = statement('update revision set guardrails = gen_random_uuid()');
 
+/** More than a graph that is in use is patched with. */
+const MEMBERS = 4_100;
+const JOIN_TEAM = statement(
+  `with made as (
+     insert into account (kind, name) select 'user', 'mass' || n from generate_series(1, $2::integer) n returning id)
+   insert into team_member (team_id, account_id) select $1::bigint, id from made`,
+);
 const ORGANIZATIONS = 60;
 const JOIN_MANY = statement(
   `with made as (
@@ -58,6 +65,32 @@ for (const driver of DRIVERS) {
     assert.deepEqual([refused.status, refused.body.reason], [409, 'guardrail_violated'], refused.text);
     assert.equal((await grant([VIEW])).status, 200);
     assert.equal(loads(), 1, 'also after a rejected write');
+  });
+
+  it(`A change of a team of thousands is checked without loading the graph again on ${driver}`, async (t) => {
+    const atrium = await openTestServer({ driver });
+    t.after(() => atrium.close());
+    const id = numbersOf(atrium);
+    const ann = atrium.as('ann');
+    const { db } = atrium.instance;
+    const team = id.team('operators');
+    const permissions = [VIEW, CONNECT];
+    assert.equal((await makeRole(atrium, { name: 'connecting', permissions, teams: [team] })).status, 201);
+    await db.query(JOIN_TEAM, [team, MEMBERS]);
+    await db.query(CREATE, [atrium.world.orgs.acme?.id, atrium.world.users.eve?.id, id.cluster('prod')]);
+    await db.query(NOTE);
+    const member = (method: string, name: string) => ann(method, `/teams/${team}/members/${name}`);
+    assert.equal((await member('PUT', 'bob')).status, 503, 'the first write after the first guardrail learns of it');
+    assert.equal((await member('PUT', 'bob')).status, 204);
+    const heard = listenForStatements(t, db);
+    for (const method of ['DELETE', 'PUT', 'DELETE']) assert.equal((await member(method, 'bob')).status, 204);
+    const refused = await member('PUT', 'eve');
+    assert.deepEqual([refused.status, refused.body.reason], [409, 'guardrail_violated'], refused.text);
+    assert.equal((await member('PUT', 'bob')).status, 204);
+    assert.deepEqual(
+      heard.inside.filter((name) => name === 'graphs.load'),
+      [],
+    );
   });
 
   it(`A write that touches many organizations reads their guardrails together on ${driver}`, async (t) => {

@@ -18,6 +18,8 @@ import { makeRobot } from '../../support/world/robots.ts';
 const ROUNDS = COUNTS.previewedPlans;
 const GUARDED_ROUNDS = COUNTS.guardedPlans;
 const GUARDRAILS = 6;
+const TEAM_ASSIGNMENTS = 6;
+const EFFECTS = { unattended: 0, effects: 0, ends: 0, keeps: 0, later: 0, single: 0 };
 const PEOPLE = ['ann', 'bob', 'cat', 'dan', 'eve', 'root'];
 describe('Agreement of previews with what happens', () => {
   let atrium: TestServer;
@@ -34,9 +36,10 @@ describe('Agreement of previews with what happens', () => {
 
   it(`${ROUNDS} random plans have the impact that was previewed, and are rejected as was said, with seed ${SEED}`, async () => {
     const random = createRandom();
-    const outcomes = { made: 0, rejected: 0, refused: 0, unattended: 0, effects: 0, ends: 0, keeps: 0, later: 0 };
+    const outcomes = { made: 0, rejected: 0, refused: 0, ...EFFECTS };
     const ends = [24, 48, 72].map(inHours);
     for (let round = 0; round < ROUNDS; round++) {
+      await assignToTeams(random, ends);
       const earlier = await look();
       const things = { ...thingsIn(earlier), assignments: await assignmentIds(), ends };
       const length = 1 + random.below(4);
@@ -52,6 +55,7 @@ describe('Agreement of previews with what happens', () => {
         continue;
       }
       const later = await look(at);
+      if (isAboutAssigned(preview.body.users)) outcomes.single++;
       const expected = expectedImpact(earlier, later, scopeOf(who, earlier));
       await rescue();
       if (!expected) continue;
@@ -72,6 +76,7 @@ describe('Agreement of previews with what happens', () => {
       for (const [what, count] of Object.entries(outcomes)) assert.ok(count > 10, `${what}: ${count} of ${ROUNDS}`);
     }
     assert.ok(outcomes.effects > 0);
+    if (ROUNDS >= 80) assert.ok(outcomes.single > 0, 'no plan changed what a user holds on a single cluster');
   });
 
   it(`${GUARDED_ROUNDS} random plans violate the guardrails that was said, by the people that were named, with seed ${SEED}`, async () => {
@@ -120,6 +125,33 @@ describe('Agreement of previews with what happens', () => {
     }
     assert.ok(outcomes.made > 0, JSON.stringify(outcomes));
   });
+
+  /**
+   * Teams that have roles on single clusters, so that joining and leaving them, and deleting them, changes what users hold
+   * there and nowhere else. Left to chance, hardly any plan would be about that.
+   */
+  async function assignToTeams(random: Random, ends: readonly string[]): Promise<void> {
+    const root = atrium.as('root');
+    // Hardly anyone holds it in the whole organization.
+    const permissions = [{ namespace: 'cluster_mgmt', action: 'administer clusters' }];
+    const role = { name: 'on single clusters', permissions };
+    await root('POST', '/authz/roles?org=acme', role);
+    const { body } = await root('GET', '/authz/assignments?org=acme&limit=50');
+    const present = body.filter(({ to, on }: Assigned) => to.type === 'team' && on.type === 'cluster').length;
+    if (present >= TEAM_ASSIGNMENTS) return;
+    const { teams, clusters = [] } = thingsIn(await look());
+    for (let count = present; count < TEAM_ASSIGNMENTS; count++) {
+      const [team, cluster] = [random.pick(teams), random.pick(clusters)];
+      const end = random.chance(0.3) ? { expires_at: random.pick(ends) } : {};
+      const named = {
+        role: { name: role.name },
+        to: { type: 'team', id: team.id },
+        on: { type: 'cluster', id: cluster },
+      };
+      const { status, text } = await root('POST', '/authz/assignments?org=acme', { ...named, ...end });
+      assert.ok(status === 201 || status === 409, text);
+    }
+  }
 
   async function assignmentIds(): Promise<number[]> {
     const { body } = await atrium.as('root')('GET', '/authz/assignments?org=acme&limit=50');
@@ -228,6 +260,20 @@ describe('Agreement of previews with what happens', () => {
     assert.deepEqual(texts(derived), texts(stated));
   }
 });
+
+interface Assigned {
+  readonly to: { readonly type: string };
+  readonly on: { readonly type: string };
+}
+
+interface Affected {
+  readonly gains: readonly { readonly object: { readonly type: string } }[];
+  readonly loses: Affected['gains'];
+}
+
+function isAboutAssigned(users: readonly Affected[]): boolean {
+  return users.some(({ gains, loses }) => [...gains, ...loses].some(({ object }) => object.type === 'cluster'));
+}
 
 interface Told {
   readonly name: string;
