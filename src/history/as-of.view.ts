@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { type Caller, seesAsAdmin } from '../http/admission/access.ts';
-import { Int64, named, shownAs, Timestamp } from '../http/wire/schemas.ts';
+import { Int64, named, readDateTime, shownAs, Timestamp } from '../http/wire/schemas.ts';
 import { ShownActor, showActor } from '../http/wire/shown-actor.ts';
 import { MAX_SHOWN } from './past.ts';
 import { nameIn } from './past-names.ts';
@@ -50,18 +50,9 @@ export const ChangedSince = named(
   }),
 );
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-
-/** A plus sign that was not escaped arrives as a space. */
 export function readAt(given: string | undefined, now = new Date()): Date | undefined {
   if (given === undefined) return undefined;
-  const text = given.replace(/ (\d\d:\d\d)$/, '+$1');
-  const [, year = 0, month = 0, day = 0] = (RFC3339.exec(text) ?? []).map(Number);
-  const isDay = day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
-  const at = new Date(isDay ? text : Number.NaN);
-  if (Number.isNaN(at.getTime())) {
-    throw new AppError('invalid', 'at must be an RFC 3339 time, such as 2026-11-03T10:00:00Z');
-  }
+  const at = readDateTime('at', given);
   if (at <= now) return at;
   throw new AppError('invalid', `at must not be in the future; it is ${now.toISOString()} now`, {
     reason: 'moment_in_future',

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createYielder } from '../base/scheduling/slices.ts';
+import { createYielder, mapInSlices } from '../base/scheduling/slices.ts';
 import { entryOf } from '../guardrails/guardrail-file.ts';
 import { presentRule } from '../requests/request-rules.routes.ts';
 import { writtenEntry } from '../roles/assignment-entry.ts';
 import { entryOfStored } from '../roles/assignment-plan.ts';
-import { API_VERSION, byName, documentOf } from '../roles/role-document.ts';
+import { API_VERSION, documentOf } from '../roles/role-document.ts';
 import { onLine, writeInList } from '../roles/role-document-writer.ts';
 import { ORGANIZATION_KIND, SECTIONS, type SectionName } from './organization-document.ts';
 import type { OrganizationNow, StoredTeam } from './organization-now.ts';
@@ -22,7 +22,10 @@ interface ContentOptions {
   readonly asOf?: Date;
 }
 
-export function contentOf(now: OrganizationNow, { sections, withIds = false, asOf }: ContentOptions = {}): Content {
+export async function contentOf(
+  now: OrganizationNow,
+  { sections, withIds = false, asOf }: ContentOptions = {},
+): Promise<Content> {
   const { rules, roles, assignments } = now.roleFile;
   const names = new Map(roles.map(({ id, name }) => [id, name]));
   const lasting = assignments.stored.filter(({ isRequested }) => !isRequested);
@@ -34,41 +37,44 @@ export function contentOf(now: OrganizationNow, { sections, withIds = false, asO
   );
   const { maxDays, expiryRequired } = now.tokenPolicy;
   const parts: Readonly<Record<SectionName, () => unknown>> = {
-    teams: () => now.teams.toSorted((a, b) => byName(a.name, b.name)).map((team) => teamOf(team, withIds)),
+    teams: () => mapInSlices(sortedBy(now.teams, nameOf), (team) => teamOf(team, withIds)),
     roles: () => ofRoles.roles.map((role) => ({ ...role, permissions: Object.fromEntries(role.permissions) })),
     assignments: () => (ofRoles.assignments ?? []).map(writtenEntry),
     robots: () =>
-      now.robots
-        .toSorted((a, b) => byName(a.name, b.name))
-        .map(({ name, description, trustRules }) => ({
-          name,
-          ...(description && { description }),
-          ...(trustRules.length > 0 && {
-            trust_rules: trustRules.toSorted((a, b) => byName(a.name, b.name)).map(trustRuleEntryOf),
-          }),
-        })),
+      sortedBy(now.robots, nameOf).map(({ name, description, trustRules }) => ({
+        name,
+        ...(description && { description }),
+        ...(trustRules.length > 0 && { trust_rules: sortedBy(trustRules, nameOf).map(trustRuleEntryOf) }),
+      })),
     guardrails: () =>
       (ofRoles.guardrails ?? []).map(({ name, description, enforce, kind, statement }) => {
         return { name, ...(description && { description }), enforce, [kind]: statement };
       }),
     request_rules: () => now.requestRules.map((rule) => withoutIds(presentRule(rule))),
     webhooks: () =>
-      now.webhooks
-        .toSorted((a, b) => byName(a.name, b.name))
-        .map(({ name, url, types, format, active }) => ({ name, url, types, format, active })),
+      sortedBy(now.webhooks, nameOf).map(({ name, url, types, format, active }) => {
+        return { name, url, types, format, active };
+      }),
     token_policy: () => ({ max_days: maxDays, expiry_required: expiryRequired }),
     second_factor: () => ({ required: now.secondFactor }),
   };
-  const shown = SECTIONS.filter((section) => !sections || sections.has(section));
-  return {
+  const content: Record<string, unknown> = {
     ...{ apiVersion: API_VERSION, kind: ORGANIZATION_KIND, organization: now.name },
     ...(asOf && { as_of: asOf.toISOString() }),
-    ...Object.fromEntries(shown.map((section) => [section, parts[section]()])),
   };
+  const yieldIfDue = createYielder();
+  for (const section of SECTIONS) {
+    await yieldIfDue();
+    if (!sections || sections.has(section)) content[section] = await parts[section]();
+  }
+  return content;
 }
 
 function teamOf({ name, description, permission, isBuiltIn, isScim, members }: StoredTeam, withIds: boolean) {
-  const own = members.filter(({ isProvided }) => !isProvided).toSorted((a, b) => byName(a.login, b.login));
+  const own = sortedBy(
+    members.filter(({ isProvided }) => !isProvided),
+    ({ login }) => login,
+  );
   return {
     name,
     ...(description && { description }),
@@ -88,6 +94,17 @@ function teamOf({ name, description, permission, isBuiltIn, isScim, members }: S
   };
 }
 
+/** As `byName` has them, but each name is prepared once: a team may have fifty thousand members. */
+function sortedBy<T>(items: readonly T[], nameOfItem: (item: T) => string): T[] {
+  const keyed = items.map((item) => ({ item, name: nameOfItem(item), key: nameOfItem(item).toLowerCase() }));
+  const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+  return keyed.sort((a, b) => compare(a.key, b.key) || compare(a.name, b.name)).map(({ item }) => item);
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
 /** Objects of rules by name: IDs say nothing in another organization. */
 function withoutIds(rule: ReturnType<typeof presentRule>) {
   const { objects, ...match } = rule.match;
@@ -98,7 +115,7 @@ function withoutIds(rule: ReturnType<typeof presentRule>) {
 /** Depends on what the file says, not on when or how it came to be. */
 export async function versionOf(now: OrganizationNow): Promise<string> {
   return createHash('sha256')
-    .update(await writeContent(contentOf(now)))
+    .update(await writeContent(await contentOf(now)))
     .digest('hex')
     .slice(0, 32);
 }
@@ -136,6 +153,26 @@ export async function writeContent(content: Content): Promise<string> {
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** As `JSON.stringify` would, in slices. */
+export async function writeContentAsJson(content: Content): Promise<string> {
+  const parts: string[] = [];
+  const yieldIfDue = createYielder();
+  for (const [key, value] of Object.entries(content)) {
+    const items: string[] = [];
+    for (const item of Array.isArray(value) ? value : []) {
+      items.push(indented(item, '    '));
+      await yieldIfDue();
+    }
+    const text = items.length > 0 ? `[\n    ${items.join(',\n    ')}\n  ]` : indented(value, '  ');
+    parts.push(`  ${JSON.stringify(key)}: ${text}`);
+  }
+  return `{\n${parts.join(',\n')}\n}\n`;
+}
+
+function indented(value: unknown, by: string): string {
+  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${by}`);
 }
 
 function linesOf(key: string, value: unknown): string[] {

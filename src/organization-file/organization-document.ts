@@ -47,8 +47,8 @@ export interface WebhookEntry {
 }
 
 export interface TokenPolicyEntry {
-  readonly maxDays: number | null;
-  readonly expiryRequired: boolean;
+  readonly maxDays: number | null | undefined;
+  readonly expiryRequired: boolean | undefined;
 }
 
 /** What the file says about a whole organization. It says nothing about what is undefined. */
@@ -158,7 +158,8 @@ async function readRoleParts(
 function sectionOf(reader: FieldReader, given: unknown, name: string): Section<unknown> | undefined {
   if (given === undefined || given === null) return undefined;
   const fields = reader.fields(given);
-  const items = fields ? (fields.items ?? []) : given;
+  // Without its items, a section that prunes would remove everything: a list may have got lost.
+  const items = fields ? fields.items : given;
   if (fields) reader.only(fields, `${name}.`, ['prune', 'items']);
   const prunes = fields?.prune ?? false;
   if (typeof prunes !== 'boolean') reader.fault(`${name}.prune`, 'must be true or false');
@@ -236,11 +237,14 @@ function former(reader: FieldReader, fields: Readonly<Record<string, unknown>>, 
 function readTokenPolicy(reader: FieldReader, given: unknown): TokenPolicyEntry | undefined {
   if (given === undefined || given === null) return undefined;
   const fields = reader.entry(given, 'token_policy', ['max_days', 'expiry_required']);
-  const maxDays = fields.max_days ?? null;
-  const isDays = maxDays === null || (Number.isInteger(maxDays) && Number(maxDays) >= 1 && Number(maxDays) <= 3650);
+  const maxDays = fields.max_days;
+  const isDays =
+    maxDays === null ||
+    maxDays === undefined ||
+    (Number.isInteger(maxDays) && Number(maxDays) >= 1 && Number(maxDays) <= 3650);
   if (!isDays) reader.fault('token_policy.max_days', 'must be a number from 1 to 3650, or null');
-  const expiryRequired = reader.flag(fields, 'token_policy', 'expiry_required') ?? false;
-  return { maxDays: isDays ? (maxDays as number | null) : null, expiryRequired };
+  const expiryRequired = reader.flag(fields, 'token_policy', 'expiry_required');
+  return { maxDays: isDays ? (maxDays as number | null | undefined) : null, expiryRequired };
 }
 
 function readSecondFactor(reader: FieldReader, given: unknown): { readonly required: boolean } | undefined {

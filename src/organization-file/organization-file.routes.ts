@@ -12,7 +12,7 @@ import { media } from '../http/wire/schemas.ts';
 import { includesScope } from '../identity/scopes.ts';
 import { impactText } from '../impact/impact.routes.ts';
 import { acceptYaml, FORMATS, formatOf } from '../roles/role-file.routes.ts';
-import { writeContent } from './organization-content.ts';
+import { writeContent, writeContentAsJson } from './organization-content.ts';
 import { PAST_SECTIONS, readOrganizationDocument, SECTIONS } from './organization-document.ts';
 import type { FileReport, OrganizationFile } from './organization-file.ts';
 import { ApplyResponse, FileBody, PlanResponse } from './organization-file.view.ts';
@@ -39,6 +39,9 @@ const ApplyQuery = Type.Object({
 export function organizationFileRoutes(platform: Scope, file: OrganizationFile): void {
   const common = { tags: ['organization-file'], extension: true, strictQuery: true, params: OrgPath };
 
+  // A token that is limited to an object of the organization knows the organization: it is told what it lacks.
+  const exporting = holdsIn('edit:org', 'organization', { limited: 'filtered' });
+
   platform.register(async (scope: Scope) => {
     acceptYaml(scope);
 
@@ -46,7 +49,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
       '/orgs/:org/file',
       {
         config: {
-          access: holdsIn('edit:org', 'organization'),
+          access: exporting,
           costly: 'ask about a later moment, or about the present',
         },
         schema: {
@@ -68,7 +71,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
         const isJson = formatOf(request, request.query.format) === 'json';
         reply.header('Vary', 'Accept');
         reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
-        const text = isJson ? `${JSON.stringify(content, null, 2)}\n` : await writeContent(content);
+        const text = isJson ? await writeContentAsJson(content) : await writeContent(content);
         return reply.send(text as never);
 
         async function exportNow() {
@@ -89,7 +92,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
       '/orgs/:org/plan',
       {
         config: {
-          access: { ...holdsIn('edit:org', 'organization'), level: 'read' },
+          access: { ...exporting, level: 'read' },
           costly: 'plan a file with fewer changes',
         },
         schema: {
@@ -115,7 +118,7 @@ export function organizationFileRoutes(platform: Scope, file: OrganizationFile):
     scope.put(
       '/orgs/:org/file',
       {
-        config: { access: holdsIn('edit:org', 'organization', { proven: 'owners' }) },
+        config: { access: { ...exporting, proven: 'owners' } },
         schema: {
           ...common,
           summary: 'Apply a file to an organization, all or nothing, and return what changed',

@@ -25,7 +25,7 @@ import { fingerprintOf } from './organization-content.ts';
 import type { Applying, OrganizationFileStore } from './organization-file.ts';
 import type { Account, OrganizationNow, StoredMember, StoredRobot, StoredTeam } from './organization-now.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
-import { lookUpPastOrganization } from './past-organization.store.ts';
+import { lookUpPastOrganization } from './past/past-organization.store.ts';
 import { planRoleParts } from './role-part-plan.ts';
 import { type MembersOfTeam, putMembers } from './team-members.store.ts';
 import type { TeamAfter } from './team-plan.ts';

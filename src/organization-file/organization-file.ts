@@ -20,7 +20,7 @@ import { type Content, contentOf, fingerprintOf, versionOf } from './organizatio
 import { type OrganizationDocument, PAST_SECTIONS } from './organization-document.ts';
 import type { OrganizationNow } from './organization-now.ts';
 import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
-import { type PastOrganizationStore, pastOrganizationOf } from './past-organization.ts';
+import { type PastOrganizationStore, pastOrganizationOf } from './past/past-organization.ts';
 import { simulatePlan } from './plan-simulation.ts';
 import { renameWarnings } from './rename-warnings.ts';
 import { planRobots, type RobotTrust } from './robot-plan.ts';
@@ -137,7 +137,7 @@ export function createOrganizationFile(parts: Parts) {
     const now = await readNow(caller, [], undefined);
     const rights = await rightsIn(now, caller);
     await requireWhole(now, caller, rights);
-    return { content: contentOf(now, options), version: await versionOf(now) };
+    return { content: await contentOf(now, options), version: await versionOf(now) };
   }
 
   /** As it was, without the other sections. What does not exist any more is for readers of the audit log. */
@@ -149,7 +149,7 @@ export function createOrganizationFile(parts: Parts) {
     await requireWhole(now, caller, await rightsIn(now, caller));
     await requireSeen(caller, places, named);
     const sections = options.sections ?? new Set<string>(PAST_SECTIONS);
-    const content = contentOf(then, { ...options, sections, asOf: at });
+    const content = await contentOf(then, { ...options, sections, asOf: at });
     return { content, since: await parts.timeMachine.changesSince(historian, at) };
   }
 

@@ -3,7 +3,6 @@ import type { Permission } from '../identity/callers.ts';
 import type { RequestRule } from '../requests/request-rule.ts';
 import type { RoleFileNow } from '../roles/role-file.ts';
 import type { WebhookDraft } from '../webhooks/webhook.ts';
-import type { TokenPolicyEntry } from './organization-document.ts';
 
 export interface StoredMember {
   readonly id: bigint;
@@ -40,6 +39,12 @@ export interface StoredWebhook extends WebhookDraft {
   readonly id: bigint;
 }
 
+/** As far as a file can say it. */
+export interface StoredTokenPolicy {
+  readonly maxDays: number | null;
+  readonly expiryRequired: boolean;
+}
+
 /** An account that the file names. */
 export interface Account {
   readonly id: bigint;
@@ -55,7 +60,7 @@ export interface OrganizationNow {
   readonly roleFile: RoleFileNow;
   readonly requestRules: readonly RequestRule[];
   readonly webhooks: readonly StoredWebhook[];
-  readonly tokenPolicy: TokenPolicyEntry;
+  readonly tokenPolicy: StoredTokenPolicy;
   readonly secondFactor: boolean;
   /** By login in lower case: those that the file names. */
   readonly accounts: ReadonlyMap<string, Account>;

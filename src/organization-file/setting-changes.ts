@@ -5,8 +5,8 @@ import type { createRequestRules } from '../requests/request-rules.ts';
 import type { Plan } from '../roles/role-plan.ts';
 import type { CallerRights } from './caller-rights.ts';
 import type { FileChange } from './file-change.ts';
-import type { OrganizationDocument } from './organization-document.ts';
-import type { OrganizationNow } from './organization-now.ts';
+import type { OrganizationDocument, TokenPolicyEntry } from './organization-document.ts';
+import type { OrganizationNow, StoredTokenPolicy } from './organization-now.ts';
 import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
 import type { TeamPlan } from './team-plan.ts';
 
@@ -28,10 +28,11 @@ export async function settingChanges(
 ): Promise<{ readonly changes: readonly FileChange[]; readonly made: Made }> {
   const { caller, rights } = setting;
   const rules = requestRules && (await readRules(requestRules, setting));
+  const policy = tokenPolicy && policyAfter(now.tokenPolicy, tokenPolicy);
   const isOther = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
   const made: Made = {
     requestRules: rules && isOther(shown(rules), shown(now.requestRules)) ? rules : undefined,
-    tokenPolicy: tokenPolicy && isOther(tokenPolicy, now.tokenPolicy) ? tokenPolicy : undefined,
+    tokenPolicy: policy && isOther(policy, now.tokenPolicy) ? policy : undefined,
     secondFactor: secondFactor && secondFactor.required !== now.secondFactor ? secondFactor : undefined,
   };
   const requireEditor = () => {
@@ -62,6 +63,14 @@ export async function settingChanges(
       throw new AppError('conflict', 'add a second factor for yourself before you require one of others');
     }
   }
+}
+
+/** What the file leaves out stays. */
+function policyAfter(now: StoredTokenPolicy, { maxDays, expiryRequired }: TokenPolicyEntry): StoredTokenPolicy {
+  return {
+    maxDays: maxDays === undefined ? now.maxDays : maxDays,
+    expiryRequired: expiryRequired ?? now.expiryRequired,
+  };
 }
 
 function change<T>(

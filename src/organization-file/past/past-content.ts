@@ -1,8 +1,8 @@
-import type { Guardrail } from '../guardrails/guardrail.ts';
-import type { Permission } from '../identity/callers.ts';
-import type { StoredAssignment } from '../roles/assignment-plan.ts';
-import type { CatalogEntry } from '../roles/catalog.ts';
-import type { OrganizationNow, StoredMember, StoredTeam } from './organization-now.ts';
+import type { Guardrail } from '../../guardrails/guardrail.ts';
+import type { Permission } from '../../identity/callers.ts';
+import type { StoredAssignment } from '../../roles/assignment-plan.ts';
+import type { CatalogEntry } from '../../roles/catalog.ts';
+import type { OrganizationNow, StoredMember, StoredTeam } from '../organization-now.ts';
 
 /** What is undefined is not told by the entries since the moment. */
 export interface MemberThen extends Pick<StoredMember, 'login' | 'expiresAt'> {

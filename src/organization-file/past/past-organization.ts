@@ -1,14 +1,14 @@
-import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/scheduling/slices.ts';
-import { type Guardrail, namedIn } from '../guardrails/guardrail.ts';
-import { namedInAll } from '../guardrails/guardrail-file.ts';
-import type { LoggedChange } from '../history/logged-change.ts';
-import { namesIn } from '../history/past-names.ts';
-import { type LogSearch, MAX_CHANGES, type RecentLog, readRecentLog } from '../history/recent-log.ts';
-import { WALLS } from '../history/undo.ts';
-import type { StoredAssignment, Where } from '../roles/assignment-plan.ts';
-import type { StoredRole } from '../roles/role-plan.ts';
-import type { OrganizationNow, StoredTeam } from './organization-now.ts';
+import { AppError } from '../../base/errors.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
+import { type Guardrail, namedIn } from '../../guardrails/guardrail.ts';
+import { namedInAll } from '../../guardrails/guardrail-file.ts';
+import type { LoggedChange } from '../../history/logged-change.ts';
+import { namesIn } from '../../history/past-names.ts';
+import { type LogSearch, MAX_CHANGES, type RecentLog, readRecentLog } from '../../history/recent-log.ts';
+import { WALLS } from '../../history/undo.ts';
+import type { StoredAssignment, Where } from '../../roles/assignment-plan.ts';
+import type { StoredRole } from '../../roles/role-plan.ts';
+import type { OrganizationNow, StoredTeam } from '../organization-now.ts';
 import {
   type AssignmentThen,
   dropOver,
@@ -89,15 +89,21 @@ export async function pastOrganizationOf(
   const { now, log } = read;
   const newer = log.newer.filter(({ key }) => TOLD_KINDS.has(key.split(':')[0]));
   const { changes } = await readRecentLog({ ...log, newer }, at);
-  const content = pastContentOf(now);
+  // An organization can have fifty thousand memberships: other requests are served between the steps.
   const yieldIfDue = createYielder();
+  const content = pastContentOf(now);
+  await yieldIfDue();
   for (const change of changes) {
     undoContent(content, change);
     await yieldIfDue();
   }
   dropOver(content, at);
-  const found = await store.lookUp(organizationId, at, untoldIn(content));
+  await yieldIfDue();
+  const untold = untoldIn(content);
+  await yieldIfDue();
+  const found = await store.lookUp(organizationId, at, untold);
   const then = organizationThen(now, content, found, changes);
+  await yieldIfDue();
   const exists = ({ type, id }: Where) =>
     type === 'cluster_set' ? id !== undefined : found.names.has(`${type}:${id}`);
   const { stored } = then.roleFile.assignments;

@@ -1,6 +1,6 @@
-import { namesOf } from '../authz/explain/explain.store.ts';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/db.ts';
+import { namesOf } from '../../authz/explain/explain.store.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/db.ts';
 import type { Found, Untold } from './past-organization.ts';
 
 const SETS = sql(

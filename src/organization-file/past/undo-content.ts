@@ -1,11 +1,18 @@
-import type { AuditAction } from '../changes/audit-actions.ts';
-import type { PlaceType, PrincipalType } from '../changes/object-kinds.ts';
-import { principalOfRobot } from '../changes/principal.ts';
-import { GUARDRAIL_KINDS, type GuardedType, type Guardrail } from '../guardrails/guardrail.ts';
-import { doesNotFit, type Fields, type LoggedChange, listIn, textIn, unknownBefore } from '../history/logged-change.ts';
-import { WALLS, wallBefore } from '../history/undo.ts';
-import type { Permission } from '../identity/callers.ts';
-import { findPermission, inCatalogOrder } from '../roles/catalog.ts';
+import type { AuditAction } from '../../changes/audit-actions.ts';
+import type { PlaceType, PrincipalType } from '../../changes/object-kinds.ts';
+import { principalOfRobot } from '../../changes/principal.ts';
+import { GUARDRAIL_KINDS, type GuardedType, type Guardrail } from '../../guardrails/guardrail.ts';
+import {
+  doesNotFit,
+  type Fields,
+  type LoggedChange,
+  listIn,
+  textIn,
+  unknownBefore,
+} from '../../history/logged-change.ts';
+import { WALLS, wallBefore } from '../../history/undo.ts';
+import type { Permission } from '../../identity/callers.ts';
+import { findPermission, inCatalogOrder } from '../../roles/catalog.ts';
 import type { AssignmentThen, PastContent, RoleThen } from './past-content.ts';
 
 type Undo = (content: PastContent, change: LoggedChange, id: bigint) => void;
