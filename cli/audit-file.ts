@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { attestationsIn, checkChain, isAttesting } from '../client/audit-chain.ts';
+import { type Attests, attestationsBy, attestationsIn, checkChain, isAttesting } from '../client/audit-chain.ts';
 import { EXIT, misuse } from './failure.ts';
 import type { Shown } from './output.ts';
 import { progress } from './terminal.ts';
@@ -46,13 +46,14 @@ export async function verifyFiles(files: readonly string[], key: string | undefi
   const parts: Part[] = [];
   const attesting: string[] = [];
   for (const file of files) parts.push(...(await partsIn(file, attesting)));
-  const attested = await attestationsIn(attesting);
+  const [listed, signed] = [await attestationsIn(attesting), await attestationsBy(key === undefined ? [] : [key])];
+  const attests: Attests = async (entry) => (await listed(entry)) || (await signed(entry));
   const bar = progress(Boolean(process.stderr.isTTY));
   const verdicts: Verdict[] = [];
   let told = 0;
   for (const [organization, some] of Map.groupBy(parts, (part) => part.organization)) {
     verdicts.push(
-      await verifyLog(organization, some, { isSigned, attested }, (entries) =>
+      await verifyLog(organization, some, { isSigned, attests }, (entries) =>
         bar.tell(`${told + entries} entries verified…`),
       ),
     );
@@ -68,13 +69,13 @@ export async function verifyFiles(files: readonly string[], key: string | undefi
 
 interface Proofs {
   readonly isSigned: ((close: string) => boolean) | undefined;
-  readonly attested: ReadonlySet<string>;
+  readonly attests: Attests;
 }
 
 async function verifyLog(
   organization: string,
   parts: readonly Part[],
-  { isSigned, attested }: Proofs,
+  { isSigned, attests }: Proofs,
   tell: (entries: number) => void,
 ): Promise<Verdict> {
   let rows = 0;
@@ -93,7 +94,7 @@ async function verifyLog(
         'the file does not begin with the first entry: verify an export without filters, and every archive',
       );
     if (!follows && lastHash !== null) note(part.first, 'entries are missing before it');
-    const found = await checkChain(linesOf(part), (count) => tell(rows + count), part.previousHash, attested);
+    const found = await checkChain(linesOf(part), (count) => tell(rows + count), part.previousHash, attests);
     const { firstBroken, firstUnattested } = found;
     rows += found.entries;
     erased += found.erased;
@@ -111,7 +112,7 @@ async function verifyLog(
 
 const UNLINKED = 'it does not follow from the one before it';
 const UNATTESTED =
-  "a person was erased from it, and no entry user.erase in these files attests that: add the deployment's log";
+  'a person was erased from it, and nothing here attests that: give the key of the deployment with --key, or add an export of its own log';
 
 /** The longest of what begins at the same entry, and nothing that is in another one. */
 function inOrder(parts: readonly Part[]): Part[] {
@@ -147,7 +148,7 @@ function signatureCheck(key: string): (close: string) => boolean {
 }
 
 function intact({ organization_id: organization, rows, last_hash: hash, segments, signed, erased }: Verdict): string {
-  const attested = erased === 0 ? '' : `; people were erased from ${erased} of them, as the deployment's log attests`;
+  const attested = erased === 0 ? '' : `; people were erased from ${erased} of them, as the deployment attests`;
   const told = `intact: ${counted(rows)} of organization ${organization}, each follows from the one before; the last hash is ${hash}${attested}`;
   if (segments === 0) return told;
   const archived = segments === 1 ? '1 archived segment' : `${segments} archived segments`;

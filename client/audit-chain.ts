@@ -26,10 +26,22 @@ interface Entry {
   readonly content: string;
   /** What is shown follows from what is hashed and these texts. */
   readonly isShownAsHashed: boolean;
-  /** How `user.erase` lists it, if a person was erased from it. */
-  readonly erased: string | undefined;
+  /** If a person was erased from it. */
+  readonly erased: ErasedEntry | undefined;
   readonly texts: readonly PersonalText[];
 }
+
+/** An entry from which a person was erased. */
+export interface ErasedEntry {
+  readonly organization: string;
+  readonly id: string;
+  readonly hash: string;
+  /** In base64, that the deployment's log attests it. */
+  readonly signature: string | undefined;
+}
+
+/** Whether it is attested that a person was erased from the entry. */
+export type Attests = (entry: ErasedEntry) => boolean | Promise<boolean>;
 
 /** A text that identifies a person, and the salt that it was hashed with. Neither is left of a person who is erased. */
 interface PersonalText {
@@ -44,14 +56,13 @@ const BATCH = 250;
 
 /**
  * Hashes every line. `tell` is called now and then with the number of entries so far. What the first entry follows from
- * is told by `start`, if what comes before it is elsewhere; what the deployment's log attests to be erased, by
- * `attested`, from `attestationsIn`.
+ * is told by `start`, if what comes before it is elsewhere; what is attested to be erased, by `attests`.
  */
 export async function checkChain(
   lines: AsyncIterable<string> | Iterable<string>,
   tell: (entries: number) => void = () => undefined,
   start: string = START,
-  attested: ReadonlySet<string> = new Set(),
+  attests: Attests = () => false,
 ): Promise<ChainResult> {
   let entries = 0;
   let previous: Entry | undefined;
@@ -68,7 +79,7 @@ export async function checkChain(
       const isTrue = entry.isShownAsHashed && tellTheTruth[place];
       if (entry.erased !== undefined) {
         erased++;
-        if (!attested.has(entry.erased)) unattested.push(entry.id);
+        if (!(await attests(entry.erased))) unattested.push(entry.id);
       } else if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
       if (entry.previousHash !== (previous?.hash ?? start)) unlinked.push(entry.id);
       if (previous && BigInt(entry.id) <= BigInt(previous.id)) isInOrder = false;
@@ -89,7 +100,7 @@ export async function checkChain(
  * What entries `user.erase` of the deployment's log attest: other lines may be among these. A changed one attests
  * nothing. Whether it belongs to that log, only the check of that log tells.
  */
-export async function attestationsIn(lines: Iterable<string>): Promise<Set<string>> {
+export async function attestationsIn(lines: Iterable<string>): Promise<Attests> {
   const found = new Set<string>();
   for (const line of lines) {
     if (!isAttesting(line)) continue;
@@ -99,7 +110,37 @@ export async function attestationsIn(lines: Iterable<string>): Promise<Set<strin
     const entries = told.action === 'user.erase' ? (told.after?.entries ?? []) : [];
     for (const { organizationId, id, hash } of entries) found.add(`${organizationId} ${id} ${hash}`);
   }
-  return found;
+  return ({ organization, id, hash }) => found.has(`${organization} ${id} ${hash}`);
+}
+
+/**
+ * What is signed with one of these keys, such as `whpk_…`: those with the use `audit` that the deployment publishes.
+ * Nothing, where Ed25519 is unknown.
+ */
+export async function attestationsBy(keys: readonly string[]): Promise<Attests> {
+  const imported = await Promise.allSettled(
+    keys.map(
+      async (key) =>
+        await crypto.subtle.importKey('raw', bytesIn(key.replace(/^whpk_/, '')), 'Ed25519', false, ['verify']),
+    ),
+  );
+  const known = imported.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  return async ({ organization, id, hash, signature }) => {
+    if (signature === undefined) return false;
+    const text = new TextEncoder().encode(JSON.stringify(['erased entry', organization, id, hash]));
+    const given = bytesIn(signature);
+    for (const key of known) if (await crypto.subtle.verify('Ed25519', key, given, text)) return true;
+    return false;
+  };
+}
+
+/** None if it is not base64. */
+function bytesIn(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 interface Attestation {
@@ -166,12 +207,23 @@ function readEntry(line: string): Entry {
     ...(via === undefined ? [] : [via]),
   ];
   const hash = textIn(raw('hash'));
-  const erased = entry.get('erased') === 'true' ? `${raw('organization_id')} ${raw('id')} ${hash}` : undefined;
+  const told = {
+    organization: raw('organization_id'),
+    id: raw('id'),
+    hash,
+    signature: signatureIn(entry.get('attested')),
+  };
+  const erased = entry.get('erased') === 'true' ? told : undefined;
   const isShownAsHashed = [...shown].every(([told, instead]) => withTexts(instead, texts.shown) === told);
   return {
     ...{ id: raw('id'), previousHash, hash, content: JSON.stringify(hashed) },
     ...{ isShownAsHashed, erased, texts: texts.known },
   };
+}
+
+function signatureIn(attested: string | undefined): string | undefined {
+  const raw = attested === undefined ? undefined : membersOf(attested).get('signature');
+  return raw === undefined ? undefined : textIn(raw);
 }
 
 function textsIn(json: string) {

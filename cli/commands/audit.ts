@@ -135,7 +135,7 @@ const actions = command({
       : await client.call('GET /orgs/{org}/audit/actions', { path: { org: session.org() } });
     const shown: Columns<Count> = {
       action: (row) => row.action,
-      times: (row) => row.count,
+      times: (row) => (row.more ? `${row.count}+` : row.count),
       meaning: (row) => row.description,
     };
     return list(found, shown, 'none');
@@ -150,7 +150,8 @@ const verifying = command({
   args: { file: { about: 'exports and archives', many: true, kind: 'file' } },
   options: {
     key: {
-      about: 'also check who signed the archives: the key with the use audit, from /.well-known/webhook-keys',
+      about:
+        'also check who signed archives and attests erased entries: the key with the use audit, from /.well-known/webhook-keys',
       value: 'whpk_…',
     },
   },

@@ -16,7 +16,8 @@ const KEPT = sql(
       select 1 from audit_segment s where s.organization_id = 0 and k.id between s.first_id and s.last_id)
     order by k.id limit $2`,
 );
-const PAGE = 50;
+/** Each lists hundreds of entries, and is read in one piece. */
+const PAGE = 10;
 
 /** What the deployment's log says was erased from entries of a log. An entry that was forged attests nothing. */
 export async function attestedIn(query: Query, chainId: bigint): Promise<Attested> {

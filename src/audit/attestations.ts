@@ -1,3 +1,6 @@
+import { mapInSlices } from '../base/scheduling/slices.ts';
+import type { SignAttestation, SignedAttestation } from './attestation-signer.ts';
+
 /**
  * Entries from which a person was erased. Their hash covers texts that are gone, so it cannot be computed any more. Such
  * an entry is as it should be only if an entry `user.erase` in the deployment's log lists it with its hash.
@@ -29,5 +32,31 @@ export function createAttestations(attestedIn: () => Promise<Attested>) {
       if (!entry.isErased) return entry;
       return { ...entry, expected: isAttested(entry) ? entry.hash : UNATTESTED };
     });
+  };
+}
+
+/** An entry of one log, as an export shows it. */
+interface Exported {
+  readonly id: bigint;
+  readonly hash: Buffer;
+  readonly isErased?: boolean;
+}
+
+/**
+ * Signs the erased entries of one log that are attested, so that its reader can verify it without the deployment's. What
+ * is attested is read once, and again for entries that were erased since.
+ */
+export function createAttesting(chainId: bigint, attestedIn: () => Promise<Attested>, sign: SignAttestation) {
+  let known = NONE;
+  const isAttested = ({ id, hash }: Exported) => known.get(id)?.equals(hash) ?? false;
+  return async <Entry extends Exported>(
+    entries: readonly Entry[],
+  ): Promise<readonly (Entry & { readonly attested?: SignedAttestation })[]> => {
+    const erased = entries.filter((entry) => entry.isErased);
+    if (erased.length === 0) return entries;
+    if (!erased.every(isAttested)) known = await attestedIn();
+    return await mapInSlices(entries, (entry) =>
+      entry.isErased && isAttested(entry) ? { ...entry, attested: sign({ ...entry, chainId }) } : entry,
+    );
   };
 }

@@ -1,5 +1,6 @@
 import { writeJson } from '../base/json.ts';
 import { showActor } from '../http/wire/shown-actor.ts';
+import { attestationText } from './attestation-signer.ts';
 import type { AuditRow } from './audit.ts';
 import { auditSentence } from './audit-sentences.ts';
 import type { NameOf } from './object-names.ts';
@@ -21,6 +22,7 @@ export function auditLine(row: AuditRow, nameOf: NameOf): string {
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     ...(row.hashed === undefined ? [] : hashedParts(row.hashed)),
     ...(row.isErased ? ['"erased":true'] : []),
+    ...(row.attested ? [attestationText(row.attested)] : []),
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');
 }

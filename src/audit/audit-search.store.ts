@@ -11,7 +11,10 @@ import type { Spans } from './spans.ts';
  * 2. All columns of that index are compared as one row and are what the page is ordered by. With an equation for the
  *    first columns, the planner believes in an average organization or actor, and for a large one combines indexes or
  *    sorts all its entries. The order of a whole row only one index has.
- * 3. What the index does not tell is compared with at most `MAX_WALK` entries. Then the page ends early, and its cursor
+ * 3. A page begins at one end of what is searched for, and is over after so many entries. Whether they are still searched
+ *    for is compared afterwards: an index scan does not stop where the second column of a row ends, but where the first
+ *    one does, and would read all other entries of a large organization for an actor with few.
+ * 4. What the index does not tell is compared with at most `MAX_WALK` entries. Then the page ends early, and its cursor
  *    is where the walk ended.
  */
 export const MAX_WALK = 10_000;
@@ -105,24 +108,25 @@ interface Page {
 function pageOf(search: Search, order: Order, after: Place | undefined, limit: number, maxWalk: number): Page {
   const walk = walkFor(search);
   const filters = createFilters(limit);
-  const { where, ordered, name } = walked(filters, walk, search, order, after);
+  const { start, within, ordered, name } = walked(filters, walk, search, order, after);
   const rest = restOf(search, walk);
+  const entries = `(select a.* from audit a where ${start} order by ${ordered} limit $1) a where ${within}`;
   if (walk.columns.some(([, isEach]) => isEach)) {
     const each = filters.place(search.actions);
     const time = order === 'newest first' ? 'at desc, id desc' : 'at, id';
     const text = `select ${AUDIT_COLUMNS} from (
         select p.* from unnest(${each}::text[]) as k (action) cross join lateral (
-          select a.* from audit a where ${where} order by ${ordered} limit $1) p
+          select a.* from ${entries}) p
         order by ${time} limit $1) a order by ${time}`;
     return { statement: sql(name, text), values: filters.values, isWhole: true };
   }
   if (rest.length === 0) {
-    const text = `select ${AUDIT_COLUMNS} from audit a where ${where} order by ${ordered} limit $1`;
+    const text = `select ${AUDIT_COLUMNS} from ${entries} order by ${ordered}`;
     return { statement: sql(name, text), values: filters.values, isWhole: true };
   }
   const conditions = conditionsOf(rest, search, filters);
-  const text = `select ${AUDIT_COLUMNS} from (select a.* from audit a where ${where} order by ${ordered} limit ${maxWalk}) a
-    where ${conditions.join(' and ')} order by ${ordered} limit $1`;
+  const walkOver = `select a.* from audit a where ${start} and ${within} order by ${ordered} limit ${maxWalk}`;
+  const text = `select ${AUDIT_COLUMNS} from (${walkOver}) a where ${conditions.join(' and ')} order by ${ordered} limit $1`;
   return {
     statement: sql([name, ...wordsOf(rest), `most${maxWalk}`].join('.'), text),
     values: filters.values,
@@ -141,12 +145,13 @@ interface SpanRow {
 function countOf(search: Search, { seconds, origin }: Spans, most: number): Omit<Page, 'isWhole'> {
   const walk = walkFor(search);
   const filters = createFilters(most);
-  const { where, ordered, name } = walked(filters, walk, search, 'newest first', undefined);
+  const { start, within, ordered, name } = walked(filters, walk, search, 'newest first', undefined);
+  const entries = `select a.* from audit a where ${start} and ${within} order by ${ordered} limit $1`;
   const isEach = walk.columns.some(([, each]) => each);
   const from = isEach
     ? `(select p.* from unnest(${filters.place(search.actions)}::text[]) as k (action) cross join lateral (
-          select a.* from audit a where ${where} order by ${ordered} limit $1) p order by at desc, id desc limit $1)`
-    : `(select a.* from audit a where ${where} order by ${ordered} limit $1)`;
+          ${entries}) p order by at desc, id desc limit $1)`
+    : `(${entries})`;
   const rest = restOf(search, walk);
   const conditions = conditionsOf(rest, search, filters);
   const matching = conditions.length === 0 ? '' : ` filter (where ${conditions.join(' and ')})`;
@@ -159,8 +164,8 @@ function countOf(search: Search, { seconds, origin }: Spans, most: number): Omit
 /** The last entry of the longest walk. */
 function lastOf(search: Search, order: Order, after: Place | undefined, maxWalk: number): Omit<Page, 'isWhole'> {
   const filters = createFilters();
-  const { where, ordered, name } = walked(filters, walkFor(search), search, order, after);
-  const text = `select ${AUDIT_COLUMNS} from audit a where ${where} order by ${ordered} offset ${maxWalk - 1} limit 1`;
+  const { start, within, ordered, name } = walked(filters, walkFor(search), search, order, after);
+  const text = `select ${AUDIT_COLUMNS} from audit a where ${start} and ${within} order by ${ordered} offset ${maxWalk - 1} limit 1`;
   return { statement: sql(`${name}.end${maxWalk}`, text), values: filters.values };
 }
 
@@ -197,8 +202,12 @@ function walked({ place }: Filters, { columns, zone }: Walk, search: Search, ord
   const row = [...keys, `(a.at${zone})`, 'a.id'];
   const bound = ({ at, id }: Place) =>
     `(${[...known, `(${place(at)}::timestamptz${zone})`, `${place(id)}::bigint`].join(', ')})`;
+  const [above, below] = [`(${row.join(', ')}) > ${bound(low)}`, `(${row.join(', ')}) < ${bound(high)}`];
   return {
-    where: `(${row.join(', ')}) > ${bound(low)} and (${row.join(', ')}) < ${bound(high)}`,
+    /** Where the walk begins. */
+    start: isDown ? below : above,
+    /** What is searched for of the entries from there on: it ends somewhere, and others follow. */
+    within: isDown ? above : below,
     ordered: row.map((one) => (isDown ? `${one} desc` : one)).join(', '),
     name: ['audit', isDown ? 'desc' : 'asc', ...wordsOf(columns.map(([column]) => column))].join('.'),
   };

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
 import type { KnownTexts } from '../changes/personal-texts.ts';
 import { principalOfRobot, robotNamedIn } from '../changes/principal.ts';
+import type { SignedAttestation } from './attestation-signer.ts';
 import { beginOf, type Spans, spansOf } from './spans.ts';
 
 /** One row of the audit log. `before` and `after` are exactly the text that was hashed, but for personal texts. */
@@ -26,6 +27,8 @@ export interface AuditRow {
   readonly hash: Buffer;
   /** A person was erased from it, and its hash does not match what is left. The deployment's log attests that. */
   readonly isErased?: true;
+  /** That it does, signed. Only in the export of a single log. */
+  readonly attested?: SignedAttestation;
   /** What the hash covers instead of what is shown, if the entry identifies people. */
   readonly hashed?: { readonly parts: HashedParts; readonly texts: KnownTexts };
 }
@@ -88,11 +91,12 @@ export interface AuditStore {
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<Found>;
   /** How many entries each span has, of the newest `most` that a walk finds. Spans without any are left out. */
   countSpans(search: AuditSearch, spans: Spans, most: number): Promise<Counted>;
-  /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
+  /** How often each action happened since then, up to `most`, in one organization or in all. Others are left out. */
   countActions(
     organizationId: bigint | undefined,
     since: Date,
     actions: readonly AuditAction[],
+    most: number,
   ): Promise<{ readonly action: AuditAction; readonly count: number }[]>;
 }
 
@@ -115,6 +119,8 @@ export interface Histogram {
 export interface ActionCount {
   readonly action: AuditAction;
   readonly count: number;
+  /** There are more, which are not counted. */
+  readonly hasMore: boolean;
   readonly description: string;
 }
 
@@ -125,14 +131,19 @@ export const COUNTED_DAYS = 90;
 export const HISTOGRAM_DAYS = 30;
 /** A histogram is of the newest so many. */
 export const MAX_COUNTED = 50_000;
+/** Of one action. */
+export const MAX_COUNTED_ACTIONS = 10_000;
 const BATCH = 250;
 const MAX_ID = 2n ** 63n - 1n;
+
+/** Adds to the erased entries of one log that the deployment's log attests them. */
+export type Attest = (chainId: bigint) => (rows: readonly AuditRow[]) => Promise<readonly AuditRow[]>;
 
 /**
  * Who changed what: read page by page, and exported as a whole. `settle` writes what this process has noted
  * but not written yet.
  */
-export function createAudit(store: AuditStore, settle: () => Promise<void>) {
+export function createAudit(store: AuditStore, settle: () => Promise<void>, attest: Attest) {
   return { page, organizationNamed, rows, actions, histogram, archived: store.archived };
 
   /** The last 30 days, unless the question is about another range. */
@@ -155,9 +166,17 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
   async function actions(organizationId: bigint | undefined, now: Date): Promise<ActionCount[]> {
     await settle();
     const known = Object.keys(AUDIT_ACTIONS) as AuditAction[];
-    const counts = await store.countActions(organizationId, new Date(now.getTime() - COUNTED_DAYS * DAY_MS), known);
+    const counts = await store.countActions(
+      organizationId,
+      new Date(now.getTime() - COUNTED_DAYS * DAY_MS),
+      known,
+      MAX_COUNTED_ACTIONS + 1,
+    );
     const sorted = counts.sort((one, other) => (one.action < other.action ? -1 : 1));
-    return sorted.map(({ action, count }) => ({ action, count, description: AUDIT_ACTIONS[action] }));
+    return sorted.map(({ action, count }) => ({
+      ...{ action, count: Math.min(count, MAX_COUNTED_ACTIONS), hasMore: count > MAX_COUNTED_ACTIONS },
+      description: AUDIT_ACTIONS[action],
+    }));
   }
 
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
@@ -182,10 +201,13 @@ export function createAudit(store: AuditStore, settle: () => Promise<void>) {
     return batches(search);
   }
 
-  async function* batches(search: AuditSearch): AsyncGenerator<AuditRow[]> {
+  /** An export of all logs has the deployment's, which attests by itself. */
+  async function* batches(search: AuditSearch): AsyncGenerator<readonly AuditRow[]> {
+    const { organizationId: chainId } = search;
+    const attested = chainId === undefined ? async (rows: AuditRow[]) => rows : attest(chainId);
     for (let after: Place | undefined; ; ) {
       const { rows: found, reached } = await store.list(search, 'oldest first', after, BATCH);
-      if (found.length > 0) yield found;
+      if (found.length > 0) yield await attested(found);
       after = found.length === BATCH ? found.at(-1) : reached;
       if (after === undefined) return;
     }

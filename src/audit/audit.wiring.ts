@@ -6,6 +6,7 @@ import { AppError } from '../base/errors.ts';
 import { createSignedTexts } from '../base/signed-text.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { createFingerprint, ERASED_PEOPLE } from '../users/erasure/erased-identifiers.ts';
 import { createArchiveReading } from './archive/archive-file.ts';
 import { readArchiveLine } from './archive/archive-line.rows.ts';
 import { createAuditArchiveStore } from './archive/audit-archive.store.ts';
@@ -15,7 +16,9 @@ import { filePlace } from './archive/file-place.ts';
 import { createRetentionStore } from './archive/retention.store.ts';
 import { createRetention } from './archive/retention.ts';
 import { createSegmentSigner } from './archive/segment.ts';
+import { createAttestationSigner } from './attestation-signer.ts';
 import { attestedIn } from './attestations.store.ts';
+import { createAttesting } from './attestations.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { administratorNamed, createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
@@ -41,22 +44,33 @@ export function wireAudit(
   { config, db, keys, log, metrics, revisions, baseUrl }: Infrastructure,
   judge: Judge,
   openBucket: OpenBucket,
+  finishErasures: () => Promise<boolean>,
 ) {
   metrics.stored('atrium_audit_bytes', 'Size of the audit log, with its indexes.', () => auditSize(db.query));
+  const segmentSeed = keys.derive('audit segment');
+  const attest = createAttestationSigner(segmentSeed);
   const denials = createDenials({
     store: createDenialStore(revisions.write),
     onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),
   });
-  const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
+  const audit = createAudit(
+    createAuditStore(db),
+    () => denials.flush(new Date()),
+    (chainId) => createAttesting(chainId, () => attestedIn(db.query, chainId), attest),
+  );
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();
-  const segmentSigner = createSegmentSigner(keys.derive('audit segment'));
+  const segmentSigner = createSegmentSigner(segmentSeed);
   const push = config.AUDIT_PUSH === undefined ? undefined : wirePush(config.AUDIT_PUSH);
   const archive = createAuditArchive({
-    store: createAuditArchiveStore(db, revisions.write),
+    store: createAuditArchiveStore(db, revisions.write, {
+      fingerprint: createFingerprint(keys.derive(ERASED_PEOPLE)),
+      attest,
+    }),
     signer: segmentSigner,
     reading: createArchiveReading(readArchiveLine, (chainId) => attestedIn(db.query, chainId)),
     deployment: baseUrl,
+    finishErasures,
     isNeeded: async (before) => (await push?.isBehind(before)) ?? false,
   });
   const { AUDIT_RETENTION: keep, AUDIT_ARCHIVE: folder } = config;

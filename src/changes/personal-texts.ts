@@ -60,24 +60,29 @@ export function commitTexts(entry: AuditEntry): CommittedEntry {
   return { entry: replaceTexts(entry, commit), texts: [...texts.values()] };
 }
 
+/** Whose text it is, if that person is to be erased. The ID is UNKNOWN if there is only the text. */
+export type Whose = (accountId: bigint, text: string) => bigint | undefined;
+
+export interface ErasedTexts<Entry> {
+  readonly entry: Entry;
+  readonly people: ReadonlySet<bigint>;
+}
+
 /**
- * An entry of an earlier release, which has the texts themselves, without those of one person. Undefined if it has none.
- * What has no ID next to it is found by these identifiers, in lower case.
+ * An entry of an earlier release, which has the texts themselves, without those of some people. Undefined if it has none
+ * of theirs.
  */
-export function eraseTexts<Entry extends Identifying>(
-  entry: Entry,
-  id: bigint,
-  identifiers: ReadonlySet<string>,
-): Entry | undefined {
-  let isChanged = false;
-  const erased = `erased user ${id}`;
+export function eraseTexts<Entry extends Identifying>(entry: Entry, whose: Whose): ErasedTexts<Entry> | undefined {
+  const people = new Set<bigint>();
   const replaced = replaceTexts(entry, (accountId, text) => {
-    if (text === '' || text === erased || text.startsWith(MARK)) return text;
-    if (accountId !== id && !(accountId === UNKNOWN && identifiers.has(text.toLowerCase()))) return text;
-    isChanged = true;
+    if (text === '' || text.startsWith(MARK)) return text;
+    const id = whose(accountId, text);
+    if (id === undefined) return text;
+    const erased = shownText({ accountId: id, salt: null, text: null });
+    if (text !== erased) people.add(id);
     return erased;
   });
-  return isChanged ? replaced : undefined;
+  return people.size === 0 ? undefined : { entry: replaced, people };
 }
 
 function replaceTexts<Entry extends Identifying>(entry: Entry, commit: Commit): Entry {

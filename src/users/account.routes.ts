@@ -48,7 +48,15 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
   scope.get(
     '/user',
     {
-      config: { access: signedIn('user', 'as users', { limited: 'filtered', enrolling: true }) },
+      config: {
+        access: signedIn('user', 'as users', { limited: 'filtered', enrolling: true }),
+        atHand(request, reply) {
+          const { person, robot } = callerOf(request);
+          const { check_client_org } = request.query as { readonly check_client_org?: unknown };
+          if (robot !== undefined || check_client_org !== undefined) return undefined;
+          return sendText(reply, texts.get(person) ?? remember(person));
+        },
+      },
       schema: {
         summary: 'Get the signed-in user, or the robot',
         tags: ['user'],
@@ -60,9 +68,9 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
     },
     (request, reply) => {
       const { person, robot } = callerOf(request);
+      const isChecked = request.query.check_client_org === 'true';
       if (robot) reply.send(presentRobotSelf(person, robot, baseUrl()));
-      else if (request.query.check_client_org === 'true') reply.send(presentSelf(person, baseUrl(), true));
-      else void sendText(reply, texts.get(person) ?? remember(person));
+      else reply.send(presentSelf(person, baseUrl(), isChecked));
     },
   );
 

@@ -142,7 +142,7 @@ export function adminUserRoutes(scope: Scope, users: Users, erasure: Erasure, ba
       const present = id === undefined ? username : await erasure.nameOf(id);
       if (id !== undefined && present === undefined) await erasure.eraseDeleted(id, actor);
       else await users.remove(present ?? username, unchanged(request), actor, { orphans, erases });
-      if (erases) await erasure.finish();
+      if (erases) await erasure.finishSoon();
       return reply.code(204).send();
     },
   );

@@ -22,6 +22,7 @@ import { createDomainRule } from './emails/email-domains.ts';
 import { emailRoutes } from './emails/emails.routes.ts';
 import { createEmailStore } from './emails/emails.store.ts';
 import { createEmails } from './emails/emails.ts';
+import { createFingerprint, ERASED_PEOPLE } from './erasure/erased-identifiers.ts';
 import { createErasureStore } from './erasure/erasure.store.ts';
 import { createErasure } from './erasure/erasure.ts';
 import { createErasureList } from './erasure/erasure-list.ts';
@@ -67,7 +68,7 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions, t
   const background = createBackgroundWork(log);
   const hasPasswords = config.PASSWORDS === 'on';
   const users = createUsers(createUserStore(db, revisions.write), hasPasswords);
-  const erasureStore = createErasureStore(db, revisions.write);
+  const erasureStore = createErasureStore(db, revisions.write, createFingerprint(keys.derive(ERASED_PEOPLE)));
   const erasureList = createErasureList({
     dataDir: config.DATA_DIR,
     erasedAfter: erasureStore.erasedAfter,

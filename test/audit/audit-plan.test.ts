@@ -14,6 +14,9 @@ const PAGE = 31;
 /** A page reads its rows, some pages of an index for each, and one probe for each of the actions that there are. */
 const MAX_BUFFERS = 700;
 
+/** The rows of one page, which turn out to be of others, and a path of an index. */
+const MAX_BUFFERS_OF_FEW = 60;
+
 /** Half of the log is of one organization, in which the busiest actor never was. All tokens are deleted. */
 const [LARGE, SMALL] = [1n, 20n];
 const [BUSY_ELSEWHERE, COMMON, NOBODY] = [900n, 5n, 4_242n];
@@ -87,6 +90,24 @@ for (const driver of API_DRIVERS) {
         }
       }
       assert.ok(worst > 0);
+    });
+
+    it('A page with few hits reads no more of the log than one with many', async () => {
+      const rare: readonly AuditSearch[] = [
+        { organizationId: LARGE, actorId: BUSY_ELSEWHERE },
+        { organizationId: LARGE, action: 'a.first' },
+        { organizationId: LARGE, action: 'z.last' },
+        { organizationId: LARGE, objectType: 'nothing' },
+        { actorId: NOBODY },
+        { objectType: 'cluster', objectId: 4_242n },
+      ];
+      for (const search of rare) {
+        for (const order of ['newest first', 'oldest first'] as const) {
+          const { buffers } = await costOf(search, order);
+          const said = JSON.stringify(search, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
+          assert.ok(buffers <= MAX_BUFFERS_OF_FEW, `${buffers} buffers, ${order}: ${said}`);
+        }
+      }
     });
 
     it('The names of deleted objects of a large organization cost as much as those of a small one', async () => {

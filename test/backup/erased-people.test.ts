@@ -10,6 +10,8 @@ import { newPlace, temporaryFolder } from '../support/server/db.ts';
 import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
 import { reopen } from '../support/server/reopen.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
+import { statement } from '../support/server/statement.ts';
+import { type PlainEntry, writePlainEntries } from '../support/world/plain-entries.ts';
 
 const settings = ({ dataDir, databaseUrl = '' }: { dataDir: string; databaseUrl?: string | undefined }) =>
   readConfig({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY });
@@ -83,6 +85,32 @@ for (const driver of COUNTED_DRIVERS) {
 }
 
 describe('Lists of erased people', () => {
+  it('Everyone of a long list is erased from entries of earlier releases before the restore ends', async () => {
+    const { place } = await newDemoPlace();
+    const ids = Array.from({ length: 12 }, (_, number) => 900_001n + BigInt(number));
+    const entryOf = (id: bigint): PlainEntry => ({
+      ...{ organizationId: 0n, action: 'user.update', object: ['user', id], actor: { id, name: `gone-${id}` } },
+      after: { fullName: `Grete Gone ${id}` },
+    });
+    const before = await reopen(place, { ATRIUM_KEY: TEST_KEY });
+    await writePlainEntries({ instance: before }, ids.map(entryOf));
+    await before.close(0);
+    const [file, list] = [newFile(), join(temporaryFolder(), 'many.ndjson')];
+    const quiet = { say: () => undefined, complain: () => undefined, isTerminal: false };
+    await runBackup([file], settings(place), quiet);
+    writeFileSync(list, ids.map((id) => `{"account_id":${id},"erased_at":"2026-01-01T00:00:00Z"}\n`).join(''));
+    await runRestore([file, '--replace', '--erased', list], settings(place), quiet);
+    const after = await reopen(place, { ATRIUM_KEY: TEST_KEY });
+    const left = await after.db.query(
+      statement(`select id from audit where actor_name like 'gone-%' or after::text like '%Grete Gone%'`),
+    );
+    const attested = await after.db.query(
+      statement(`select 1 from audit where action = 'user.erase' and json_array_length(after->'entries') = 1`),
+    );
+    await after.close(0);
+    assert.deepEqual([left.length, attested.length], [0, ids.length]);
+  });
+
   it('An export of the audit log is a list of erased people, too', async () => {
     const { place, world } = await newDemoPlace();
     const file = newFile();

@@ -3,6 +3,7 @@ import { rawMembers } from '../../base/raw-members.ts';
 import { chainHash, type HashedEntry } from '../../changes/audit-chain.store.ts';
 import { principalOfRobot } from '../../changes/principal.ts';
 import { showActor } from '../../http/wire/shown-actor.ts';
+import { attestationText, type SignedAttestation } from '../attestation-signer.ts';
 import type { ArchivedEntry } from './archive-file.ts';
 
 /** An entry as it is stored and hashed: texts that identify people are hashes. */
@@ -14,7 +15,7 @@ export interface StoredEntry extends HashedEntry {
 }
 
 /** As an export has it, without what is not hashed. */
-export function archiveLine(entry: StoredEntry): string {
+export function archiveLine(entry: StoredEntry, attested?: SignedAttestation): string {
   const actor = showActor({ id: entry.actor_id, name: entry.actor_name });
   const behalf = { id: entry.on_behalf_id, name: entry.on_behalf_name };
   return [
@@ -27,6 +28,7 @@ export function archiveLine(entry: StoredEntry): string {
     `"before":${entry.before ?? 'null'},"after":${entry.after ?? 'null'}`,
     `"request_id":${JSON.stringify(entry.request_id)}`,
     ...(entry.is_erased ? ['"erased":true'] : []),
+    ...(attested ? [attestationText(attested)] : []),
     `"previous_hash":"${entry.previous_hash.toString('hex')}","hash":"${entry.hash.toString('hex')}"}`,
   ].join(',');
 }

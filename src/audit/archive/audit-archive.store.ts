@@ -1,10 +1,14 @@
 import { AppError } from '../../base/errors.ts';
+import { mapInSlices } from '../../base/scheduling/slices.ts';
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
+import type { Fingerprint } from '../../users/erasure/erased-identifiers.ts';
+import { eraseRestored } from '../../users/erasure/plain-entries.store.ts';
+import type { SignAttestation } from '../attestation-signer.ts';
 import { attestedIn } from '../attestations.store.ts';
 import { createAttestations } from '../attestations.ts';
 import { AUDIT_COLUMNS, type EntryRow, momentOf } from '../audit.rows.ts';
-import { storedIn, toArchived } from './archive-line.rows.ts';
+import { archiveLine, storedIn, toArchived } from './archive-line.rows.ts';
 import type { ArchivableChain, ArchiveFacts, ArchiveStore } from './audit-archive.ts';
 import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from './segment.rows.ts';
 import type { SignedSegment } from './segment.ts';
@@ -103,12 +107,6 @@ const PUT_BACK = sql(
           as e (id, at, actor_id, actor_name, action, object_type, object_id, before, after, request_id, previous_hash, hash,
                 on_behalf_id, on_behalf_name, via, is_erased)`,
 );
-// People who were erased while these entries were in the archive.
-const ERASE_AGAIN = sql(
-  'archive.eraseAgain',
-  `update erasure set plain_id = least(plain_id, $1 - 1)
-    where $1 <= (select last_id from audit_plain)`,
-);
 /** States can be long. */
 const ROWS = 200;
 /** As for other commands on the server's own machine. */
@@ -120,7 +118,13 @@ interface ChainRow {
   previous_hash: Buffer;
 }
 
-export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Write): ArchiveStore {
+export function createAuditArchiveStore(
+  { query }: Pick<Db, 'query'>,
+  write: Write,
+  { fingerprint, attest }: { readonly fingerprint: Fingerprint; readonly attest: SignAttestation },
+): ArchiveStore {
+  /** Of the log that is being archived, so that what is attested is read once for all its parts. */
+  let settling: { readonly chainId: bigint; readonly settle: ReturnType<typeof createAttestations> } | undefined;
   return {
     async chains(after, before, limit) {
       return (await query<ChainRow>(CHAINS, [before, after, limit])).map(toChain);
@@ -130,8 +134,18 @@ export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Wri
     },
     async entries(chainId, after, limit) {
       const rows = await query<EntryRow>(ENTRIES, [chainId, after, limit]);
-      const settle = createAttestations(() => attestedIn(query, chainId));
-      return await settle(rows.map((row) => toArchived({ ...row, at: momentOf(row) })));
+      if (settling?.chainId !== chainId) {
+        settling = { chainId, settle: createAttestations(() => attestedIn(query, chainId)) };
+      }
+      const { settle } = settling;
+      if (rows.length < limit) settling = undefined;
+      const stored = new Map(rows.map((row) => [row.id, { ...row, at: momentOf(row) }]));
+      const entries = await settle(await mapInSlices([...stored.values()], toArchived));
+      return await mapInSlices(entries, (entry) => {
+        const row = stored.get(entry.id);
+        const isAttested = row && entry.isErased && entry.expected.equals(entry.hash);
+        return isAttested ? { ...entry, line: archiveLine(row, attest(entry)) } : entry;
+      });
     },
     remove: async (segments, archive) => void (await write(removing(segments, archive))),
     async lastSegment(chainId) {
@@ -145,8 +159,10 @@ export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Wri
       void (await write(async (query, _touch, record) => {
         await query(TURN);
         if ((await query(REOPEN, [segment.chainId, segment.last])).length === 0) throw meanwhile();
-        for (let first = 0; first < entries.length; first += ROWS) {
-          const rows = entries.slice(first, first + ROWS).map(({ line }) => storedIn(line));
+        const stored = await mapInSlices(entries, ({ line }) => storedIn(line));
+        const erased = await eraseRestored(query, record, stored, fingerprint);
+        for (let first = 0; first < erased.length; first += ROWS) {
+          const rows = erased.slice(first, first + ROWS);
           await query(PUT_BACK, [
             segment.chainId,
             ...[rows.map(({ id }) => id), rows.map(({ at }) => at), rows.map((row) => row.actor_id)],
@@ -158,7 +174,6 @@ export function createAuditArchiveStore({ query }: Pick<Db, 'query'>, write: Wri
             rows.map((row) => row.is_erased),
           ]);
         }
-        await query(ERASE_AGAIN, [segment.first]);
         record({ ...COMMON, action: 'audit.restore', after: { archive: place, ...told([segment]) } });
       })),
   };

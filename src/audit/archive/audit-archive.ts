@@ -12,6 +12,7 @@ import type { SegmentSigner, SignedSegment } from './segment.ts';
  * 3. Of each log, the last entry stays: the next one follows from it.
  * 4. A log that was changed outside the server is not archived.
  * 5. Archives contain the hashes of texts that identify people, not the texts, so that people can still be erased.
+ *    Entries of earlier releases contain the texts: who is being erased from them is first erased from all.
  */
 export interface ArchiveStore {
   /** Logs after this one that have entries before the moment which may be removed. */
@@ -56,6 +57,8 @@ export interface ArchiveParts {
   readonly signer: SegmentSigner;
   readonly reading: ArchiveReading;
   readonly deployment: () => string;
+  /** Erases people who are not erased from every entry yet. False if a person is left. */
+  readonly finishErasures?: () => Promise<boolean>;
   /** Whether entries from before the moment must stay for now: they were not pushed yet. */
   readonly isNeeded?: (before: Date) => Promise<boolean>;
 }
@@ -81,7 +84,7 @@ const SEGMENTS_TOGETHER = 500;
 const BATCH = 500;
 const CHAINS = 200;
 
-export function createAuditArchive({ store, signer, reading, deployment, isNeeded }: ArchiveParts) {
+export function createAuditArchive({ store, signer, reading, deployment, finishErasures, isNeeded }: ArchiveParts) {
   return { archive, restore };
 
   /** Undefined if there is nothing to archive; then nothing is written. */
@@ -90,6 +93,9 @@ export function createAuditArchive({ store, signer, reading, deployment, isNeede
     if (await isNeeded?.(before)) {
       const when = before.toISOString();
       throw new AppError('conflict', `not all entries from before ${when} are in AUDIT_PUSH yet: try again later`);
+    }
+    if (finishErasures && !(await finishErasures())) {
+      throw new AppError('conflict', 'a person is being erased from the entries: try again in a minute');
     }
     const chains = chosen(before, chainIds);
     const first = await chains.next();

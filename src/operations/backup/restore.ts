@@ -103,10 +103,12 @@ export async function restore(options: RestoreOptions): Promise<ErasedAgain | un
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision, new Date());
     await appendAudit(query, [entryOf(manifest)]);
-    if (erased.length > 0) outcome = await eraseAgain(query, erased);
+    if (erased.length > 0) {
+      outcome = await eraseAgain(query, erased);
+      await finishErasures({ query }, writeWithin(query));
+    }
     beforeCommit?.();
   }, LOCK_TIMEOUT_MS);
-  if (outcome) await finishErasures(db, (work) => db.transaction((query) => writeWithin(query)(work)));
   return outcome;
 }
 

@@ -5,10 +5,12 @@ import { PLATFORM, type Write } from '../../changes/write.ts';
 import { deleteInBatches } from '../../db/batched-delete.ts';
 import { type Db, only, type Query, sql } from '../../db/db.ts';
 import { MAX_COUNTED } from '../../db/search-text.ts';
+import type { ErasedIdentity, Fingerprint } from './erased-identifiers.ts';
 import type { ErasureStore, LegalHold } from './erasure.ts';
-import { erasePlainEntries, plainIdentifiers } from './plain-entries.store.ts';
+import { eraseKeptEntries, erasePlainEntries, plainIdentifiers } from './plain-entries.store.ts';
 
-// Whoever erases somebody and whoever holds them wait for each other.
+// An erasure and a hold of the same person wait for each other, and for archived entries that are put back.
+const SHARE = sql('erasure.share', `select pg_advisory_xact_lock_shared(hashtextextended('erasure', 0))`);
 const TURN = sql('erasure.turn', `select pg_advisory_xact_lock(hashtextextended('erasure', $1))`);
 const IS_HELD = sql('erasure.isHeld', 'select 1 from legal_hold where account_id = $1');
 const NAMED = sql('erasure.named', `select id from account where name_key = lower($1) and kind = 'user'`);
@@ -50,8 +52,8 @@ const ERASED_AFTER = sql(
 );
 const UNFINISHED = sql(
   'erasure.unfinished',
-  `select account_id from erasure where finished_at is null or plain_id < (select last_id from audit_plain)
-    order by account_id limit 10`,
+  `select account_id as id, coalesce(identifiers, '{}') as identifiers from erasure
+    where finished_at is null or plain_id < (select last_id from audit_plain) order by account_id limit 1000`,
 );
 const FORGET = sql(
   'erasure.forget',
@@ -59,13 +61,20 @@ const FORGET = sql(
      select organization_id, commitment from audit_text where account_id = $1 and text is not null limit $2)
    returning 1`,
 );
-// Unless older entries were put back meanwhile.
+const HAS_PLAIN_ARCHIVE = 'exists (select 1 from audit_segment where first_id <= (select last_id from audit_plain))';
+// Only archived entries of earlier releases can bring back what is known by its text, so only then fingerprints stay.
 const FINISH = sql(
   'erasure.finish',
-  `update erasure set finished_at = now(), identifiers = null,
+  `update erasure set finished_at = now(), identifiers = case when ${HAS_PLAIN_ARCHIVE} then $2::text[] end,
           plain_id = greatest(plain_id, (select last_id from audit_plain))
     where account_id = $1 and plain_id >= coalesce(
-      (select max(id) from audit where id <= (select last_id from audit_plain)), 0)`,
+      (select max(id) from audit where id <= (select last_id from audit_plain)), 0)
+      and ($2::text[] is not null or not ${HAS_PLAIN_ARCHIVE}) returning 1`,
+);
+const FORGET_FINGERPRINTS = sql(
+  'erasure.forgetFingerprints',
+  `update erasure set identifiers = null
+    where identifiers is not null and finished_at is not null and not ${HAS_PLAIN_ARCHIVE}`,
 );
 
 const COLUMNS = 'h.account_id, a.name, h.reason, h.created_by_id, h.created_at';
@@ -102,6 +111,7 @@ interface Transaction {
 
 /** A part of the transaction that deletes the account, before it does. False if there is a legal hold. */
 export async function eraseInLog({ query, record }: Transaction, id: bigint, actor: Actor): Promise<boolean> {
+  await query(SHARE);
   await query(TURN, [id]);
   if ((await query(IS_HELD, [id])).length > 0) return false;
   const rows = await query<{ text: string }>(IDENTIFIERS, [id]);
@@ -113,17 +123,36 @@ export async function eraseInLog({ query, record }: Transaction, id: bigint, act
   return true;
 }
 
-/** Removes the texts of everybody who is erased. Goes on where another process, or an earlier one, has stopped. */
-export async function finishErasures({ query }: Pick<Db, 'query'>, write: Write): Promise<void> {
-  for (const { account_id: id } of await query<{ account_id: bigint }>(UNFINISHED)) {
-    await deleteInBatches(query, FORGET, [id]);
-    await erasePlainEntries(query, write, id);
-    await query(FINISH, [id]);
-    await yieldToEventLoop();
+/**
+ * Removes the texts of all people who are erased. Goes on where another process, or an earlier one, has stopped. Without
+ * fingerprints, a server finishes the erasures that need them. False if people are left for another run.
+ */
+export async function finishErasures(
+  { query }: Pick<Db, 'query'>,
+  write: Write,
+  fingerprint?: Fingerprint,
+): Promise<boolean> {
+  for (;;) {
+    const people = await query<ErasedIdentity>(UNFINISHED);
+    for (const { id } of people) {
+      await deleteInBatches(query, FORGET, [id]);
+      await yieldToEventLoop();
+    }
+    if (people.length > 0) {
+      await erasePlainEntries(query, write, fingerprint);
+      await eraseKeptEntries(write, people, fingerprint);
+    }
+    let finished = 0;
+    for (const { id, identifiers } of people) {
+      finished += (await query(FINISH, [id, fingerprint ? identifiers.map(fingerprint) : null])).length;
+    }
+    if (finished > 0) continue;
+    await query(FORGET_FINGERPRINTS);
+    return people.length === 0;
   }
 }
 
-export function createErasureStore(db: Pick<Db, 'query'>, write: Write): ErasureStore {
+export function createErasureStore(db: Pick<Db, 'query'>, write: Write, fingerprint?: Fingerprint): ErasureStore {
   return {
     async userNamed(name) {
       return (await db.query<{ id: bigint }>(NAMED, [name]))[0]?.id;
@@ -137,7 +166,7 @@ export function createErasureStore(db: Pick<Db, 'query'>, write: Write): Erasure
         if (!known) return undefined;
         return (await eraseInLog({ query, record }, id, actor)) ? 'done' : 'held';
       }),
-    finish: () => finishErasures(db, write),
+    finish: () => finishErasures(db, write, fingerprint),
     async erasedAfter(moment) {
       const rows = await db.query<{ account_id: bigint; erased_at: Date }>(ERASED_AFTER, [moment]);
       return rows.map((row) => ({ accountId: row.account_id, erasedAt: row.erased_at }));

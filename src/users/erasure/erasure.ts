@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import type { Page, PageRequest } from '../../base/page.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
@@ -21,8 +22,8 @@ export interface ErasureStore {
   nameOf(id: bigint): Promise<string | undefined>;
   /** Erases a person whose account was deleted before. */
   eraseDeleted(id: bigint, actor: Actor): Promise<'done' | 'held' | undefined>;
-  /** Removes what is left in the log of people who are erased. */
-  finish(): Promise<void>;
+  /** Removes what is left in the log of people who are erased. False if something of them is still there. */
+  finish(): Promise<boolean>;
   erasedAfter(moment: Date): Promise<ErasedPerson[]>;
   /** Begins a hold, or gives it another reason. Undefined if there never was such a user, or it is erased. */
   hold(id: bigint, reason: string, actor: Actor): Promise<LegalHold | undefined>;
@@ -31,6 +32,8 @@ export interface ErasureStore {
 }
 
 export type Erasure = ReturnType<typeof createErasure>;
+
+const PATIENCE_MS = 3000;
 
 /**
  * Erases people: what identifies them in the audit log is removed for good, and every hash stays valid.
@@ -42,11 +45,21 @@ export type Erasure = ReturnType<typeof createErasure>;
  * 4. The number of each is in a list beside the database, so that the restore of an older backup erases them again.
  */
 export function createErasure(store: ErasureStore, list: ErasureList) {
-  return { hold, release, holds: store.holds, nameOf: store.nameOf, eraseDeleted, finish };
+  return { hold, release, holds: store.holds, nameOf: store.nameOf, eraseDeleted, finish, finishSoon };
 
-  async function finish(): Promise<void> {
+  async function finish(): Promise<boolean> {
     await list.keep();
-    await store.finish();
+    return await store.finish();
+  }
+
+  /**
+   * With many entries of earlier releases, it takes longer than clients wait: then it goes on without the caller. What
+   * fails after that is tried again by the upkeep.
+   */
+  async function finishSoon(): Promise<void> {
+    const done = finish();
+    done.catch(() => undefined);
+    await Promise.race([done, pause(PATIENCE_MS, undefined, { ref: false })]);
   }
 
   async function eraseDeleted(id: bigint, actor: Actor): Promise<void> {

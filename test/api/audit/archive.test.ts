@@ -9,6 +9,7 @@ import { createAuditArchiveStore } from '../../../src/audit/archive/audit-archiv
 import { type ArchivePlace, createAuditArchive } from '../../../src/audit/archive/audit-archive.ts';
 import { filePlace } from '../../../src/audit/archive/file-place.ts';
 import { createSegmentSigner } from '../../../src/audit/archive/segment.ts';
+import { createAttestationSigner } from '../../../src/audit/attestation-signer.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { openCliProcess } from '../../support/server/cli.ts';
@@ -202,21 +203,25 @@ for (const driver of COUNTED_DRIVERS) {
       await change('two');
       await change('three');
       const late = await moment();
-      const ask = async (at: string) =>
-        await atrium.call('GET', `/api/v1/authz/roles?org=${org.name}&at=${at}`, undefined, {
-          Authorization: `token ${owner.token}`,
-        });
+      const asked = [`authz/roles?org=${org.name}&at=`, `orgs/${org.name}/file?at=`];
+      const ask = async (at: string, path = asked[0]) =>
+        await atrium.call('GET', `/api/v1/${path}${at}`, undefined, { Authorization: `token ${owner.token}` });
       const then = await ask(late);
-      assert.equal(then.status, 200, then.text);
-      assert.equal((await ask(early)).status, 200);
+      const fileThen = await ask(late, asked[1]);
+      for (const path of asked) {
+        for (const at of [late, early]) assert.equal((await ask(at, path)).status, 200, path);
+      }
       await command('archive', '--before', late, '--to', file(`past-${org.name}.ndjson`), '--org', org.name);
       const kept = JSON.parse((await exported()).split('\n')[0] ?? '');
-      const rejected = await ask(early);
-      assert.deepEqual([rejected.status, rejected.body.reason], [400, 'before_audit_log'], rejected.text);
-      assert.match(rejected.text, new RegExp(`before ${kept.at} the log is archived`));
+      for (const path of asked) {
+        const rejected = await ask(early, path);
+        assert.deepEqual([rejected.status, rejected.body.reason], [400, 'before_audit_log'], rejected.text);
+        assert.match(rejected.text, new RegExp(`before ${kept.at} the log is archived`));
+      }
       assert.deepEqual((await ask(late)).body, then.body);
+      assert.equal((await ask(late, asked[1])).text, fileThen.text);
       await command('restore', file(`past-${org.name}.ndjson`));
-      assert.equal((await ask(early)).status, 200);
+      for (const path of asked) assert.equal((await ask(early, path)).status, 200, path);
     });
 
     it(`A segment that is missing, or was signed by others, is named by every verification, on ${driver}`, async () => {
@@ -305,7 +310,10 @@ for (const driver of COUNTED_DRIVERS) {
 
     it(`Wherever an archive stops, every entry is in the database or in the file, on ${driver}`, async () => {
       const { db, revisions } = atrium.instance;
-      const store = createAuditArchiveStore(db, revisions.write);
+      const store = createAuditArchiveStore(db, revisions.write, {
+        fingerprint: (text) => text,
+        attest: createAttestationSigner(Buffer.alloc(32, 3)),
+      });
       const signer = createSegmentSigner(Buffer.alloc(32, 3));
       const reading = createArchiveReading(readArchiveLine, async () => new Map());
       const { org, change, moment, exported } = await makeLog();

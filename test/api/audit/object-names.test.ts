@@ -130,6 +130,23 @@ for (const driver of API_DRIVERS) {
       const all = await count('root', '/admin/audit/actions');
       for (const [action, times] of counted) assert.ok((all.get(action) ?? 0) >= times, action);
       assert.ok((all.get('credential.create') ?? 0) > 0, 'of users, too');
+      const some = `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id,
+                                       request_id, previous_hash, hash)
+        select now(), organization_id, 0, 'atrium', 'role.update', 'role', 1, '', '', '' from audit a, generate_series(1, $1::integer) n
+         where a.id = (select max(id) from audit where organization_id = ${atrium.world.orgs.acme?.id})`;
+      await atrium.instance.db.query(statement(some), [10_000 - (counted.get('role.update') ?? 0)]);
+      const roleUpdates = async (who: string, path: string) =>
+        (await atrium.as(who)('GET', path)).body.find(({ action }: { action: string }) => action === 'role.update');
+      const inAcme = await roleUpdates('ann', '/orgs/acme/audit/actions');
+      assert.deepEqual([inAcme.count, inAcme.more], [10_000, undefined]);
+      await atrium.instance.db.query(statement(some), [1]);
+      for (const [who, path] of [
+        ['ann', '/orgs/acme/audit/actions'],
+        ['root', '/admin/audit/actions'],
+      ] as const) {
+        const { count: found, more } = await roleUpdates(who, path);
+        assert.deepEqual([found, more], [10_000, true], path);
+      }
       const [first] = (await atrium.as('ann')('GET', '/orgs/acme/audit/actions')).body;
       assert.match(first.description, /\.$/);
       await atrium.instance.db.query(

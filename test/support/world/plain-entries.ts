@@ -22,7 +22,10 @@ export interface PlainEntry {
 }
 
 /** Entries as earlier releases wrote them: names in clear text, under the hash. */
-export async function writePlainEntries({ instance: { db } }: TestServer, entries: readonly PlainEntry[]) {
+export async function writePlainEntries(
+  { instance: { db } }: Pick<TestServer, 'instance'>,
+  entries: readonly PlainEntry[],
+) {
   const ids: bigint[] = [];
   for (const { organizationId, actor, onBehalfOf, action, object, before, after } of entries) {
     const [last] = await db.query<{ hash: Buffer }>(LAST, [organizationId]);
