@@ -84,47 +84,52 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     users?: readonly bigint[],
   ): Promise<ReadonlySet<bigint>[]> {
     const found: ReadonlySet<bigint>[] = asked.map(() => new Set());
-    const givings = new Map<number, Giving>();
-    const yieldIfDue = createYielder();
-    for (const [place, { request, rule }] of asked.entries()) {
-      const giving = rule && (await givingOf(request));
-      if (giving) givings.set(place, giving);
-      await yieldIfDue();
-    }
     const [first] = asked;
     if (!first) return found;
-    const able = await givers.among(first.request.organizationId, [...givings.values()], users);
-    for (const [at, place] of [...givings.keys()].entries()) {
+    const facts = await factsOf(asked);
+    const places: number[] = [];
+    const givings: Giving[] = [];
+    const yieldIfDue = createYielder();
+    for (const [place, { request, rule }] of asked.entries()) {
+      const giving = rule && givingWith(request, facts);
+      if (giving) givings.push(giving);
+      if (giving) places.push(place);
+      // To wait for nothing a thousand times takes longer than the work.
+      const rest = yieldIfDue();
+      if (rest) await rest;
+    }
+    const able = await givers.among(first.request.organizationId, givings, users);
+    for (const [at, place] of places.entries()) {
       const { request, rule } = asked[place] ?? first;
-      const named = await usersNamed(request, rule);
+      const named = rule?.approvers === undefined ? undefined : await usersNamed(request, rule);
       found[place] = leftOf(able[at] ?? new Set(), request, named);
-      await yieldIfDue();
+      const rest = yieldIfDue();
+      if (rest) await rest;
     }
     return found;
   }
 
-  /** What making the change takes. Undefined if there is nothing to assign or to join any more. */
-  async function givingOf(request: DecidableRequest): Promise<Giving | undefined> {
-    const { organizationId, change, object, until } = request;
-    const organization = { type: 'organization', id: organizationId } as const;
-    if (change.action === 'assignment.create') {
-      const gift = await giftOf(request);
-      const sees = object.type === 'organization' ? [] : [{ relation: 'can_view', object }];
-      return gift && { now: [{ relation: 'assigner', object: organization }, ...sees], gifts: [gift] };
+  /** Many requests are about the same few roles and teams. */
+  async function factsOf(asked: readonly RuledRequest[]): Promise<Facts> {
+    const facts: Facts = { roles: new Map(), owners: new Map(), teams: new Map(), gifts: new Map() };
+    for (const { request, rule } of asked) {
+      if (!rule) continue;
+      const { organizationId, change, object } = request;
+      const { roles, owners, teams, gifts } = facts;
+      if (change.action === 'team.add_member') {
+        const { id } = change.team;
+        if (teams.has(id)) continue;
+        teams.set(id, await store.teamGrant(organizationId, id));
+        gifts.set(id, teams.get(id) ? await held.ofTeam(id) : []);
+        continue;
+      }
+      const { id } = change.role;
+      if (!roles.has(id)) roles.set(id, await store.role(organizationId, id));
+      if (object.type === 'team' && !owners.has(object.id)) {
+        owners.set(object.id, await store.isOwnersTeam(object.id));
+      }
     }
-    const team = { type: 'team', id: change.team.id } as const;
-    const grant = await store.teamGrant(organizationId, team.id);
-    if (!grant) return undefined;
-    const { permission, roles } = grant;
-    const own = permission === 'none' ? [] : [RELATION_OF[permission]];
-    const relations = [...own, ...roles.map(({ relation }) => relation)];
-    return {
-      now: [
-        { relation: 'can_add_member', object: team },
-        ...relations.map((relation) => ({ relation, object: organization })),
-      ],
-      gifts: givenWith(await held.ofTeam(team.id), { until }),
-    };
+    return facts;
   }
 
   async function mayDecide(personId: bigint, request: DecidableRequest, rule: RequestRule): Promise<boolean> {
@@ -151,7 +156,7 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     const role = await store.role(organizationId, change.role.id);
     if (!role) return undefined;
     const isOwners = object.type === 'team' && (await store.isOwnersTeam(object.id));
-    return { place: { type: object.type, id: object.id, isOwners, namespaces }, grants: role.permissions, until };
+    return giftWith({ object, namespaces, until }, role.permissions, isOwners);
   }
 
   async function mayAdd(personId: bigint, request: DecidableRequest, teamId: bigint): Promise<boolean> {
@@ -187,6 +192,51 @@ export function createApprovers({ judge, givers, held, escalation, store }: Part
     const manager = by.type === 'user' ? await store.managerOf(organizationId, by.id) : undefined;
     return new Set(manager === undefined ? [] : [manager]);
   }
+}
+
+/** What must be known of roles and teams to say what making the changes of many requests takes. */
+interface Facts {
+  readonly roles: Map<bigint, Awaited<ReturnType<ApproverStore['role']>>>;
+  /** Whether a team is that of the owners. */
+  readonly owners: Map<bigint, boolean>;
+  readonly teams: Map<bigint, TeamGrant | undefined>;
+  /** What teams have on single objects. */
+  readonly gifts: Map<bigint, readonly Gift[]>;
+}
+
+/** What making the change takes. Undefined if there is nothing to assign or to join any more. */
+function givingWith(request: DecidableRequest, { roles, owners, teams, gifts }: Facts): Giving | undefined {
+  const { organizationId, change, object, until } = request;
+  const organization = { type: 'organization', id: organizationId } as const;
+  if (change.action === 'assignment.create') {
+    const role = roles.get(change.role.id);
+    const sees = object.type === 'organization' ? [] : [{ relation: 'can_view', object }];
+    const now = [{ relation: 'assigner', object: organization }, ...sees];
+    return (
+      role && {
+        now,
+        gifts: [giftWith(request, role.permissions, object.type === 'team' && owners.get(object.id) === true)],
+      }
+    );
+  }
+  const team = { type: 'team', id: change.team.id } as const;
+  const grant = teams.get(team.id);
+  if (!grant) return undefined;
+  const own = grant.permission === 'none' ? [] : [RELATION_OF[grant.permission]];
+  const relations = [...own, ...grant.roles.map(({ relation }) => relation)];
+  const onOrganization = relations.map((relation) => ({ relation, object: organization }));
+  return {
+    now: [{ relation: 'can_add_member', object: team }, ...onOrganization],
+    gifts: givenWith(gifts.get(team.id) ?? [], { until }),
+  };
+}
+
+function giftWith(
+  { object, namespaces, until }: Pick<DecidableRequest, 'object' | 'namespaces' | 'until'>,
+  grants: readonly CatalogEntry[],
+  isOwners: boolean,
+): Gift {
+  return { place: { type: object.type, id: object.id, isOwners, namespaces }, grants, until };
 }
 
 /** Without whoever the request or the rule excludes. Usually that is nobody who could make the change. */

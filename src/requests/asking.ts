@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { requireAgreement } from '../assignments/assignment-input.ts';
 import type { Judge } from '../authz/judge.ts';
 import { isNamespacePattern } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
@@ -153,9 +154,12 @@ export function createAsking(parts: Parts) {
     const found = await parts.objectNamed(organizationId, object);
     if (!found || !(await parts.reaches(limits, organizationId, found))) throw noObject(object.type);
     const { type, id } = found;
-    if (await judge.holds(actor.id, organizationId, 'can_view', { type, id })) return found;
-    if (await requestable.tellsOf({ organizationId, callerId: actor.id, relation, object: found })) return found;
-    throw noObject(object.type);
+    const isSeen =
+      (await judge.holds(actor.id, organizationId, 'can_view', { type, id })) ||
+      (await requestable.tellsOf({ organizationId, callerId: actor.id, relation, object: found }));
+    if (!isSeen) throw noObject(object.type);
+    requireAgreement('object', object, found);
+    return found;
   }
 
   async function requireNotAllowed(wish: Wish): Promise<void> {

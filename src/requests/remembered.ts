@@ -2,7 +2,7 @@
  * Remembers what a function answers until anything changes. A list of a thousand requests asks the same few questions
  * about roles, teams and rules.
  */
-export function createRemembered(revision: () => bigint) {
+export function createRemembered(revision: () => bigint, maxKnown = 10_000) {
   return <Arguments extends readonly unknown[], Answer>(
     ask: (...given: Arguments) => Promise<Answer>,
   ): ((...given: Arguments) => Promise<Answer>) => {
@@ -10,15 +10,15 @@ export function createRemembered(revision: () => bigint) {
     let of = revision();
     return (...given) => {
       const now = revision();
-      if (now !== of || known.size >= MAX_KNOWN) known = new Map();
+      if (now !== of || known.size >= maxKnown) known = new Map();
       of = now;
       const key = given.map(String).join(' ');
-      const found = known.get(key) ?? ask(...given);
+      const before = known.get(key);
+      if (before !== undefined) return before;
+      const found = ask(...given);
       known.set(key, found);
       found.catch(() => known.delete(key));
       return found;
     };
   };
 }
-
-const MAX_KNOWN = 10_000;

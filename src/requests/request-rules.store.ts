@@ -69,7 +69,7 @@ export function createRequestRuleStore(db: Db, write: Write): RequestRuleStore {
   }
 
   async function object(organizationId: bigint, { type, id, name }: Parameters<RequestRuleStore['object']>[1]) {
-    const found = await references.place(organizationId, { type, id, name }, 'object');
+    const found = await references.place(organizationId, { type, id, name });
     return found?.id === undefined ? undefined : { type: found.type as AskedType, id: found.id, name: found.name };
   }
 

@@ -1,3 +1,4 @@
+import { requireAgreement } from '../assignments/assignment-input.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { readLineField } from '../base/fields.ts';
 import type { Actor } from '../changes/audit-entry.ts';
@@ -169,6 +170,7 @@ export function createRequestRules(store: RequestRuleStore, isRelation: (relatio
     }
     const found = await objectNamed(organizationId, object);
     if (!found) throw invalidField(field, `${object.type.slice(0, MAX_NAME)} does not exist in this organization`);
+    requireAgreement(field, object, found);
     return found;
   }
 }

@@ -19,7 +19,7 @@ const GET = sql('requests.get', `${FROM} where r.id = $1 and ($2::bigint is null
 const NOW = sql('requests.now', 'select now() as now');
 const MATCHES = `($1::bigint is null or r.organization_id = $1) and (cardinality($2::text[]) = 0 or r.state = any($2::text[]))
   and ($3::text is null or (r.by_type = $3 and r.by_id = $4))
-  and ($5::bigint[] is null or r.id = any($5::bigint[]) or ($6::text is not null and r.by_type = $6 and r.by_id = $7)
+  and ($5::bigint[] is null or r.id in (select unnest($5::bigint[])) or ($6::text is not null and r.by_type = $6 and r.by_id = $7)
     or ($6::text = 'user' and exists (select 1 from access_request_decision d where d.request_id = r.id and d.user_id = $7)))
   and ($8::bigint[] is null or r.organization_id = any($8::bigint[])
     or (r.role_id is not null and (r.object_type, r.object_id) in (select * from unnest($9::text[], $10::bigint[]))))`;
@@ -33,8 +33,10 @@ const OPEN = sql(
   'requests.open',
   `select r.id, r.organization_id, r.by_type, r.by_id, r.relation, r.object_type, r.object_id, r.namespaces, r.role_id,
           r.team_id, (select n.name from role n where n.id = r.role_id) as role_name, r.ends_at, r.token_creator
-     from access_request r where r.state = 'open' and r.organization_id = any($1::bigint[])`,
+     from access_request r where r.state = 'open' and r.organization_id = any($1::bigint[])
+    order by r.created_at desc, r.id desc`,
 );
+const SOME = sql('requests.some', `${FROM} where r.id = any($1::bigint[]) order by r.created_at desc, r.id desc`);
 const SAME = sql(
   'requests.same',
   `${FROM} where r.state = 'open' and r.organization_id = $1 and r.by_type = $2 and r.by_id = $3 and r.relation = $4
@@ -126,6 +128,7 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
     now: async () => only(await db.query<{ now: Date }>(NOW)).now,
     get,
     list,
+    some: async (ids) => await withDecisions(db.query, await db.query<Row>(SOME, [ids])),
     open: async (ids) => (await db.query<OpenRow & Record<string, unknown>>(OPEN, [ids])).map(toOpenRequest),
     same: async (request) => {
       const [found] = await withDecisions(db.query, await db.query<Row>(SAME, sameValues(request)));

@@ -69,6 +69,9 @@ export interface RequestStore {
   get(id: bigint, organizationId?: bigint): Promise<AccessRequest | undefined>;
   /** The newest first. */
   list(filter: RequestFilter, page: PageRequest): Promise<Page<AccessRequest>>;
+  /** The newest first. */
+  some(ids: readonly bigint[]): Promise<AccessRequest[]>;
+  /** The newest first. */
   open(organizationIds: readonly bigint[]): Promise<OpenRequest[]>;
   same(request: AccessRequest): Promise<AccessRequest | undefined>;
   /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
@@ -133,41 +136,55 @@ export function createRequests(parts: Parts) {
   /** Of one organization. */
   async function list(question: ListQuestion, page: PageRequest): Promise<Page<ShownRequest>> {
     const { organizationId, readerId, states, by, isForMe, limits } = question;
-    const seesAll = organizationId !== undefined && !isForMe && (await seesLog(organizationId, readerId));
-    const isOpenWanted = states.length === 0 || states.includes('open');
     const organizations = organizationId === undefined ? [] : [organizationId];
-    const decidable = seesAll || !isOpenWanted ? [] : await decidableBy(readerId, organizations);
-    const ids = decidable.map(({ id }) => id);
+    if (isForMe) return await listForMe(question, organizations, page);
+    const seesAll = organizationId !== undefined && (await seesLog(organizationId, readerId));
     const filter = { organizationId, states, by, limits };
-    const some = { ids, own: isForMe ? undefined : readerId };
+    const decidable = seesAll || !isOpenAmong(states) ? [] : await decidableBy(readerId, organizations);
+    const some = { ids: decidable.map(({ id }) => id), own: readerId };
     const found = await store.list(seesAll ? filter : { ...filter, visible: some }, page);
     return { ...found, items: await shown.listed(found.items, readerId) };
   }
 
   /** Over all organizations: what the user asked for, or what they can decide. */
   async function inbox(
-    { readerId, states, isForMe, limits }: ListQuestion,
+    question: ListQuestion,
     organizations: readonly bigint[],
     page: PageRequest,
   ): Promise<Page<ShownRequest>> {
-    const filter = { organizationId: undefined, states, limits };
-    const decidable = isForMe ? await decidableBy(readerId, organizations) : [];
-    const visible = { ids: decidable.map(({ id }) => id), own: undefined };
-    const found = await store.list(isForMe ? { ...filter, by: undefined, visible } : { ...filter, by: readerId }, page);
+    const { readerId, states, isForMe, limits } = question;
+    if (isForMe) return await listForMe(question, organizations, page);
+    const found = await store.list({ organizationId: undefined, states, limits, by: readerId }, page);
     return { ...found, items: await shown.listed(found.items, readerId) };
+  }
+
+  /** What the reader can decide is known of every open request, so only those of the page are read. */
+  async function listForMe(
+    { readerId, states, by, limits }: ListQuestion,
+    organizations: readonly bigint[],
+    { offset, limit }: PageRequest,
+  ): Promise<Page<ShownRequest>> {
+    const decidable = isOpenAmong(states) ? await decidableBy(readerId, organizations) : [];
+    const isAsked = (one: OpenRequest) => isWithin(limits, one) && (by === undefined || isPrincipal(one.by, by));
+    const asked = decidable.filter(isAsked);
+    const ids = asked.slice(offset, offset + limit).map(({ id }) => id);
+    const found = ids.length === 0 ? [] : await store.some(ids);
+    // What was closed meanwhile cannot be decided any more.
+    const items = found.filter(({ state }) => state === 'open');
+    return { items: await shown.listed(items, readerId), total: asked.length };
   }
 
   async function decidableBy(personId: bigint, organizationIds: readonly bigint[]): Promise<OpenRequest[]> {
     if (isRobotPrincipal(personId) || organizationIds.length === 0) return [];
-    const byOrganization = Map.groupBy(await store.open(organizationIds), (request) => request.organizationId);
-    const found: OpenRequest[] = [];
-    for (const requests of byOrganization.values()) {
+    const open = await store.open(organizationIds);
+    const decidable = new Set<bigint>();
+    for (const requests of Map.groupBy(open, ({ organizationId }) => organizationId).values()) {
       const rules = await rulesFor(requests);
       const asked = requests.map((request, place) => ({ request, rule: rules[place] }));
       const answers = await approvers.mayDecideAll(personId, asked);
-      found.push(...requests.filter((_, place) => answers[place]));
+      for (const [place, { id }] of requests.entries()) if (answers[place]) decidable.add(id);
     }
-    return found;
+    return open.filter(({ id }) => decidable.has(id));
   }
 
   /** What the reader may not see does not exist for them. */
@@ -298,8 +315,16 @@ export function createRequests(parts: Parts) {
   }
 }
 
+/** Without states, requests in any state are asked for. */
+function isOpenAmong(states: readonly RequestState[]): boolean {
+  return states.length === 0 || states.includes('open');
+}
+
 /** A token that is limited to single objects reaches what gives access to one of them, and to nothing else. */
-function isWithin(limits: MaybeLimits, { organizationId, object, change }: AccessRequest): boolean {
+function isWithin(
+  limits: MaybeLimits,
+  { organizationId, object, change }: Pick<AccessRequest, 'organizationId' | 'object' | 'change'>,
+): boolean {
   if (reachesOrganization(limits, organizationId)) return true;
   return change.action === 'assignment.create' && isListed(limits, object);
 }

@@ -43,7 +43,9 @@ export function wireRequests(
   revisions.addExpirer(expireRequests);
   const revision = () => revisions.latest;
   const remembered = createRemembered(revision);
-  const store = createRequestStore(db, revisions.write, quotas);
+  const stored = createRequestStore(db, revisions.write, quotas);
+  // The console asks for the count again and again. An organization can have a thousand, so few are remembered.
+  const store = { ...stored, open: createRemembered(revision, 50)(stored.open) };
   const ruleStore = createRequestRuleStore(db, revisions.write);
   const found = createApproverStore(db);
   const roles = {

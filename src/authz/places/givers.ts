@@ -99,8 +99,14 @@ export function createGivers(graphs: Pick<Graphs, 'eachTuple' | 'of' | 'together
     const concerned = new Map(all.map((ending) => [ending, usersOf(graph, ending).filter((user) => users.has(user))]));
     const endings = all.filter((ending) => (concerned.get(ending) ?? []).length > 0);
     const whom = new Set(endings.flatMap((ending) => concerned.get(ending) ?? []));
-    const endingsBefore = (until: Date | null) =>
-      until === null ? endings.length : endings.filter(({ expiresAt }) => expiresAt < until).length;
+    // Many requests end at the same time.
+    const counts = new Map<number, number>();
+    const endingsBefore = (until: Date | null) => {
+      if (until === null) return endings.length;
+      const known = counts.get(until.getTime()) ?? endings.filter(({ expiresAt }) => expiresAt < until).length;
+      counts.set(until.getTime(), known);
+      return known;
+    };
     const doubts = givings.flatMap(({ gifts }, giving) => {
       const theirs = [...(able[giving] ?? [])].filter((user) => whom.has(user));
       if (theirs.length === 0) return [];
@@ -144,17 +150,19 @@ function* ableNow(
   givings: readonly Giving[],
   users?: readonly string[],
 ): Generator<void, ReadonlySet<string>[], void> {
-  const byKey = new Map<string, { readonly questions: readonly Question[]; readonly able: Set<string> }>();
+  const byKey = new Map<string, { readonly giving: Giving; readonly able: Set<string> }>();
+  const keyOf = givingKeys(graph);
   const found: Set<string>[] = [];
-  for (const { now, gifts } of givings) {
-    const questions = [
-      ...now.map(({ relation, object }) => questionOf(graph, object, relation)),
-      ...gifts.flatMap((gift) => questionsAbout(graph, organizationId, gift)),
-    ];
-    const key = questions.map((one) => one.key).join('\n');
-    const alike = byKey.get(key) ?? { questions, able: new Set() };
+  for (const giving of givings) {
+    const key = keyOf(giving);
+    const alike = byKey.get(key) ?? { giving, able: new Set() };
     byKey.set(key, alike);
     found.push(alike.able);
+    yield;
+  }
+  const asked: { readonly questions: readonly Question[]; readonly able: Set<string> }[] = [];
+  for (const { giving, able } of byKey.values()) {
+    asked.push({ questions: questionsOf(graph, organizationId, giving), able });
     yield;
   }
   const remembered = rememberedIn(graph);
@@ -168,10 +176,34 @@ function* ableNow(
       if (known.size < MAX_ANSWERS) known.set(key, answer);
       return answer;
     };
-    for (const { questions, able } of byKey.values()) if (questions.every(holds)) able.add(user);
+    for (const { questions, able } of asked) if (questions.every(holds)) able.add(user);
     yield;
   }
   return found;
+}
+
+/** Equal for givings that ask the same questions. Requests for one role have one list of permissions. */
+function givingKeys(graph: Graph): (giving: Giving) => string {
+  const lists = new Map<Gift['grants'], number>();
+  const numberOf = (grants: Gift['grants']) => {
+    const known = lists.get(grants) ?? lists.size;
+    lists.set(grants, known);
+    return known;
+  };
+  return ({ now, gifts }) => {
+    const held = now.map(({ relation, object }) => `${relation} ${keyOfPlace(graph, object)}`);
+    const given = gifts.map(
+      ({ place, grants }) => `${numberOf(grants)} ${keyOfPlace(graph, place)} in ${place.namespaces?.join() ?? ''}`,
+    );
+    return [...held, '', ...given].join('\n');
+  };
+}
+
+function questionsOf(graph: Graph, organizationId: bigint, { now, gifts }: Giving): Question[] {
+  return [
+    ...now.map(({ relation, object }) => questionOf(graph, object, relation)),
+    ...gifts.flatMap((gift) => questionsAbout(graph, organizationId, gift)),
+  ];
 }
 
 /** What is known of a graph. It is forgotten when the graph changes. */
