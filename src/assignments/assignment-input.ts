@@ -1,11 +1,19 @@
 import { faultInNamespaces } from '../authz/places/namespaces.ts';
 import { AppError, invalidField } from '../base/errors.ts';
-import { PLACE_TYPES, type PlaceType, PRINCIPAL_TYPES, type PrincipalType } from '../changes/object-kinds.ts';
+import {
+  PLACE_TYPES,
+  type PlaceType,
+  PRINCIPAL_TYPES,
+  type PrincipalType,
+  RESOURCE_TYPES,
+} from '../changes/object-kinds.ts';
 import type { Assignment, AssignmentChange, AssignmentInput, Reference } from './assignment.ts';
 
 const MAX_REASON = 1000;
 const MAX_SET_NAME = 255;
 const MAX_ID = 2n ** 63n - 1n;
+/** Names of the others are the same in lower and upper case. */
+const EXACT_NAMES: ReadonlySet<string> = new Set(RESOURCE_TYPES);
 
 /** What is wrong with an assignment, whatever there is in the organization. */
 export function checkAssignmentInput(input: AssignmentInput): AssignmentInput {
@@ -76,13 +84,13 @@ export function readReason(text: string | undefined): string | undefined {
 /** What an object is called must agree with its ID, if both are given. */
 export function requireAgreement(
   field: string,
-  reference: { readonly id?: bigint | undefined; readonly name?: string | undefined },
+  reference: { readonly type?: string; readonly id?: bigint | undefined; readonly name?: string | undefined },
   found: { readonly id: bigint | undefined; readonly name: string },
-  isSame = (one: string, other: string) => one === other,
 ): void {
-  const { id, name } = reference;
+  const { type = '', id, name } = reference;
   if (id === undefined || name === undefined) return;
-  if (found.id !== id || !isSame(found.name, name)) throw invalidField(field, `${field} has an id and a name of two`);
+  const isSame = EXACT_NAMES.has(type) ? found.name === name : found.name.toLowerCase() === name.toLowerCase();
+  if (found.id !== id || !isSame) throw invalidField(field, `${field} has an id and a name of two`);
 }
 
 /** A change may repeat what cannot be changed. */

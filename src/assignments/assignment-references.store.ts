@@ -57,7 +57,10 @@ function owned(table: string): string {
   return `select o.id, o.name from ${table} o where o.owner_id = $1 and ${NAMED} and ($3::text is null or o.name = $3)`;
 }
 
-/** Finds what an assignment names, by ID or by name: the role, to whom, and on what. */
+/**
+ * Finds what an assignment names, by ID or by name: the role, to whom, and on what. Whether the ID and the name of a place
+ * agree is for the caller to say, who knows whether the place may be spoken of.
+ */
 export function createReferences(db: Db) {
   return { role, principal, place };
 
@@ -69,7 +72,7 @@ export function createReferences(db: Db) {
       byId ? null : reference.name,
     ]);
     if (!row) return undefined;
-    requireAgreement('role', reference, row, sameName);
+    requireAgreement('role', reference, row);
     return { id: row.id, name: row.name, permissions: permissionsOf(row) };
   }
 
@@ -82,14 +85,13 @@ export function createReferences(db: Db) {
     const values = [organizationId, reference.id, reference.id === undefined ? reference.name : null];
     const [row] = await db.query<{ id: bigint; name: string }>(PRINCIPALS[type], values);
     if (!row) return undefined;
-    if (mustAgree) requireAgreement('to', reference, row, type === 'robot_ac' ? undefined : sameName);
+    if (mustAgree) requireAgreement('to', reference, row);
     return { type, id: row.id, name: row.name };
   }
 
   async function place(
     organizationId: bigint,
     reference: NonNullable<AssignmentInput['on']>,
-    field = 'on',
   ): Promise<AssignedPlace | undefined> {
     const { type, id, name = '' } = reference;
     if (type === 'cluster_set') {
@@ -101,7 +103,6 @@ export function createReferences(db: Db) {
     const values = [organizationId, id, id === undefined ? reference.name : null];
     const [row] = await db.query<{ id: bigint; name: string; is_owners?: boolean }>(statement, values);
     if (!row) return undefined;
-    requireAgreement(field, reference, row, type === 'organization' || type === 'team' ? sameName : undefined);
     return { type: type as PlaceType, id: row.id, name: row.name, isOwners: row.is_owners ?? false };
   }
 }
@@ -109,8 +110,4 @@ export function createReferences(db: Db) {
 export function permissionsOf({ areas, actions }: PermissionColumns) {
   const pairs = areas.map((namespace, place) => ({ namespace, action: actions[place] ?? '' }));
   return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
-}
-
-function sameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

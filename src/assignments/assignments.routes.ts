@@ -3,11 +3,12 @@ import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { actorOf, callerIn, holds, member } from '../http/admission/access.ts';
 import type { Scope } from '../http/server.ts';
-import { dropAbsentExcept } from '../http/wire/absent-fields.ts';
+import { dropAbsentExcept, dropAbsentWithin } from '../http/wire/absent-fields.ts';
 import { createOnce } from '../http/wire/create-once.ts';
 import { unchanged, versionEtag } from '../http/wire/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/wire/paging.ts';
-import { NoBody, OrgQuery, PathId, readId, readIdNumber } from '../http/wire/schemas.ts';
+import { NoBody, OrgQuery, PathId, readDateTime, readId, readIdNumber } from '../http/wire/schemas.ts';
+import { reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { readTerm } from '../organizations/expires-at.view.ts';
 import type { Assignment, AssignmentChange, AssignmentFilter, AssignmentInput } from './assignment.ts';
 import {
@@ -28,17 +29,25 @@ const ListQuery = Type.Object({
   on: Type.Optional(
     Type.String({ description: 'On what, such as cluster:1, cluster:prod, cluster_set:eu or organization.' }),
   ),
+  reaching: Type.Optional(
+    Type.String({
+      description:
+        'Only what counts on this object, such as cluster:1 or cluster:prod: what is assigned on itself, on the ' +
+        'cluster set that it is in, and on the organization.',
+    }),
+  ),
   expires_before: Type.Optional(Type.String({ description: 'Only what ends before this time.' })),
   ...PageQuery,
 });
 
 export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl: () => string): void {
   const common = { tags: ['authorization'], extension: true, strictQuery: true };
-  const seeing = { access: member('authz', 'as users') };
+  const seeing = { access: member('authz', 'as users', { limited: 'filtered' }) };
 
   scope.get(
     '/authz/assignments',
     {
+      preValidation: rejectNarrowLimits,
       config: seeing,
       schema: {
         ...common,
@@ -59,8 +68,8 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
   scope.post(
     '/authz/assignments',
     {
-      preValidation: keepNulls,
-      config: { access: holds('assign_roles:org', 'authz'), creates: true },
+      preValidation: [rejectNarrowLimits, keepNulls, dropNullsInNamed],
+      config: { access: holds('assign_roles:org', 'authz', { limited: 'filtered' }), creates: true },
       schema: {
         ...common,
         summary: 'Assign a role to a team, user or robot, on the organization or on one of its objects',
@@ -85,6 +94,7 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
   scope.get(
     '/authz/assignments/:id',
     {
+      preValidation: rejectNarrowLimits,
       config: seeing,
       schema: {
         ...common,
@@ -105,7 +115,7 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
     '/authz/assignments/:id',
     {
       // Before the body is looked at.
-      preValidation: [requireChange(assignments, 'update'), keepNulls],
+      preValidation: [rejectNarrowLimits, requireChange(assignments, 'update'), keepNulls, dropNullsInNamed],
       config: seeing,
       schema: {
         ...common,
@@ -131,7 +141,7 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
   scope.delete(
     '/authz/assignments/:id',
     {
-      preValidation: requireChange(assignments, 'remove'),
+      preValidation: [rejectNarrowLimits, requireChange(assignments, 'remove')],
       config: seeing,
       schema: {
         ...common,
@@ -151,6 +161,15 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
 
 /** A null means something in these fields, or is an error: nothing may become the whole organization by accident. */
 const keepNulls = dropAbsentExcept(['expires_at', 'on', 'role', 'to']);
+const dropNullsInNamed = dropAbsentWithin('role', 'to', 'on');
+
+/** What is assigned tells about more than single objects. */
+async function rejectNarrowLimits(request: FastifyRequest): Promise<void> {
+  const { limits, organization } = callerIn(request);
+  if (reachesOrganization(limits, organization.id)) return;
+  const message = 'a token that is limited to single objects cannot see or change assignments';
+  throw new AppError('forbidden', message, { reason: 'token_limited' });
+}
 
 function requireChange(assignments: Assignments, change: 'update' | 'remove') {
   return async (request: FastifyRequest): Promise<void> => {
@@ -168,14 +187,13 @@ function settingOf(request: FastifyRequest): Setting {
 
 function readFilters(query: Static<typeof ListQuery>): AssignmentFilter {
   const { role, expires_before: before } = query;
-  const moment = before === undefined ? undefined : new Date(before);
-  if (moment && !(moment.getTime() >= 0)) throw new AppError('invalid', 'expires_before must be a date-time');
   if (role === '') throw new AppError('invalid', 'role must be an ID or a name');
   return {
     role: role === undefined ? undefined : readNameOrId(role),
     to: readFilter('to', query.to, FILTERS.to),
     on: readFilter('on', query.on, FILTERS.on),
-    expiresBefore: moment,
+    reaching: readFilter('reaching', query.reaching, FILTERS.on),
+    expiresBefore: before === undefined ? undefined : readDateTime('expires_before', before),
   };
 }
 

@@ -40,10 +40,14 @@ const MINE = `(s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select m.team
 const MATCHES = `s.organization_id = $1 and ($2::bigint is null or ${MINE})
   and ($3::bigint is null or s.role_id = $3)
   and ($4::text is null or (s.to_type = $4 and s.to_id = $5))
-  and ($6::text is null or (s.on_type = $6 and s.on_id = $7)) and ($8::timestamptz is null or s.expires_at < $8)`;
+  and ($6::text is null or (s.on_type = $6 and s.on_id = $7)) and ($8::timestamptz is null or s.expires_at < $8)
+  and ($9::text is null or s.on_type = 'organization' or (s.on_type = $9 and s.on_id = $10)
+       or ($9 = 'cluster' and s.on_type = 'cluster_set' and s.on_id =
+           (select n.id from cluster c join cluster_set n on n.organization_id = c.owner_id and n.name = c.cluster_set_name
+             where c.id = $10 and c.cluster_set_name <> '')))`;
 const LIST = sql(
   'assignments.list',
-  `select ${COLUMNS} from (select * from assignment s where ${MATCHES} order by s.id offset $9 limit $10) s order by s.id`,
+  `select ${COLUMNS} from (select * from assignment s where ${MATCHES} order by s.id offset $11 limit $12) s order by s.id`,
 );
 const COUNT = sql('assignments.count', `select count(*)::integer as total from assignment s where ${MATCHES}`);
 const GET = sql('assignments.get', `select ${COLUMNS} from assignment s where s.organization_id = $1 and s.id = $2`);
@@ -121,22 +125,28 @@ export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): Ass
   ) {
     const wanted = await idsOf(organizationId, filter);
     if (!wanted) return { items: [], total: 0 };
-    const { roleId, toType, toId, onType, onId } = wanted;
-    const values = [organizationId, mine, roleId, toType, toId, onType, onId, filter.expiresBefore];
+    const { roleId, toType, toId, onType, onId, reachedType, reachedId } = wanted;
+    const values = [
+      ...[organizationId, mine, roleId, toType, toId, onType, onId],
+      ...[filter.expiresBefore, reachedType, reachedId],
+    ];
     const { total } = only(await db.query<{ total: number }>(COUNT, values));
     const rows = await db.query<FullRow>(LIST, [...values, offset, limit]);
     return { items: rows.map(toAssignment), total };
   }
 
   /** Undefined if the filter names what does not exist. */
-  async function idsOf(organizationId: bigint, { role: named, to, on }: AssignmentFilter) {
+  async function idsOf(organizationId: bigint, { role: named, to, on, reaching }: AssignmentFilter) {
     const found = named && (await references.role(organizationId, named));
     if (named && !found) return undefined;
     const whom = to && (await references.principal(organizationId, to, false));
     if (to && !whom) return undefined;
     const where = on && (await references.place(organizationId, on));
     if (on && (!where || where.id === undefined)) return undefined;
+    const reached = reaching && (await references.place(organizationId, reaching));
+    if (reaching && !reached) return undefined;
     return {
+      ...{ reachedType: reached?.type, reachedId: reached?.id },
       ...{ roleId: found?.id, toType: whom?.type, toId: whom?.id, onType: where?.type },
       onId: where?.type === 'organization' ? 0n : where?.id,
     };

@@ -18,8 +18,9 @@ import type {
   AssignmentFilter,
   AssignmentInput,
   Principal,
+  Reference,
 } from './assignment.ts';
-import { requireSame } from './assignment-input.ts';
+import { requireAgreement, requireSame } from './assignment-input.ts';
 
 /** The caller, the organization, and the request that a change is made for. */
 export interface Setting {
@@ -78,6 +79,8 @@ const NOT_FOUND: Readonly<Record<PlaceType, Reason>> = {
   organization: 'organization_not_found',
 };
 
+const NONE: Page<never> = { items: [], total: 0 };
+
 /** Assignments: who has which role, on the organization or on one of its objects. */
 export function createAssignments(
   store: AssignmentStore,
@@ -93,9 +96,24 @@ export function createAssignments(
     filter: AssignmentFilter,
     page: PageRequest,
   ): Promise<Page<SeenAssignment>> {
+    if (filter.on && !(await seesNamed(organizationId, readerId, filter.on))) return NONE;
+    if (filter.reaching && !(await seesReached(organizationId, readerId, filter.reaching))) return NONE;
     const seesAll = await holds(organizationId, readerId, 'can_view_roles');
     const found = await store.list(organizationId, filter, page, seesAll ? undefined : readerId);
     return { ...found, items: await seenBy(organizationId, readerId, found.items) };
+  }
+
+  /** Otherwise a filter would tell what the name or the ID of a hidden object is. */
+  async function seesNamed(organizationId: bigint, readerId: bigint, named: Reference<PlaceType>): Promise<boolean> {
+    const place = await store.place(organizationId, named);
+    return place !== undefined && (await seesPlaceOf(readerId, organizationId, place));
+  }
+
+  /** In which set a cluster is, and so what counts on it, is told only to those who see more of it than its name. */
+  async function seesReached(organizationId: bigint, readerId: bigint, named: Reference<PlaceType>): Promise<boolean> {
+    const place = await store.place(organizationId, named);
+    if (place?.type !== 'cluster' || place.id === undefined) return await seesNamed(organizationId, readerId, named);
+    return await judge.holds(readerId, organizationId, 'can_view', { type: 'cluster', id: place.id });
   }
 
   /** What the reader may not see does not exist for them. */
@@ -145,10 +163,13 @@ export function createAssignments(
   ): Promise<AssignedPlace> {
     const on = await store.place(organizationId, reference ?? { type: 'organization', id: organizationId });
     if (!on) throw notFound(reference?.type ?? 'organization');
-    if (on.type === 'organization' || on.type === 'cluster_set' || on.id === undefined) return on;
     const { type, id } = on;
-    if (await judge.holds(actor.id, organizationId, 'can_view', { type, id })) return on;
-    throw notFound(type);
+    const isOpen = type === 'organization' || type === 'cluster_set' || id === undefined;
+    const isSeen = isOpen || (await judge.holds(actor.id, organizationId, 'can_view', { type, id }));
+    if (!isSeen) throw notFound(type);
+    // Said only of what the caller may see: otherwise it would tell which IDs exist.
+    if (reference && type !== 'cluster_set') requireAgreement('on', reference, on);
+    return on;
   }
 
   /** Rejects a caller who may not change it. Users and robots may remove what is assigned to themselves. */

@@ -7,8 +7,8 @@ import { holdsIn } from './places/namespaces.ts';
 interface Remembered {
   revision: number;
   readonly people: Map<bigint, Map<string, Map<bigint, readonly string[]>>>;
-  /** Of questions about a single relation. */
-  readonly verdicts: Map<string, boolean>;
+  /** Of questions about a single relation, by its name, the type and the namespace. */
+  readonly verdicts: Map<bigint, Map<string, Map<bigint, boolean>>>;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -39,15 +39,16 @@ export function createAnswerCache() {
 
   /** Whether one relation is held. An API server asks the same few questions all the time. */
   function holds(graph: Graph, personId: bigint, relation: string, asked: AskedObject): boolean {
-    const { namespace } = asked;
-    const question = { user: subjectOfPrincipal(personId), relation, object: nameOf(asked) };
-    const { verdicts } = current(graph);
-    const key = `${question.user} ${relation} ${question.object} ${namespace ?? ''}`;
-    const known = verdicts.get(key);
+    const { type, id, namespace } = asked;
+    const kinds = at(current(graph).verdicts, personId, () => new Map<string, Map<bigint, boolean>>());
+    const key = namespace === undefined ? `${relation} ${type}` : `${relation} ${type} ${namespace}`;
+    const verdicts = at(kinds, key, () => new Map<bigint, boolean>());
+    const known = verdicts.get(id);
     if (known !== undefined) return known;
+    const question = { user: subjectOfPrincipal(personId), relation, object: nameOf(asked) };
     const isHeld = namespace === undefined ? check(graph, question) : holdsIn(graph, question, namespace);
     if (++count > MAX_ANSWERS) forget();
-    else verdicts.set(key, isHeld);
+    else verdicts.set(id, isHeld);
     return isHeld;
   }
 

@@ -1,3 +1,4 @@
+import { createYielder } from '../base/scheduling/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
@@ -78,7 +79,7 @@ const SOURCES = CHANGE_KINDS.map(
         `graphs.source.${kind}`,
         `select object_type, object_id, relation, subject, source_kind, source_id from tuple
           where store in ($1, ${PLATFORM}) and source_kind = '${kind}' and source_id = any ($2::bigint[])
-          limit ${MAX_PATCH + 1}`,
+          limit $3::bigint + 1`,
       ),
     ] as const,
 );
@@ -115,18 +116,28 @@ export async function readPatch(
   return { revision, stamp, isUseless: !continues || isTooLarge, sources, tuples };
 }
 
-/** What these rows state now. For writers: each has changed a few rows, and knows which. */
-export async function readSources(query: Query, accountId: bigint, changes: readonly Change[]) {
+/** What these rows state now, unless it is more. For writers: each has changed a few rows, and knows which. */
+export async function readSources(
+  query: Query,
+  accountId: bigint,
+  changes: readonly Pick<Change, 'kind' | 'id' | 'organizationId'>[],
+  maxTuples = MAX_PATCH,
+) {
   const sources = new Set<string>();
   const tuples: GraphTuple[] = [];
+  const yieldIfDue = createYielder();
   for (const [kind, statement] of SOURCES) {
     const ids = new Set(changes.flatMap((change) => (change.kind === kind ? [change.id] : [])));
     for (const id of ids) sources.add(`${kind}:${id}`);
     if (ids.size === 0 || sources.size > MAX_PATCH) continue;
-    const rows = await query<PatchRow>(statement, [accountId, [...ids]]);
-    for (const row of rows) tuples.push(...toTuples(row));
+    const rows = await query<PatchRow>(statement, [accountId, [...ids], maxTuples]);
+    for (const row of rows) {
+      tuples.push(...toTuples(row));
+      const rest = yieldIfDue();
+      if (rest) await rest;
+    }
   }
-  return { sources: [...sources], tuples, isUseless: Math.max(sources.size, tuples.length) > MAX_PATCH };
+  return { sources: [...sources], tuples, isUseless: sources.size > MAX_PATCH || tuples.length > maxTuples };
 }
 
 function toTuples(row: PatchRow): GraphTuple[] {

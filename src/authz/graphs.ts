@@ -88,6 +88,10 @@ export function createGraphs(
   /** Of all entries. Kept up to date, because there can be thousands of graphs, and each refresh asks for it. */
   let totalBytes = 0;
   const counts = { loads: 0, drops: 0 };
+  /** The tuples of the graph that was read last, as of that revision of it: a few megabytes. */
+  let lastRead:
+    | { readonly graph: Graph; readonly revision: number; readonly tuples: readonly GraphTuple[] }
+    | undefined;
 
   revisions.listen({
     forget(change: Change) {
@@ -168,7 +172,7 @@ export function createGraphs(
   async function eachTuple(accountId: bigint, note: (tuple: GraphTuple) => void): Promise<void> {
     const { graph } = await entryOf(accountId);
     if (graph.size <= MAX_READ) {
-      for (const tuple of graph.tuples()) note(tuple);
+      for (const tuple of tuplesIn(graph)) note(tuple);
       return;
     }
     const { tuples } = await store.load(accountId);
@@ -178,6 +182,14 @@ export function createGraphs(
       note(tuple);
       if (++read % TUPLES_IN_PIECE === 0) await yieldIfDue();
     }
+  }
+
+  /** One request reads an organization several times, to try out one thing after another. */
+  function tuplesIn(graph: Graph): readonly GraphTuple[] {
+    if (lastRead?.graph !== graph || lastRead.revision !== graph.revision) {
+      lastRead = { graph, revision: graph.revision, tuples: [...graph.tuples()] };
+    }
+    return lastRead.tuples;
   }
 
   async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {
@@ -271,5 +283,6 @@ export function createGraphs(
     entry.isStale = true;
     entries.delete(accountId);
     totalBytes -= entry.bytes;
+    if (lastRead?.graph === entry.graph) lastRead = undefined;
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerIn, signedIn } from '../http/admission/access.ts';
@@ -5,7 +6,7 @@ import { type Scope, sendText } from '../http/server.ts';
 import { Int64, Int64Input, named, OrgQuery, PathId, readId, readIdNumber, shownAs } from '../http/wire/schemas.ts';
 import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
-import { type Objects, readObjectType } from './objects.ts';
+import { type CallerRef, type Objects, readObjectType } from './objects.ts';
 import { NamespaceQuery } from './places/namespace.view.ts';
 import { readNamespace } from './places/namespaces.ts';
 import { ANY_RELATION, type NoteUse } from './uses/access-uses.ts';
@@ -31,7 +32,14 @@ export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): 
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
     {
-      config: { access: signedIn('authz', 'as users', { about: 'query', queryToken: true, limited: 'filtered' }) },
+      config: {
+        access: signedIn('authz', 'as users', { about: 'query', queryToken: true, limited: 'filtered' }),
+        atHand(request, reply) {
+          const { caller, object } = questionOf(request as ObjectRequest);
+          const relations = objects.atHand(caller, object);
+          return relations && answer(reply, caller, object, relations);
+        },
+      },
       schema: {
         summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
@@ -41,17 +49,17 @@ export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): 
       },
     },
     (request, reply) => {
-      const { person, organization, limits } = callerIn(request);
-      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const asked = readNamespace(object, request.query.namespace);
-      const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, [asked]);
-      return whenKnown(found, ([relations = []]) => {
-        // Programs ask this before they let the caller do something.
-        if (relations.length > 0) noteUse(person.id, organization.id, ANY_RELATION, object.type, object.id);
-        return sendText(reply, write(object, relations));
-      });
+      const { caller, object } = questionOf(request);
+      const found = objects.allowed(caller, [object]);
+      return whenKnown(found, ([relations = []]) => answer(reply, caller, object, relations));
     },
   );
+
+  function answer(reply: FastifyReply, caller: CallerRef, object: ObjectRef, relations: readonly string[]) {
+    // Programs ask this before they let the caller do something.
+    if (relations.length > 0) noteUse(caller.personId, caller.organizationId, ANY_RELATION, object.type, object.id);
+    return sendText(reply, write(object, relations));
+  }
 
   scope.post(
     '/authz/objects/allowed-permissions',
@@ -79,6 +87,20 @@ export function objectRoutes(scope: Scope, objects: Objects, noteUse: NoteUse): 
       );
     },
   );
+}
+
+/** A request about one object. */
+type ObjectRequest = FastifyRequest<{
+  Params: { readonly objectType: string; readonly objID: string };
+  Querystring: { readonly namespace?: string };
+}>;
+
+function questionOf(request: Pick<ObjectRequest, 'params' | 'query'> & FastifyRequest) {
+  const { person, organization, limits } = callerIn(request);
+  const { objectType, objID } = request.params;
+  const object: ObjectRef = { type: readObjectType(objectType), id: readId(objID, 'object ID') };
+  const caller: CallerRef = { personId: person.id, organizationId: organization.id, limits };
+  return { caller, object: readNamespace(object, request.query.namespace) };
 }
 
 /** Without a promise if there is nothing to wait for: a console makes these calls by the thousand. */

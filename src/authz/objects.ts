@@ -15,8 +15,14 @@ export interface CallerRef {
 }
 
 /** "Which permissions do I hold on this?", for one object or many. */
-export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
-  return { allowed };
+export function createObjects(judge: Pick<Judge, 'allowed' | 'holds' | 'atHand'>) {
+  return { allowed, atHand };
+
+  /** About one object, if the answer is in memory and the token of the caller has no limits. */
+  function atHand({ personId, organizationId, limits }: CallerRef, object: AskedObject): readonly string[] | undefined {
+    if (limits !== undefined || object.type === 'user') return undefined;
+    return judge.atHand?.allowed(personId, organizationId, object);
+  }
 
   /** Returns without a promise if everything that the answer depends on is known. */
   function allowed(caller: CallerRef, objects: readonly AskedObject[]): Soon<(readonly string[])[]> {

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import type { TimeMachine } from '../authz/time-machine.ts';
 import { writeJson } from '../base/json.ts';
 import type { Page } from '../base/page.ts';
-import { historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
+import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
 import { callerIn, member } from '../http/admission/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { AuthzenCaller } from './asked-things.ts';
@@ -29,16 +30,19 @@ interface Parts {
   readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
 }
 
+const Moment = Type.Object(AtQuery);
+
 /** The Authorization API of AuthZEN 1.0, below `/access/v1/ORGANIZATION`. */
 export function authzenRoutes(scope: Scope, { evaluations, search, pages, present, timeMachine }: Parts): void {
   const config = {
     access: member('authz', 'as users', { about: 'path', isNamedOpenly: true, level: 'read', limited: 'filtered' }),
   };
   const options = { config: { ...config, costly: 'ask fewer questions' } };
+  const asking = { hide: true, strictQuery: true, querystring: Moment };
 
   scope.post(
     '/:org/evaluation',
-    { ...options, schema: { hide: true, body: EvaluationBody } },
+    { ...options, schema: { ...asking, body: EvaluationBody } },
     async (request, reply) => {
       const { caller, at } = await askerOf(request, reply);
       const [verdict] = await evaluations.evaluate(caller, [readItem(request.body)], at);
@@ -48,7 +52,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
 
   scope.post(
     '/:org/evaluations',
-    { ...options, schema: { hide: true, body: EvaluationsBody } },
+    { ...options, schema: { ...asking, body: EvaluationsBody } },
     async (request, reply) => {
       const { caller, at } = await askerOf(request, reply);
       const { items, isSingle, semantic } = readItems(request.body);
@@ -60,7 +64,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
 
   scope.post(
     '/:org/search/subject',
-    { ...options, schema: { hide: true, body: SubjectSearchBody } },
+    { ...options, schema: { ...asking, body: SubjectSearchBody } },
     async (request, reply) => {
       const { subject, action, resource, context } = request.body;
       const asked = { type: subject.type, action: action.name, resource, namespace: namespaceIn(context) };
@@ -70,7 +74,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
 
   scope.post(
     '/:org/search/resource',
-    { ...options, schema: { hide: true, body: ResourceSearchBody } },
+    { ...options, schema: { ...asking, body: ResourceSearchBody } },
     async (request, reply) => {
       const { subject, action, resource, context } = request.body;
       const asked = { type: resource.type, subject, action: action.name, namespace: namespaceIn(context) };
@@ -80,7 +84,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
 
   scope.post(
     '/:org/search/action',
-    { ...options, schema: { hide: true, body: ActionSearchBody } },
+    { ...options, schema: { ...asking, body: ActionSearchBody } },
     async (request, reply) => {
       const { subject, resource, context } = request.body;
       const asked = { subject, resource, namespace: namespaceIn(context) };
@@ -114,7 +118,7 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
   async function askerOf(request: FastifyRequest, reply: FastifyReply) {
     const { person, organization, limits } = callerIn(request);
     const caller: AuthzenCaller = { organization, id: person.id, login: person.login, limits };
-    const at = readAt((request.query as { readonly at?: string }).at);
+    const at = readAt((request.query as Static<typeof Moment>).at);
     if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
     return { caller, at };
   }

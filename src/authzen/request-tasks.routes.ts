@@ -30,11 +30,12 @@ const TaskBody = Type.Object({
 
 /** The access request profile, below `/access/v1/ORGANIZATION/requests`. */
 export function requestTaskRoutes(scope: Scope, { tasks, requests, baseUrl }: Parts): void {
+  const plain = { hide: true, strictQuery: true };
   const writing = { access: member('authz', 'as users', { about: 'path', isNamedOpenly: true, limited: 'filtered' }) };
 
   scope.post(
     '/:org/requests',
-    { config: { ...writing, creates: true }, schema: { hide: true, body: TaskBody } },
+    { config: { ...writing, creates: true }, schema: { ...plain, body: TaskBody } },
     async (request, reply) => {
       const input = readTask(request.body);
       const caller = callerFor(request);
@@ -51,13 +52,13 @@ export function requestTaskRoutes(scope: Scope, { tasks, requests, baseUrl }: Pa
     },
   );
 
-  scope.get('/:org/requests/:id', { config: writing, schema: { hide: true } }, async (request, reply) => {
+  scope.get('/:org/requests/:id', { config: writing, schema: plain }, async (request, reply) => {
     const shown = await requests.get(settingOf(request), idOf(request));
     if (shown.request.state === 'open') reply.header('Retry-After', '5');
     return presentTask(shown, baseUrl());
   });
 
-  scope.post('/:org/requests/:id/cancel', { config: writing, schema: { hide: true } }, async (request) =>
+  scope.post('/:org/requests/:id/cancel', { config: writing, schema: plain }, async (request) =>
     presentTask(await requests.cancel(settingOf(request), idOf(request)), baseUrl()),
   );
 }

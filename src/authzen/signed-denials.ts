@@ -16,8 +16,15 @@ const REMEMBERED_MS = 24 * 3_600_000;
 
 export type SignedDenials = ReturnType<typeof createSignedDenials>;
 
-/** Denials that can be asked about, as signed texts: none is stored. */
+const MAX_SIGNED = 1000;
+
+/**
+ * Denials that can be asked about, as signed texts: none is stored. They end with a whole second, so that one that is
+ * repeated in the same second is the same text: a signature takes as long as the decision.
+ */
 export function createSignedDenials(texts: SignedTexts) {
+  let signed = new Map<string, string>();
+  let endingAt = 0;
   return { make, read };
 
   function make(
@@ -25,11 +32,15 @@ export function createSignedDenials(texts: SignedTexts) {
     { subject, relation, object }: AskedQuestion,
     now: Date,
   ): { readonly id: string; readonly expiresAt: Date } {
-    const expiresAt = new Date(now.getTime() + LIFETIME_MS);
+    const expiresAt = new Date(Math.floor(now.getTime() / 1000) * 1000 + LIFETIME_MS);
     const namespace = object.namespace ?? null;
     const about = [String(organizationId), String(subject.id), relation, `${object.type}:${object.id}`, namespace];
     const content = JSON.stringify([...about, expiresAt.getTime()]);
-    return { id: `eval_${texts.make(content, new Date(now.getTime() + REMEMBERED_MS))}`, expiresAt };
+    if (expiresAt.getTime() !== endingAt || signed.size >= MAX_SIGNED) signed = new Map();
+    endingAt = expiresAt.getTime();
+    const id = signed.get(content) ?? `eval_${texts.make(content, new Date(endingAt + REMEMBERED_MS))}`;
+    signed.set(content, id);
+    return { id, expiresAt };
   }
 
   /** Undefined for what is no denial of this server. */

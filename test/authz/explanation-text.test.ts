@@ -64,9 +64,17 @@ describe('Explanations in words', () => {
       [step('userset', 'friend', acme, by('team:5#fan')), 'fan of team:5 are friend of acme'],
       [
         step('parent', 'can_view', prod, by(acme, 'can_view_clusters')),
-        'whoever can view the clusters of acme can view prod',
+        'ann can view prod because ann can view the clusters of acme',
       ],
-      [step('computed', 'viewer', acme, { from: 'editor' }), 'whoever is an editor of acme is a viewer of acme'],
+      [step('computed', 'can_edit', prod, { from: 'owner' }), 'ann can edit prod because ann owns prod'],
+      [
+        step('parent', 'owner', acme, by('platform:1', 'admin')),
+        'ann is an owner of acme because ann is a site administrator',
+      ],
+      [
+        step('computed', 'viewer', acme, { from: 'editor' }),
+        'ann is a viewer of acme because ann is an editor of acme',
+      ],
       [step('and', 'can_view', prod), 'all of the following hold'],
       [step('but not', 'can_leave', acme), 'ann is not excluded'],
     ];

@@ -232,4 +232,20 @@ describe('Graphs in memory', () => {
     );
     assert.ok(sources.includes('team:1'));
   });
+
+  it('The tuples of a graph are read out of it once, until it changes', async () => {
+    const tuplesNow = async () => {
+      const found: GraphTuple[] = [];
+      await graphs.eachTuple(ONE, (tuple) => found.push(tuple));
+      return found;
+    };
+    const [first] = await tuplesNow();
+    assert.equal((await tuplesNow())[0], first);
+    const graph = await graphs.of(ONE);
+    graph.replaceSource('team:1', [{ object: 'team:1', relation: 'member', user: 'user:new' }]);
+    assert.deepEqual(
+      (await tuplesNow()).map(({ user }) => user),
+      ['user:new'],
+    );
+  });
 });

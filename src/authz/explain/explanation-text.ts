@@ -138,14 +138,17 @@ export function textOf(step: Step, user: string, nameOf: NameOf, tense = PRESENT
     case 'userset':
       if (isAssignment(object)) return hasRole(groupOf(tuple?.user ?? '', nameOf), object, nameOf, tense);
       return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name, 'are', tense)}`;
-    case 'parent':
-      if (isAssignment(tuple?.user ?? '')) {
-        const whoever = hasRole('whoever', tuple?.user ?? '', nameOf, tense);
-        return `${whoever} ${holding(relation, name, 'is', tense)}`;
-      }
-      return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is', tense)} ${holding(relation, name, 'is', tense)}`;
-    case 'computed':
-      return `whoever ${holding(from ?? '', name, 'is', tense)} ${holding(relation, name, 'is', tense)}`;
+    case 'parent': {
+      const parent = tuple?.user ?? '';
+      const reason = isAssignment(parent)
+        ? hasRole(user, parent, nameOf, tense)
+        : premise(user, from ?? '', parent, nameOf, tense);
+      return `${user} ${holding(relation, name, 'is', tense)} because ${reason}`;
+    }
+    case 'computed': {
+      const reason = premise(user, from ?? '', object, nameOf, tense);
+      return `${user} ${holding(relation, name, 'is', tense)} because ${reason}`;
+    }
     case 'and':
       return `all of the following ${tense.hold}`;
     case 'but not':
@@ -268,6 +271,12 @@ function hasRole(who: string, object: string, nameOf: NameOf, { has }: Tense): s
 function roleThatHelps(object: string, nameOf: NameOf): string {
   const name = nameOf(object);
   return name === object || name === HIDDEN ? 'a role that allows it' : `the role ${name}`;
+}
+
+/** What something else follows from: "ann owns acme", "ann can edit the clusters of acme". */
+function premise(user: string, relation: string, object: string, nameOf: NameOf, tense: Tense): string {
+  if (isAction(relation)) return `${user} ${holding(relation, nameOf(object), 'is', tense)}`;
+  return fact(user, relation, object, nameOf, tense);
 }
 
 function fact(user: string, relation: string, object: string, nameOf: NameOf, tense: Tense): string {

@@ -40,12 +40,12 @@ describe('Questions about access with assignments', () => {
         paths.map((path: { text: string }[]) => path.map(({ text }) => text)),
         [
           [
-            `whoever has the role cluster-operator on prod until ${until} can connect to prod`,
+            `${dan.name} can connect to prod because ${dan.name} has the role cluster-operator on prod until ${until}`,
             `${dan.name} has the role cluster-operator on prod until ${until}`,
           ],
           [
-            'whoever can connect to the clusters of eu can connect to prod',
-            'whoever has the role cluster-operator on eu can connect to the clusters of eu',
+            `${dan.name} can connect to prod because ${dan.name} can connect to the clusters of eu`,
+            `${dan.name} can connect to the clusters of eu because ${dan.name} has the role cluster-operator on eu`,
             'the team crew has the role cluster-operator on eu',
             `${dan.name} is in the team crew`,
           ],

@@ -197,9 +197,9 @@ describe('Assignments in namespaces', () => {
         `${name} can connect to prod in the namespace web because ${name} has the role ${role}`,
       );
       assert.deepEqual(yes.paths.map((path: { text: string }[]) => path.map(({ text }) => text)).sort(byLength), [
-        [`whoever has the role ${role} can connect to prod`, `${name} has the role ${role}`],
+        [`${name} can connect to prod because ${name} has the role ${role}`, `${name} has the role ${role}`],
         [
-          'whoever has the role worker on eu in the namespace web can connect to prod',
+          `${name} can connect to prod because ${name} has the role worker on eu in the namespace web`,
           'the team crew has the role worker on eu in the namespace web',
           `${name} is in the team crew`,
         ],

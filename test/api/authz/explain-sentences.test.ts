@@ -131,7 +131,7 @@ describe('Sentences of explanations', () => {
         [
           'parent',
           `organization:${atrium.world.orgs.acme?.id}`,
-          'whoever can connect to the clusters of acme can connect to prod',
+          'dan can connect to prod because dan can connect to the clusters of acme',
         ],
         [
           'userset',

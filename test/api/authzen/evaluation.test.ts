@@ -180,6 +180,22 @@ describe('POST /access/v1/{org}/evaluation', () => {
     assert.deepEqual([denied.status, denied.body.reason], [403, 'missing_relation']);
   });
 
+  it('Only ?at is a parameter, and it is given once', async () => {
+    const ask = question(place.dan.name, 'connect', place.prod.id);
+    const at = `at=${new Date().toISOString()}`;
+    for (const query of [`${at}&${at}`, 'at=', 'at[]=x', 'as_of=2026-11-18', 'namespace=web']) {
+      for (const path of ['evaluation', 'evaluations', 'search/subject', 'search/resource', 'search/action']) {
+        const { status, body, text } = await owner(
+          { ...ask, ...(path === 'evaluations' && { evaluations: [{}] }) },
+          `${path}?${query}`,
+        );
+        assert.deepEqual([status, body.reason], [400, 'invalid_request'], `${path}?${query}: ${text}`);
+      }
+    }
+    const denied = await owner(ask, 'requests?at=x');
+    assert.deepEqual([denied.status, denied.body.reason], [400, 'invalid_request'], denied.text);
+  });
+
   it('A limited token gets answers within its limits only', async () => {
     const { prod, staging, owner: boss, org } = place;
     const limited = await tokenCalls(atrium).make(boss.name, {
