@@ -71,6 +71,36 @@ export type AccessGroupReason = {
   readonly relations: readonly string[];
 };
 
+/** Who has access through which teams and roles to what, as four columns and the lines between them. */
+export type AccessMap = {
+  /** When it was read: everything in it was so at one moment, not before this one. */
+  readonly at: string;
+  readonly changed_since?: ChangesSince;
+  /** Users and robots, those with the most lines first. */
+  readonly people: readonly MapPerson[];
+  /** Those with the most members first. */
+  readonly teams: readonly MapTeam[];
+  /** Those with the most people first. */
+  readonly grants: readonly MapGrant[];
+  /** What the grants are on. */
+  readonly places: readonly MapPlace[];
+  /** Who is in which team, who has which grant, and what it is on. */
+  readonly lines: readonly MapLine[];
+  readonly left_out: AccessMapLeftOut;
+};
+
+/** A column shows a few of many. Filters lead to the rest. */
+export type AccessMapLeftOut = {
+  /** How many people are not drawn. */
+  readonly people: number;
+  /** How many teams are not drawn. */
+  readonly teams: number;
+  /** How many grants are not drawn. */
+  readonly grants: number;
+  /** How many places are not drawn. */
+  readonly places: number;
+};
+
 /** What people hold on objects, all as of one moment. */
 export type AccessMatrix = {
   /** The type of the objects. */
@@ -86,6 +116,7 @@ export type AccessMatrix = {
   /** cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An organization has more than 32 relations, so divide instead of shifting. */
   readonly cells: readonly (readonly number[])[];
   readonly changed_since?: ChangesSince;
+  readonly whole?: MatrixWhole;
   readonly left_out?: MatrixLeftOut;
 };
 
@@ -374,8 +405,10 @@ export type AuditAction = {
   readonly action: string;
   /** What the action means. */
   readonly description: string;
-  /** How many entries the last 90 days have. */
+  /** How many entries the last 90 days have, counted up to 10000. */
   readonly count: number;
+  /** Only if there are more than that. */
+  readonly more?: true;
 };
 
 /** One change, or one denied request, in a log in which each entry contains the hash of the previous one. */
@@ -408,6 +441,7 @@ export type AuditEntry = {
   readonly texts?: readonly AuditEntryText[];
   /** Only if a person was erased from an entry of an earlier release, which had names under its hash. The hash is the one before that; an entry user.erase of the deployment lists it. */
   readonly erased?: true;
+  readonly attested?: AuditEntryAttested;
   /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
   /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name, and, if the actor is a robot, actor.type, and, if there is via, its text exactly as in this response. In form 2, an element that hashed has is covered as it is there. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
@@ -422,6 +456,14 @@ export type AuditEntryActor = {
   readonly id: bigint;
   /** Name of the account at that time. */
   readonly name: string;
+};
+
+/** That the log of the deployment attests what was erased. Only with erased, in exports of a single log and in archives. */
+export type AuditEntryAttested = {
+  /** The key with the use audit of /.well-known/webhook-keys. */
+  readonly key_id: string;
+  /** Ed25519, in base64, over the UTF-8 text ["erased entry","ORGANIZATION_ID","ID","HASH"], without whitespace. */
+  readonly signature: string;
 };
 
 /** What the hash covers instead of what is shown. Only in form 2. */
@@ -2416,6 +2458,87 @@ export type ListedUser = {
   readonly clientOrgUser?: boolean;
 };
 
+/** A role, or the permission of teams, in one place. A role that is assigned in two places is two grants. */
+export type MapGrant = {
+  /** Unique in the map; lines name it. */
+  readonly key: string;
+  /** Null if it is the permission of teams. */
+  readonly role: {
+    /** Assigned by the server, never reused. */
+    readonly id: bigint;
+    /** Name of the role. */
+    readonly name: string;
+  } | null;
+  /** read, write, admin or owner: the permission of teams. Null if it is a role. */
+  readonly permission: string | null;
+  /** The only namespaces in which it counts. Empty: it counts in all. */
+  readonly namespaces: readonly string[];
+  /** What it allows there, in the order of the model. */
+  readonly relations: readonly string[];
+  /** How many users and robots have access through it, each counted once. */
+  readonly people: number;
+};
+
+/** From one column to a column right of it. */
+export type MapLine = {
+  /** The key of a person, team or grant. */
+  readonly from: string;
+  /** The key of a team, grant or place. */
+  readonly to: string;
+  /** A question for explain whose answer is yes because of this line. Null if no user is there yet. */
+  readonly why: {
+    /** Login name, or a robot such as robot:deploy. */
+    readonly user: string;
+    /** What the user holds because of the line. */
+    readonly relation: string;
+    /** The object that the question is about. */
+    readonly object: {
+      /** The type of the object. */
+      readonly type: string;
+      /** Assigned by the server, never reused. */
+      readonly id: bigint;
+    };
+  } | null;
+};
+
+/** A user or a robot in the first column of an access map. */
+export type MapPerson = {
+  /** Unique in the map; lines name it. */
+  readonly key: string;
+  /** A user or a robot. */
+  readonly type: 'user' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name of the user, or name of the robot. */
+  readonly name: string;
+};
+
+/** What grants are on. A cluster_set has no ID. */
+export type MapPlace = {
+  /** Unique in the map; lines name it. */
+  readonly key: string;
+  /** What it is. */
+  readonly type: 'organization' | 'team' | 'cluster_set' | 'cluster' | 'contract' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint | null;
+  /** Its name. */
+  readonly name: string;
+  /** How many users and robots have access through it, each counted once. */
+  readonly people: number;
+};
+
+/** A team in the second column of an access map. */
+export type MapTeam = {
+  /** Unique in the map; lines name it. */
+  readonly key: string;
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the team. */
+  readonly name: string;
+  /** How many users and robots have access through it, each counted once. */
+  readonly people: number;
+};
+
 /** A user by ID and login name, with a mark if they are deactivated. */
 export type MarkedUserReference = {
   /** Only for a robot. Robots have IDs of their own. */
@@ -2566,8 +2689,18 @@ export type MatrixQuestionInput = {
   readonly team?: bigint | number | undefined;
   /** The relations to show. By default, all that can be held on objects of the type. */
   readonly relations?: readonly string[] | null | undefined;
+  /** If true, and there are more than 1,000 objects or too many cells for a matrix, the first people and objects by ID are shown, instead of all or an error. whole says how many there are. */
+  readonly part?: boolean | null | undefined;
   /** If true, leaves out objects on which all users hold the same, and the people with the most common row (at least two, and more than with any other row). left_out says what they hold. */
   readonly differences?: boolean | null | undefined;
+};
+
+/** What there is in all, if only a part of it is shown. */
+export type MatrixWhole = {
+  /** How many people and robots there are. */
+  readonly users: number;
+  /** How many objects there are. */
+  readonly objects: number;
 };
 
 /** A user, with their teams in an organization. */
@@ -6400,6 +6533,8 @@ export interface Operations {
         to?: Text | undefined;
         /** On what, such as cluster:1, cluster:prod, cluster_set:eu or organization. */
         on?: Text | undefined;
+        /** Only what counts on this object, such as cluster:1 or cluster:prod: what is assigned on itself, on the cluster set that it is in, and on the organization. */
+        reaching?: Text | undefined;
         /** Only what ends before this time. */
         expires_before?: Text | undefined;
         /** Page number, starting at 1. */
@@ -6572,6 +6707,24 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Show who has access through which teams and roles to what, as a map, all as of one moment */
+  'GET /authz/map': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Only what this user, team or robot has, such as user:dan, team:operators or robot:deploy. */
+        to?: Text | undefined;
+        /** Only this role: its ID or name. */
+        role?: Text | undefined;
+        /** Only what counts there, such as cluster:prod or organization; on a cluster, also through its set. */
+        on?: Text | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
+      };
+    };
+    answer: AccessMap;
   };
   /** Show what people hold on objects, as a matrix, all as of one moment */
   'POST /authz/matrix': {

@@ -149,6 +149,9 @@ export const EXACT: Readonly<Record<string, readonly string[]>> = {
     'GET /authz/guardrails/{id}',
     'PUT /authz/guardrails/{id}',
   ],
+  'changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id people.*.id teams.*.id grants.*.role.id places.*.id lines.*.why.object.id': [
+    'GET /authz/map',
+  ],
   'users.*.id objects.*.id changed_since.entries.*.actor.id changed_since.entries.*.object.id changed_since.entries.*.user.id': [
     'POST /authz/matrix',
   ],

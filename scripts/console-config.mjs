@@ -10,7 +10,9 @@ const LAYERS = '@layer base,parts,shell,pages;';
 /** Larger than everything else together, so only the pages that edit text load it. */
 const EDITOR = {
   name: 'editor',
-  test: /[\\/]node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)[\\/]/,
+  // With the part that uses it: in the shared file, it would make every page load the editor.
+  test: /[\\/](node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)[\\/]|console[\\/]src[\\/]pages[\\/]roles[\\/]code-editor)/,
+  priority: 1,
 };
 /** Only the pages of the audit log verify it. */
 const AUDIT_CHAIN = { name: 'audit-chain', test: /[\\/]client[\\/]audit-chain/, priority: 3 };
@@ -23,17 +25,29 @@ const FRAME = {
 /** Only the pages that change who may do what need it. After the frame, because a group takes what it imports along. */
 const ACCESS_CHANGES = {
   name: 'access-changes',
-  test: /[\\/]console[\\/]src[\\/](parts[\\/](impact|expiry)|pages[\\/](assignments[\\/]|members[\\/]member-access))/,
+  test: /[\\/]console[\\/]src[\\/](parts[\\/](impact|expiry)|pages[\\/](assignments[\\/]|members[\\/](member-access|remove-member)))/,
   priority: 1,
 };
 /** Only the pages that explain access, or ask for it, need it. */
 const ACCESS_ANSWERS = {
   name: 'access-answers',
-  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field|access-tabs))/,
+  test: /[\\/]console[\\/]src[\\/]pages[\\/](requests[\\/](ask-form|request-words|request-table)|access[\\/](paths|proof|remedies|as-of|object-picker|relation-field|access-tabs|time-strip))/,
   priority: 1,
 };
-/** Only signing in and the page of the second factors need it. */
-const PASSKEYS = { name: 'passkeys', test: /[\\/]console[\\/]src[\\/]data[\\/]passkey/, priority: 1 };
+/** Every page can ask to sign in again, so what signing in needs must not bring along what only some pages share. */
+const SIGN_IN = {
+  name: 'sign-in',
+  test: /[\\/]console[\\/]src[\\/](pages[\\/]doors[\\/](sign-in-form|provider-buttons)|data[\\/]passkey)/,
+  priority: 1,
+};
+/** Only where a second factor is added. */
+const FACTORS = {
+  name: 'factors',
+  test: /[\\/]console[\\/]src[\\/]pages[\\/]factors[\\/](add-app|add-passkey|recovery-codes)/,
+  priority: 1,
+};
+/** Also for pages that change no access, so it is not with what changes it. */
+const USER_PICKER = { name: 'user-picker', test: /[\\/]console[\\/]src[\\/]parts[\\/]user-picker/, priority: 2 };
 /** Only the pages that list or create tokens need it. */
 const TOKENS = {
   name: 'tokens',
@@ -84,11 +98,13 @@ export function consoleConfig(outDir) {
               EDITOR,
               AUDIT_CHAIN,
               FRAME,
+              USER_PICKER,
               ACCESS_CHANGES,
               ACCESS_ANSWERS,
               SESSIONS,
               REVIEWS,
-              PASSKEYS,
+              SIGN_IN,
+              FACTORS,
               TOKENS,
               AUDIT,
               MARKETPLACE,

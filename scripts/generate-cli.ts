@@ -81,7 +81,8 @@ const INTRODUCTION = `# The command line
 
 - **Signing in.** \`atrium login URL\` asks for an access token, or for a user name and password.
   Scripts use \`--token-stdin\` or \`--password-stdin\`; neither secret is ever an argument. A token that
-  is created for a password expires in 30 days; \`--expires\` and \`--never\` change that.
+  is created for a password expires in 30 days; \`--expires\` and \`--never\` change that. Pipelines sign in
+  as a robot with \`--federated\`, without a stored secret.
 - **Without signing in.** Set \`ATRIUM_URL\`, \`ATRIUM_TOKEN\` and \`ATRIUM_ORG\` in the environment.
 - **Several servers.** Each sign-in is saved as a context: \`atrium context list\`,
   \`atrium context use NAME\`; for one command, \`--context NAME\` or \`ATRIUM_CONTEXT\`.
@@ -112,8 +113,8 @@ const INTRODUCTION = `# The command line
 |---|---|
 | 0 | done, or yes |
 | 1 | rejected, or no |
-| 2 | wrong usage; for \`atrium can\`, everything that is neither yes nor no |
-| 3 | the server cannot be reached |
+| 2 | wrong usage; for \`atrium can\`, everything that is neither yes nor no; for \`atrium plan\` and \`atrium drift\`, differences |
+| 3 | the server cannot be reached; 1 for \`atrium plan\` and \`atrium drift\` |
 | 130 | ended with Ctrl-C |
 
 `;

@@ -1,3 +1,4 @@
+import { wireAccessMap } from './access-map/access-map.wiring.ts';
 import { wireAssignments } from './assignments/assignments.wiring.ts';
 import { wireAudit } from './audit/audit.wiring.ts';
 import { wireAuthz } from './authz/authz.wiring.ts';
@@ -81,7 +82,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
-  const audit = wireAudit(infrastructure, authz.judge, buckets.open);
+  const audit = wireAudit(infrastructure, authz.judge, buckets.open, users.erasure.finish);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const unused = wireUnused(infrastructure, authz);
   const overview = wireOverview(infrastructure, identity, authz.quietJudge, { ...nouns, unused: unused.unused });
@@ -99,6 +100,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const events = wireEvents(infrastructure, identity, authz.quietJudge, requests.visibleAmong);
   const search = wireSearch(infrastructure, identity, authz.quietJudge);
   const scim = wireScim(infrastructure);
+  const accessMap = wireAccessMap(infrastructure, authz);
   const authzen = wireAuthzen(infrastructure, authz, requests);
   const forward = wireForward(authzen.evaluations);
   const mcp = wireMcp(infrastructure, identity, authzen.things, requests.asking);
@@ -109,6 +111,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     },
     roles,
     assignments,
+    accessMap,
     requests,
     forward,
     users,

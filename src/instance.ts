@@ -11,6 +11,7 @@ import { createOutages, type Outages } from './base/outages.ts';
 import { MIGRATIONS, RELEASE_VERSION } from './base/release.ts';
 import { yieldToEventLoop } from './base/scheduling/slices.ts';
 import { within } from './base/scheduling/within.ts';
+import { collectStartGarbage } from './base/start-memory.ts';
 import { createSpanExporter } from './base/tracing/span-exporter.client.ts';
 import { createQuotas } from './changes/quotas.store.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
@@ -273,7 +274,7 @@ export async function openInstance(config: Config, surroundings: Surroundings) {
   function warmUp(started: Promise<unknown>): void {
     const begin = () => {
       warmUpCompilers();
-      return Promise.allSettled([revisions.current(), wired.warmUp()]);
+      return Promise.allSettled([revisions.current(), wired.warmUp()]).then(collectStartGarbage);
     };
     warming = started.then(yieldToEventLoop).then(begin, begin);
   }

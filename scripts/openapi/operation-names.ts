@@ -76,6 +76,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
   'GET /api/v1/authz/changes': 'listAccessChanges',
   'POST /api/v1/authz/check': 'checkAccess',
+  'GET /api/v1/authz/map': 'getAccessMap',
   'GET /api/v1/authz/forward': 'checkForwardedRequest',
   'GET /api/v1/orgs/:org/invitations': 'listInvitations',
   'POST /api/v1/orgs/:org/invitations': 'createInvitation',

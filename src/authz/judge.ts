@@ -36,6 +36,17 @@ export interface Judge {
     type: ObjectRef['type'],
     most?: number,
   ): Promise<bigint[]>;
+  /** Absent if no answer is ever in memory. */
+  readonly atHand?: JudgeAtHand;
+}
+
+/**
+ * The same answers about one object, without waiting and without promises: undefined if the graph is not in memory, or
+ * not exact. Most requests ask a single question, and promises take longer than its answer.
+ */
+export interface JudgeAtHand {
+  allowed(personId: bigint, organizationId: bigint, object: AskedObject): readonly string[] | undefined;
+  holds(personId: bigint, accountId: bigint, relation: string, object: AskedObject): boolean | undefined;
 }
 
 const SHOWN = { prefix: 'can_' };
@@ -45,7 +56,21 @@ const FEW_OBJECTS = 4;
 /** The engine in this process. */
 export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'togetherNow'>): Judge {
   const memory = createAnswerCache();
-  return { allowed: allowedOn, holds, objects };
+  return { allowed: allowedOn, holds, objects, atHand: { allowed: allowedNow, holds: holdsNow } };
+
+  function allowedNow(personId: bigint, organizationId: bigint, object: AskedObject): readonly string[] | undefined {
+    if (mayBeOwn(object)) {
+      const pair = graphs.togetherNow(organizationId, personId);
+      return pair && askBoth(personId, pair[0], pair[1], object);
+    }
+    const graph = graphs.now(organizationId);
+    return graph && askBoth(personId, graph, graph, object);
+  }
+
+  function holdsNow(personId: bigint, accountId: bigint, relation: string, asked: AskedObject): boolean | undefined {
+    const graph = graphs.now(accountId);
+    return graph && memory.holds(graph, personId, relation, asked);
+  }
 
   function allowedOn(
     personId: bigint,
@@ -65,7 +90,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
       const found: (readonly string[])[] = [];
       for (const object of objects) {
         if (slices?.isOver()) return undefined;
-        found.push(ask(graph, own, object));
+        found.push(askBoth(personId, graph, own, object));
       }
       return found;
     }
@@ -76,20 +101,25 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
       const found: (readonly string[])[] = [];
       for (const object of objects) {
         const isPlain = object.type !== 'user' && object.namespace === undefined;
-        found.push(isPlain ? answered(answer, graph, own, object) : ask(graph, own, object));
+        found.push(isPlain ? answered(answer, graph, own, object) : askBoth(personId, graph, own, object));
         yield;
       }
       return found;
     }
-
-    function ask(graph: Graph, own: Graph, object: AskedObject): readonly string[] {
-      if (object.namespace === undefined) return answered((on) => memory.ask(on, personId, object), graph, own, object);
-      const user = subjectOfPrincipal(personId);
-      return answered((on) => allowedIn(on, user, object, memory.ask(on, personId, object)), graph, own, object);
-    }
   }
 
   /** What is not in the organization may be the user's own. */
+  function askBoth(personId: bigint, graph: Graph, own: Graph, object: AskedObject): readonly string[] {
+    const found = ask(personId, graph, object);
+    return found.length === 0 && own !== graph && mayBeOwn(object) ? ask(personId, own, object) : found;
+  }
+
+  function ask(personId: bigint, graph: Graph, object: AskedObject): readonly string[] {
+    const found = memory.ask(graph, personId, object);
+    return object.namespace === undefined ? found : allowedIn(graph, subjectOfPrincipal(personId), object, found);
+  }
+
+  /** The same for many objects, about which one answer serves many. */
   function answered(answer: Ask<readonly string[]>, graph: Graph, own: Graph, object: ObjectRef): readonly string[] {
     const found = answer(graph, nameOf(object));
     return found.length === 0 && own !== graph && mayBeOwn(object) ? answer(own, nameOf(object)) : found;

@@ -4,7 +4,7 @@ export function credentialsFile(jwt: string, seed: string): string {
 ${jwt}
 ------END NATS USER JWT------
 
-Keep this file to yourself: the seed below is a secret, and whoever has it is this user.
+Keep this file to yourself: the seed below is a secret, and a program that has it is this user.
 
 -----BEGIN USER NKEY SEED-----
 ${seed}

@@ -118,6 +118,29 @@ describe('Decisions', () => {
     assert.equal((await judge.objects(CAT, ACME, 'can_view', 'cluster', 1)).length, 1);
   });
 
+  it('What is in memory is answered without a promise as it is with one, and nothing else is', async () => {
+    const fresh = createJudge(graphs);
+    const namespaced = { ...cluster(100n), namespace: 'shop' };
+    for (const who of [ANN, BOB, CAT, DAN, EVE]) {
+      for (const object of [organization, cluster(100n), cluster(102n), cluster(90n), namespaced]) {
+        const expected = (await fresh.allowed(who, ACME, [object]))[0];
+        assert.deepEqual(fresh.atHand?.allowed(who, ACME, object), expected);
+        for (const relation of ['can_view', 'can_edit']) {
+          const isHeld = await fresh.holds(who, ACME, relation, object);
+          assert.equal(fresh.atHand?.holds(who, ACME, relation, object), isHeld);
+          assert.equal(createJudge(graphs).atHand?.holds(who, ACME, relation, object), isHeld);
+        }
+      }
+    }
+    const [nowhere, outsider] = [987n, 986n];
+    assert.equal(fresh.atHand?.holds(ANN, nowhere, 'can_view', organization), undefined);
+    assert.equal(
+      fresh.atHand?.allowed(outsider, ACME, cluster(100n)),
+      undefined,
+      'whose own objects are not in memory',
+    );
+  });
+
   it('Permissions can be asked for on oneself, and not on other users', async () => {
     const objects = createObjects(judge);
     const self = { type: 'user', id: CAT } as const;

@@ -120,7 +120,14 @@ describe('The matrix', () => {
       model,
     );
     const question = { organizationId: 1n, callerId: 1n, type: 'cluster', people: 'members' } as const;
-    const all = { ...question, ids: undefined, relations: undefined, isDifferencesOnly: false, withRobots: false };
+    const all = {
+      ...question,
+      ids: undefined,
+      relations: undefined,
+      isDifferencesOnly: false,
+      isPartEnough: false,
+      withRobots: false,
+    };
     await assert.rejects(matrix(all), {
       kind: 'malformed',
       message:
@@ -130,6 +137,12 @@ describe('The matrix', () => {
     const { users, objects, rows } = await matrix({ ...all, ids: numbers.slice(1).map(BigInt) });
     assert.deepEqual([users.length, objects.length, new Set(rows.flat())], [400, 500, new Set([1 + 8 + 16])]);
     assert.deepEqual([users[9]?.id, users[99]?.id, objects[0]?.id], [10n, 100n, 2n]);
+    const part = await matrix({ ...all, isPartEnough: true });
+    assert.deepEqual([part.users.length, part.objects.length, part.rows.length], [400, 200, 400]);
+    assert.deepEqual(part.whole, { users: 400, objects: 501 });
+    assert.deepEqual([part.users[0]?.id, part.objects[199]?.id], [1n, 200n]);
+    const small = await matrix({ ...all, ids: [1n], isPartEnough: true });
+    assert.deepEqual([small.users.length, small.whole], [400, undefined]);
   });
 
   it('Differences leave out objects that are the same for everybody and the people with the most common row', () => {
@@ -208,6 +221,7 @@ describe('The matrix', () => {
         [0, 0, 0, 0, 0, 0, 0, 0],
       ],
       leftOut: undefined,
+      whole: undefined,
     });
     assert.deepEqual(csv.split('\r\n'), [
       `user,'@x,'+1,'-1,'\tx,"a,""b""",same #6,same #7, #8`,

@@ -26,6 +26,7 @@ export const ORGANIZATION_PAGES: PageTable<(typeof ORGANIZATION_PATHS)[number]> 
   '/orgs/:org/access/why': async () => (await import('../pages/access/why.tsx')).WhyPage,
   '/orgs/:org/access/who': async () => (await import('../pages/access/who.tsx')).WhoPage,
   '/orgs/:org/access/matrix': async () => (await import('../pages/access/matrix.tsx')).MatrixPage,
+  '/orgs/:org/access/map': async () => (await import('../pages/access/map.tsx')).MapPage,
   '/orgs/:org/requests': async () => (await import('../pages/requests/requests.tsx')).RequestsPage,
   '/orgs/:org/requests/new': async () => (await import('../pages/requests/new-request.tsx')).NewRequestPage,
   '/orgs/:org/requests/rules': async () => (await import('../pages/requests/request-rules.tsx')).RequestRulesPage,

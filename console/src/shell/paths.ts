@@ -26,6 +26,7 @@ export const ORGANIZATION_PATHS = [
   '/orgs/:org/access/why',
   '/orgs/:org/access/who',
   '/orgs/:org/access/matrix',
+  '/orgs/:org/access/map',
   '/orgs/:org/requests',
   '/orgs/:org/requests/new',
   '/orgs/:org/requests/rules',

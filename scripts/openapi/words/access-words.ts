@@ -1,5 +1,17 @@
 /** What properties are for that are about who may do what, why, and what changes: the same form as PROPERTY_WORDS. */
 export const ACCESS_WORDS: Readonly<Record<string, string>> = {
+  'AccessMap.at': 'When it was read: everything in it was so at one moment, not before this one.',
+  'AccessMap.places': 'What the grants are on.',
+  'AccessMap.lines': 'Who is in which team, who has which grant, and what it is on.',
+  'MapPerson.type': 'A user or a robot.',
+  'MapPerson.name': 'Login name of the user, or name of the robot.',
+  'MapTeam.name': 'Name of the team.',
+  'MapGrant.role.name': 'Name of the role.',
+  'MapPlace.type': 'What it is.',
+  'MapPlace.name': 'Its name.',
+  'MapLine.why.relation': 'What the user holds because of the line.',
+  'MapLine.why.object': 'The object that the question is about.',
+  'MapLine.why.object.type': 'The type of the object.',
   'AccessGroupReason.name': 'Name of the team, role or user, or of the deployment.',
   'AccessMatrix.type': 'The type of the objects.',
   'AccessMatrix.at': 'When it was read: everything in it was so at one moment, not before this one.',

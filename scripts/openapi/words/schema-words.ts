@@ -2,6 +2,7 @@
 export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   AccessGroup: 'Objects on which a user holds the same for the same reasons.',
   AccessGroupReason: 'Where some of the relations of a group come from.',
+  AccessMap: 'Who has access through which teams and roles to what, as four columns and the lines between them.',
   AccessMatrix: 'What people hold on objects, all as of one moment.',
   AccessPermission: 'A relation on the organization that a user holds, and why.',
   AccessReason: 'Where a right comes from.',
@@ -97,6 +98,8 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
     'What marketplace B sends when a subscription changes, and when a customer binds an installer.',
   ListenerError: 'Why the marketplace listener rejected a request.',
   MatrixLeftOut: 'What a matrix of differences does not show.',
+  MapPerson: 'A user or a robot in the first column of an access map.',
+  MapTeam: 'A team in the second column of an access map.',
   MatrixQuestion: 'Which people and which objects a matrix is about.',
   ObjectName: 'An object, by its ID and name.',
   Passkey: 'A key in a device of the user, which proves to this server only who they are.',

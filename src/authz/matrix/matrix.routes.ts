@@ -63,6 +63,15 @@ const Asked = named(
         description: 'The relations to show. By default, all that can be held on objects of the type.',
       }),
     ),
+    part: Type.Optional(
+      orNull(
+        Type.Boolean({
+          description:
+            'If true, and there are more than 1,000 objects or too many cells for a matrix, the first people and ' +
+            'objects by ID are shown, instead of all or an error. whole says how many there are.',
+        }),
+      ),
+    ),
     differences: Type.Optional(
       orNull(
         Type.Boolean({
@@ -89,6 +98,18 @@ const Matrix = named(
         'organization has more than 32 relations, so divide instead of shifting.',
     }),
     changed_since: Type.Optional(ChangedSince),
+    whole: Type.Optional(
+      named(
+        'MatrixWhole',
+        Type.Object(
+          {
+            users: Type.Integer({ description: 'How many people and robots there are.' }),
+            objects: Type.Integer({ description: 'How many objects there are.' }),
+          },
+          { description: 'What there is in all, if only a part of it is shown.' },
+        ),
+      ),
+    ),
     left_out: Type.Optional(
       named(
         'MatrixLeftOut',
@@ -160,8 +181,8 @@ type Rest = Omit<Type.Static<typeof Asked>, 'type'>;
 
 function readAsked(
   body: Rest,
-): Pick<MatrixQuestion, 'ids' | 'people' | 'withRobots' | 'relations' | 'isDifferencesOnly'> {
-  const { ids, all, users, robots, team, relations, differences } = body;
+): Pick<MatrixQuestion, 'ids' | 'people' | 'withRobots' | 'relations' | 'isDifferencesOnly' | 'isPartEnough'> {
+  const { ids, all, users, robots, team, relations, differences, part } = body;
   if (ids && all) throw invalidField('all', 'a matrix is about all objects or about ids, not both');
   if (users && team !== undefined) throw invalidField('team', 'a matrix is about users or about a team, not both');
   return {
@@ -170,6 +191,7 @@ function readAsked(
     withRobots: robots ?? false,
     relations: relations ?? undefined,
     isDifferencesOnly: differences ?? false,
+    isPartEnough: part ?? false,
   };
 }
 

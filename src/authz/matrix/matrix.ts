@@ -29,6 +29,8 @@ export interface MatrixQuestion {
   readonly relations: readonly string[] | undefined;
   /** Leaves out whatever does not differ. */
   readonly isDifferencesOnly: boolean;
+  /** If everything is too large for a matrix, the first people and objects are shown. */
+  readonly isPartEnough: boolean;
 }
 
 export interface Matrix {
@@ -41,6 +43,13 @@ export interface Matrix {
   readonly rows: readonly Row[];
   /** What differences alone do not show. */
   readonly leftOut: LeftOut | undefined;
+  /** How many people and objects there are, if a part of them is shown. */
+  readonly whole: Whole | undefined;
+}
+
+export interface Whole {
+  readonly users: number;
+  readonly objects: number;
 }
 
 export interface MatrixStore extends Pick<ExplainStore, 'names' | 'inactive' | 'robotNamed'> {
@@ -53,6 +62,11 @@ export type MatrixRules = ReturnType<typeof createMatrix>;
 /** People × objects: 200 × 1,000, for example. Such a matrix takes a fraction of a second. */
 const MAX_CELLS = 200_000;
 const NAMES_IN_SLICE = 2_000;
+/** More columns are shown in part to those for whom a part is enough: each has a name that must be sent. */
+const MANY_OBJECTS = 1000;
+/** What a person looks through, rather than what is possible. */
+const PART_USERS = 50;
+const PART_OBJECTS = 200;
 
 /** Who holds what on which objects, all as of one moment. The answers are those of the engine, as everywhere. */
 export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore, model: Model) {
@@ -73,7 +87,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const found = await inOneMoment(past ?? present, organizationId, organizationId, (graph, _, now) =>
       fill(graph, { ...question, relations }, named, now?.first),
     );
-    const { users, objects, rows, leftOut } = found;
+    const { users, objects, rows, leftOut, whole } = found;
     const names = await namesInSlices([...users, ...objects]);
     const former = await past?.names(organizationId);
     const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
@@ -81,7 +95,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const members = users.map((user) => ({ id: principalOfSubject(user), name: nameOf(user) }));
     const inactive = await inactiveInSlices(members.map(({ id }) => id));
     const marked = members.map((one): PersonRef => (inactive.has(one.id) ? { ...one, active: false } : one));
-    return { relations, users: marked, objects: objects.map(shown), rows, leftOut };
+    return { relations, users: marked, objects: objects.map(shown), rows, leftOut, whole };
   }
 
   async function inactiveInSlices(ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
@@ -137,16 +151,21 @@ function* fill(
   now: Graph | undefined,
 ) {
   const { relations } = question;
-  const users = named ? named.map(subjectOfPrincipal) : peopleIn(graph, question, now);
+  let users = named ? named.map(subjectOfPrincipal) : peopleIn(graph, question, now);
   for (const user of users) if (!seesRow(graph, question, user, now)) throw noRobot(user.replace('robot_ac', 'robot'));
   if (question.withRobots) {
     const known = new Set(users);
     users.push(...robotsOf(graph, question, now).filter((robot) => !known.has(robot)));
   }
   yield;
-  const objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
-  if (users.length * objects.length > MAX_CELLS) throw tooMany(users.length, objects.length);
+  let objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
   users.sort(byTypeAndId);
+  const isTooLarge = users.length * objects.length > MAX_CELLS;
+  if (isTooLarge && !question.isPartEnough) throw tooMany(users.length, objects.length);
+  const isPart = question.isPartEnough && (isTooLarge || objects.length > MANY_OBJECTS);
+  const whole = isPart ? { users: users.length, objects: objects.length } : undefined;
+  if (isPart) objects = objects.slice(0, PART_OBJECTS);
+  if (users.length * objects.length > MAX_CELLS) users = users.slice(0, PART_USERS);
   yield;
   const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
   const rows: Row[] = [];
@@ -155,7 +174,7 @@ function* fill(
     yield;
   }
   const all = { users, objects, rows };
-  return question.isDifferencesOnly ? differencesOf(all) : { ...all, leftOut: undefined };
+  return { ...(question.isDifferencesOnly ? differencesOf(all) : { ...all, leftOut: undefined }), whole };
 }
 
 function relationsOf(model: Model, { type, relations }: MatrixQuestion): string[] {

@@ -11,7 +11,7 @@ import type { Matrix } from './matrix.ts';
 
 /** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
 export async function writeMatrix(type: string, at: string, found: Matrix, since?: object): Promise<string> {
-  const { relations, users, objects, rows, leftOut } = found;
+  const { relations, users, objects, rows, leftOut, whole } = found;
   const texts = textOnce((row) => `[${row.join()}]`);
   const cells = await mapInSlices(rows, texts);
   const parts = [
@@ -20,6 +20,7 @@ export async function writeMatrix(type: string, at: string, found: Matrix, since
     `"cells":[${cells.join()}]`,
   ];
   if (leftOut) parts.push(`"left_out":${writeJson({ ...leftOut, common: leftOut.common ?? [] })}`);
+  if (whole) parts.push(`"whole":${writeJson(whole)}`);
   if (since) parts.push(`"changed_since":${writeJson(since)}`);
   return `{${parts.join()}}`;
 }

@@ -6,6 +6,7 @@ const TABS = [
   ['why', 'Why'],
   ['who', 'Who can'],
   ['matrix', 'Matrix'],
+  ['map', 'Map'],
 ] as const;
 
 /** The ways to look at access are one place. */

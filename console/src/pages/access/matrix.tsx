@@ -1,6 +1,5 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { MatrixQuestionInput } from '../../../../client/api.gen.ts';
-import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { useQueryFields } from '../../data/address.ts';
 import { api } from '../../data/api.ts';
@@ -21,14 +20,16 @@ import { askedIn, type Mark, marksOf, sayingOf } from './matrix-marks.ts';
 import { compared, has, type Matrix, ordered } from './matrix-order.ts';
 import { useObjectPart } from './matrix-part.ts';
 import { TYPES } from './object-picker.tsx';
+import { TeamField } from './team-field.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import './access.css';
 
-const TOO_LARGE = /a matrix has at most/;
+/** More columns than a person scrolls through. */
+const MANY = 50;
 
 /** People × objects, exact at one moment. Every cell leads to why. */
 export function MatrixPage() {
-  const { org, may, question } = useOrg();
+  const { org, question } = useOrg();
   const fields = useQueryFields({
     type: 'cluster',
     relation: '',
@@ -41,21 +42,14 @@ export function MatrixPage() {
     at: '',
   });
   const { type, relation, team, users, robots, differences, order, object, at } = fields;
-  const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
-    path: { org },
-    query: { limit: 50 },
-  });
   const part = useObjectPart(org, type.value, object.value);
-  // Of a large organization, the first team and the first objects are shown until others are chosen.
-  const firstTeam = part.isNeeded && team.value === '' ? teams.data?.[0] : undefined;
   const body: MatrixQuestionInput = {
     type: type.value as MatrixQuestionInput['type'],
+    part: true,
     ...(part.ids !== undefined && { ids: [...part.ids] }),
     ...(users.value !== ''
       ? { users: users.value.split(',') }
-      : team.value !== ''
-        ? { team: BigInt(numberIn(team.value)) }
-        : firstTeam !== undefined && { team: firstTeam.id }),
+      : team.value !== '' && { team: BigInt(numberIn(team.value)) }),
     ...(robots.value === 'true' && { robots: true }),
     ...(relation.value !== '' && { relations: [relation.value] }),
     ...(differences.value === 'true' && { differences: true }),
@@ -64,10 +58,7 @@ export function MatrixPage() {
     useResource(part.isLoading ? undefined : 'POST /authz/matrix', { query: { org, ...atOf(at) }, body }),
     `${org} ${type.value}`,
   );
-  const isTooLarge = matrix.error instanceof ApiError && TOO_LARGE.test(matrix.error.message);
-  useEffect(() => {
-    if (isTooLarge) part.require();
-  }, [isTooLarge]);
+  const whole = matrix.data?.whole;
   const download = useAction(async () => {
     const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv', ...atOf(at) }, body });
     save(csv as unknown as string, `${org}-${type.value}-access.csv`);
@@ -89,18 +80,11 @@ export function MatrixPage() {
           value={relation}
           choices={[{ value: '', label: 'all' }, ...[...titleOf].map(([value, label]) => ({ value, label }))]}
         />
-        {(part.isNeeded || object.value !== '') && (
+        {(whole !== undefined || object.value !== '' || (matrix.data?.objects.length ?? 0) > MANY) && (
           <TextField label="Object search" type="search" value={object} placeholder="Part of the name" />
         )}
         {users.value === '' ? (
-          <SelectField
-            label="People"
-            value={team}
-            choices={[
-              { value: '', label: firstTeam === undefined ? 'all members' : `team ${firstTeam.name}` },
-              ...(teams.data ?? []).map(({ id, name }) => ({ value: String(id), label: `team ${name}` })),
-            ]}
-          />
+          <TeamField label="People" team={team} everyone={whole === undefined ? 'all members' : 'the first members'} />
         ) : (
           <Button onClick={() => (users.value = '')}>Show all members</Button>
         )}
@@ -127,16 +111,19 @@ export function MatrixPage() {
       <TimeStrip org={org} at={at} isAsked />
       <AsOfBanner at={at} changes={matrix.data?.changed_since} />
       <Fault error={download.error} onRetry={() => void download.run()} />
-      {part.ids !== undefined && (
+      {part.ids !== undefined && part.ids.length < part.total && (
         <p class="quiet" role="status">
-          Showing {part.ids.length.toLocaleString('en-GB')} of {part.total.toLocaleString('en-GB')} objects, because a
-          matrix of all would be too large. Search for other users by name.
+          {`Showing ${ofAll(part.ids.length, part.total)} objects with this name.`}
         </p>
       )}
-      <Show
-        of={isTooLarge ? { ...matrix, error: undefined } : matrix}
-        whyNot={question('can_view_members', 'see who may do what')}
-      >
+      {matrix.data && whole && (
+        <p class="quiet" role="status">
+          {`Showing ${ofAll(matrix.data.users.length, whole.users)} people and ` +
+            `${ofAll(matrix.data.objects.length, whole.objects)} objects, because a matrix of all would be too large. ` +
+            'Choose a team, or search for objects.'}
+        </p>
+      )}
+      <Show of={matrix} whyNot={question('can_view_members', 'see who may do what')}>
         {(found) => (
           <Found
             org={org}
@@ -214,6 +201,10 @@ function Found({ org, found, titleOf, at }: FoundProps) {
       </p>
     </>
   );
+}
+
+function ofAll(shown: number, all: number): string {
+  return `${shown.toLocaleString('en-GB')} of ${all.toLocaleString('en-GB')}`;
 }
 
 function counted(count: number, one: string, many: string): string {
