@@ -124,6 +124,19 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     const entries = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr:not(.group-row)');
     await entries.nth(1).waitFor({ state: 'detached' });
     assert.match(await entries.first().innerText(), /organization\.create.*globex/s);
+    // Objects of all organizations are found by name.
+    await go('/admin/audit');
+    await page.getByLabel('Object', { exact: true }).selectOption('cluster');
+    await page.getByRole('combobox', { name: 'Which one' }).fill('stag');
+    await page.getByRole('option', { name: /^staging\s*acme$/ }).click();
+    await page.waitForURL(/object=cluster%3A\d+/);
+    await entries.filter({ hasText: 'cluster globex' }).first().waitFor({ state: 'detached' });
+    await entries.filter({ hasText: 'staging' }).first().waitFor();
+    for (const text of await entries.allInnerTexts()) assert.match(text, /staging/);
+    await page.getByLabel('Object', { exact: true }).selectOption('user');
+    await page.getByRole('combobox', { name: 'Which one' }).fill('eve');
+    await page.getByRole('option', { name: 'eve' }).click();
+    await page.waitForURL(/object=user%3A\d+/);
     await go('/me/audit');
     await page.getByRole('heading', { name: 'My activity' }).waitFor();
     await page.getByRole('combobox', { name: 'Who' }).waitFor();

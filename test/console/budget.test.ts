@@ -46,6 +46,23 @@ describe('The built files of the console', () => {
     assert.ok(editors.every((name) => gzipped(name) <= 140 * KB && !html.includes(name)));
   });
 
+  it('Only the pages that edit text load the editor', () => {
+    const importsOf = (name: string) =>
+      [...readFileSync(`${DIST}/assets/${name}`, 'utf8').matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)].map(
+        ([, imported = '']) => imported,
+      );
+    const reach = (name: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
+      if (seen.has(name)) return seen;
+      seen.add(name);
+      for (const imported of importsOf(name)) reach(imported, seen);
+      return seen;
+    };
+    const loading = scripts.filter((name) => !EDITOR.test(name) && [...reach(name)].some((one) => EDITOR.test(one)));
+    assert.ok(loading.length > 0, 'no page loads it');
+    const unexpected = loading.filter((name) => !/^(role-code|request-rules|rules-editor)-/.test(name));
+    assert.deepEqual(unexpected, []);
+  });
+
   it('There is one style sheet of at most 20 KB and one font of at most 50 KB', () => {
     const styles = names.filter((name) => name.endsWith('.css'));
     const fonts = names.filter((name) => name.endsWith('.woff2'));

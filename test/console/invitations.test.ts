@@ -31,6 +31,30 @@ describe('Invitations in the console', { skip: lacks('chromium') }, () => {
     await links.nth(2).waitFor();
     const [toZoe = '', toYan = '', toVic = ''] = await links.allInnerTexts();
     await button(owner, 'Done').click();
+
+    // What was sent by mistake is taken back, and so is what the log has.
+    const states = async () =>
+      (await atrium.as('ann')('GET', '/orgs/acme/invitations')).body.map((one: { email: string }) => one.email);
+    await button(owner, 'Invite people').first().click();
+    await field(owner, 'Addresses').fill('ida@acme.example, ivo@acme.example');
+    await button(owner, 'Invite 2 people').click();
+    await button(owner, 'Undo these invitations').click();
+    await owner.page.getByText('Undone: no link of these works any more.').waitFor();
+    assert.deepEqual(
+      (await states()).filter((email: string) => email.startsWith('i')),
+      [],
+    );
+    const body = { email: 'ira@acme.example', team_ids: [Number(atrium.world.orgs.acme?.teams.Viewers)] };
+    assert.equal((await atrium.as('ann')('POST', '/orgs/acme/invitations', body)).status, 201);
+    const log = await atrium.as('ann')('GET', '/orgs/acme/audit?action=invitation.create&limit=1');
+    await owner.go(`/orgs/acme/audit?entry=${log.body.items[0].id}`);
+    await button(owner, 'Undo this change …').click();
+    const dialog = owner.page.getByRole('dialog');
+    await dialog.getByText('The link of this invitation stops working.').waitFor();
+    await dialog.getByRole('button', { name: 'Undo this change' }).click();
+    await owner.page.getByText('Undone. The log has a new entry about it.').waitFor();
+    assert.ok(!(await states()).includes('ira@acme.example'));
+    await owner.go('/orgs/acme/invitations');
     await owner.page.locator('tbody tr', { hasText: 'zoe@acme.example' }).getByText('open').waitFor();
 
     const zoe = await browser.visit(atrium);

@@ -147,6 +147,53 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await page.getByText('Exact as of now').waitFor();
     assert.equal((await atrium.as('ann')('PUT', path, { description: 'without a reload' })).status, 200);
     await page.getByRole('table', { name: 'Guardrails' }).getByText('without a reload').waitFor();
+    const undo = async (done: string) => {
+      await page.getByRole('status').filter({ hasText: done }).getByRole('button', { name: 'Undo' }).click();
+      await page.getByText('Undone.', { exact: true }).waitFor();
+      await page.getByRole('status').filter({ hasText: 'Undone.' }).getByRole('button', { name: 'Dismiss' }).click();
+    };
+    await go('/orgs/acme/guardrails');
+    await page.getByRole('button', { name: 'Edit two owners' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('an owner');
+    await page.getByLabel('Statement').selectOption('always');
+    await page.getByLabel('Users').fill('ann');
+    await page.getByRole('button', { name: 'Save guardrail' }).click();
+    await undo('The guardrail an owner was changed.');
+    const { state: _, updated_at: __, ...former } = (await atrium.as('ann')('GET', path)).body;
+    assert.deepEqual(
+      [former.name, former.at_least.count, former.at_least.relation, former.always],
+      ['two owners', 1, 'can_delete', undefined],
+    );
+    await page.getByRole('button', { name: 'Delete two owners' }).click();
+    await page.getByRole('button', { name: 'Delete guardrail' }).click();
+    await undo('The guardrail two owners was deleted.');
+    const [again] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
+    assert.deepEqual(
+      [again.sentence, again.description, again.enforce],
+      [former.sentence, former.description, former.enforce],
+    );
+
+    // The log takes back what it says without the names of users.
+    const entryOf = async (action: string) => {
+      const found = await atrium.as('ann')('GET', `/orgs/acme/audit?action=${action}&limit=1`);
+      return found.body.items[0].id;
+    };
+    const undoEntry = async (action: string, effect: RegExp) => {
+      await go(`/orgs/acme/audit?entry=${await entryOf(action)}`);
+      await page.getByRole('button', { name: 'Undo this change …' }).click();
+      await page.getByRole('dialog').getByText(effect).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Undo this change' }).click();
+      await page.getByText('Undone. The log has a new entry about it.').waitFor();
+    };
+    const sentences = async () =>
+      (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body.map(
+        (one: { sentence: string }) => one.sentence,
+      );
+    await undoEntry('guardrail.create', /^Nothing keeps it true any more that at least 1 person can delete acme/);
+    assert.deepEqual(await sentences(), []);
+    await undoEntry('guardrail.delete', /^Then it must be true again that at least 1 person/);
+    assert.deepEqual(await sentences(), [former.sentence]);
+    await go('/orgs/acme/guardrails');
     await page.getByRole('button', { name: 'Delete two owners' }).click();
     await page.getByRole('button', { name: 'Delete guardrail' }).click();
     await page.getByText('There are no guardrails.').waitFor();

@@ -234,14 +234,16 @@ const NAMED: readonly Lane[] = [
   },
   {
     name: 'console',
-    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input, calls, strangers, nothing and very much',
+    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, rejections, the server away, bad input, calls, strangers, nothing and very much; and in Firefox',
     files: [
       'test/long/console/accessibility.test.ts',
       'test/long/console/budget.test.ts',
+      'test/long/console/firefox.test.ts',
       'test/long/console/impact.test.ts',
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',
+      'test/long/console/away.test.ts',
       'test/long/console/people.test.ts',
       'test/long/console/sizes.test.ts',
       'test/long/console/bad-input.test.ts',

@@ -28,6 +28,8 @@ const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
 /** Some tests of the everyday suite wait more than they work. In the long suite, some compare times. */
 const WORKERS = availableParallelism() + (isLong ? 1 : 2);
+// Only the long suite hashes passwords at their real cost everywhere.
+if (!isLong) process.env.TEST_CHEAP_PASSWORDS = '1';
 // A named lane takes the largest counts.
 if (isLong) process.env.TEST_SIZE = named.length > 0 ? 'whole' : 'long';
 const isWhole = !isLong && named.length === 0;

@@ -1,4 +1,4 @@
-import { type Signal, signal } from '@preact/signals';
+import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer, Input, Item, OperationName, Reply } from '../../../client/client.ts';
 import { ApiError } from '../../../client/errors.ts';
@@ -22,11 +22,14 @@ interface State {
   readonly isLoading: boolean;
 }
 
-interface Entry {
+interface Loader {
+  readonly load: (pages?: number) => void;
+}
+
+interface Entry extends Loader {
   /** The call, such as `GET /orgs/{org}/teams`. */
   readonly name: string;
   readonly state: Signal<State>;
-  readonly load: (pages?: number) => void;
   mounted: number;
   /** When the last answer arrived. */
   loadedAt: number;
@@ -38,6 +41,36 @@ const MAX_ENTRIES = 80;
 const TOGETHER_MS = 2000;
 const RETRY_MS = [2000, 5000, 15_000];
 const entries = new Map<string, Entry>();
+/** What is on the screen, but could not be loaded, although it may be the next time. */
+const failing = signal<ReadonlySet<Loader>>(new Set());
+
+/** True while the page lacks an answer because the server was away or failed. */
+export const isAnyFailing = computed(() => failing.value.size > 0);
+
+/** Tries immediately, because the server answers again. */
+export function retryFailing(): void {
+  for (const entry of failing.peek()) entry.load();
+}
+
+/** For a page that keeps its answer itself, because the user edits it: it is loaded again like everything else. */
+export function useRetries(error: unknown, load: () => void): void {
+  useEffect(() => {
+    if (!isTemporary(error)) return;
+    const loader = { load };
+    noteFailing(loader, true);
+    const timer = setTimeout(load, RETRY_MS[0]);
+    return () => {
+      clearTimeout(timer);
+      noteFailing(loader, false);
+    };
+  }, [error]);
+}
+
+function noteFailing(loader: Loader, isFailing: boolean): void {
+  if (failing.peek().has(loader) === isFailing) return;
+  const others = [...failing.peek()].filter((other) => other !== loader);
+  failing.value = new Set(isFailing ? [...others, loader] : others);
+}
 
 /**
  * The answer to a GET. It stays while a newer one is on its way, and other parts of the page share it. The next page
@@ -121,11 +154,13 @@ function useEntry(name: OperationName | undefined, input: unknown, freshMs: numb
   useEffect(() => {
     entry.mounted += 1;
     // Parts of a page that appear together share one request.
+    noteFailing(entry, isTemporary(entry.state.peek().error));
     const isAsked = entry.mounted > 1 && entry.state.peek().isLoading;
     const fresh = entry.mounted > 1 ? Math.max(freshMs, TOGETHER_MS) : freshMs;
     if (!isAsked && performance.now() - entry.loadedAt >= fresh) entry.load();
     return () => {
       entry.mounted -= 1;
+      if (entry.mounted === 0) noteFailing(entry, false);
     };
   }, [entry]);
   return entry;
@@ -172,21 +207,30 @@ function createEntry(name: OperationName, input: Readonly<Record<string, unknown
         if (next === undefined) break;
         query = { ...query, ...next };
       }
-      failures = 0;
+      const isBack = failures > 0;
+      settle({ replies, error: undefined, isLoading: false });
       entry.loadedAt = performance.now();
-      state.value = { replies, error: undefined, isLoading: false };
+      if (isBack) retryFailing();
     } catch (error) {
       if (controller.signal.aborted) return;
-      state.value = { ...state.value, error, isLoading: false };
-      const delay = isTemporary(error) ? RETRY_MS[failures] : undefined;
-      failures += 1;
-      if (delay !== undefined) setTimeout(() => entry.mounted > 0 && entry.load(), delay);
+      settle({ ...state.value, error, isLoading: false });
+      if (failures === 0) return;
+      const delay = RETRY_MS[Math.min(failures, RETRY_MS.length) - 1];
+      setTimeout(() => entry.mounted > 0 && running === controller && entry.load(), delay);
     }
+  }
+
+  /** Only failures in a row make the next attempt wait longer. A rejection is an answer. */
+  function settle(next: State): void {
+    const isFailing = isTemporary(next.error);
+    failures = isFailing ? failures + 1 : 0;
+    state.value = next;
+    noteFailing(entry, isFailing && entry.mounted > 0);
   }
 }
 
 function isTemporary(error: unknown): boolean {
-  return !(error instanceof ApiError) || error.status >= 500;
+  return error !== undefined && (!(error instanceof ApiError) || error.status >= 500);
 }
 
 function itemsOf(data: unknown): readonly unknown[] {

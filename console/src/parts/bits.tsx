@@ -41,10 +41,10 @@ export function Avatar({ url, size = 20 }: { url: string; size?: number }) {
   return <img class="avatar" src={src} width={size} height={size} alt="" loading="lazy" />;
 }
 
-export function Person({ login, fullName, avatarUrl }: { login: string; fullName?: string; avatarUrl?: string }) {
+/** In a list, without a picture: fifty pictures are fifty requests, and half of what a page may weigh. */
+export function Person({ login, fullName }: { login: string; fullName?: string }) {
   return (
     <span class="person">
-      {avatarUrl && <Avatar url={avatarUrl} />}
       <bdi class="strong">{login}</bdi>
       {fullName && fullName !== login && <bdi class="quiet cut">{fullName}</bdi>}
     </span>

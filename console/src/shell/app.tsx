@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { noteRevision, useLiveData } from '../data/events.ts';
@@ -13,7 +14,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Fault } from '../parts/fault.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
-import { isPageBroken } from './broken-page.ts';
+import { isPageBroken, untilLoaded } from './broken-page.ts';
 import {
   ForgotPasswordPage,
   InvitationPage,
@@ -28,8 +29,18 @@ import {
 import { Shell } from './shell.tsx';
 
 const RETRY_MS = 5000;
+const BROKEN = 'This page could not be loaded';
+const OUTSIDE: Readonly<Record<string, ComponentType>> = {
+  '/welcome': WelcomePage,
+  '/signin/done': SignInDonePage,
+  '/signin/forgot': ForgotPasswordPage,
+  '/signin/reset': ResetPasswordPage,
+  '/signin/signup': SignUpPage,
+  '/signin/link': LinkAccountPage,
+};
 const Prove = lazy(async () => ({ default: (await import('../pages/factors/prove.tsx')).Prove }));
-const EnrollPage = lazy(async () => ({ default: (await import('../pages/doors/enroll.tsx')).EnrollPage }));
+const loadEnroll = async () => (await import('../pages/doors/enroll.tsx')).EnrollPage;
+const EnrollPage = lazy(async () => ({ default: await loadEnroll().catch(() => untilLoaded(loadEnroll)) }));
 
 export function App() {
   return (
@@ -45,18 +56,34 @@ export function App() {
 /** Some pages open a session themselves. Everything else needs one. */
 function Doors() {
   const { path } = useLocation();
-  if (path === '/welcome') return <WelcomePage />;
-  if (path === '/signin/done') return <SignInDonePage />;
-  if (path === '/signin/forgot') return <ForgotPasswordPage />;
-  if (path === '/signin/reset') return <ResetPasswordPage />;
-  if (path === '/signin/signup') return <SignUpPage />;
   const isInvitation = /^\/invitations\/[^/]+\/?$/.test(path);
-  if (path !== '/signin/link' && !isInvitation) return <Inside />;
-  if (isInvitation && isEnrollmentNeeded.value) return <Inside />;
+  const Outside = isInvitation ? InvitationPage : OUTSIDE[path];
+  if (Outside === undefined || (isInvitation && isEnrollmentNeeded.value)) return <Inside />;
   return (
     <>
-      {isInvitation ? <InvitationPage /> : <LinkAccountPage />}
+      <Outside />
+      {isPageBroken.value && (
+        <Door title={BROKEN} lead={BROKEN}>
+          <BrokenNotice />
+        </Door>
+      )}
       {isProofNeeded.value && <Prove />}
+    </>
+  );
+}
+
+function BrokenNotice() {
+  return (
+    <>
+      <p>
+        The server cannot be reached, or it was updated. What you saved is not lost. The page loads as soon as the
+        server answers.
+      </p>
+      <div>
+        <Button kind="main" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </div>
     </>
   );
 }
@@ -88,6 +115,11 @@ function Inside() {
     return (
       <>
         <EnrollPage />
+        {isPageBroken.value && (
+          <Door title={BROKEN} lead={BROKEN}>
+            <BrokenNotice />
+          </Door>
+        )}
         {isProofNeeded.value && <Prove />}
       </>
     );
@@ -111,16 +143,8 @@ function Inside() {
           ))}
         </Router>
         {isPageBroken.value && (
-          <Page title="This page could not be loaded">
-            <p>
-              The server cannot be reached, or it was updated. What you saved is not lost. The page loads as soon as the
-              server answers.
-            </p>
-            <div>
-              <Button kind="main" onClick={() => location.reload()}>
-                Reload
-              </Button>
-            </div>
+          <Page title={BROKEN}>
+            <BrokenNotice />
           </Page>
         )}
       </ErrorBoundary>

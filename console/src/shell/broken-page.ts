@@ -20,9 +20,9 @@ const RELOAD_AGAIN_MS = 60_000;
  * Stands in for a page whose file could not be loaded, until it can be; the shell says what happened. The server may be
  * away, or may have been updated, so that the file has another name now.
  */
-export function untilLoaded(load: () => Promise<ComponentType>): ComponentType {
-  const loaded = signal<ComponentType | undefined>(undefined);
-  return function BrokenPage() {
+export function untilLoaded<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  const loaded = signal<ComponentType<Props> | undefined>(undefined);
+  return function BrokenPage(props: Props) {
     useEffect(() => {
       if (loaded.peek()) return;
       isPageBroken.value = true;
@@ -35,7 +35,7 @@ export function untilLoaded(load: () => Promise<ComponentType>): ComponentType {
         isPageBroken.value = false;
       };
     }, []);
-    return loaded.value === undefined ? null : h(loaded.value, {});
+    return loaded.value === undefined ? null : h(loaded.value, props);
   };
 }
 

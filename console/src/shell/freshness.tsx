@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { freshness } from '../data/events.ts';
+import { isAnyFailing, retryFailing } from '../data/resource.ts';
 import { isSignInNeeded } from '../data/session.ts';
 import { isPageBroken, retryBrokenPage } from './broken-page.ts';
 
@@ -7,10 +8,13 @@ import { isPageBroken, retryBrokenPage } from './broken-page.ts';
 export function Freshness() {
   const fresh = freshness.value;
   useEffect(() => {
-    if (fresh.state === 'live') retryBrokenPage();
+    if (fresh.state !== 'live') return;
+    retryBrokenPage();
+    retryFailing();
   }, [fresh.state]);
   if (fresh.state === 'starting') return <p class="small quiet">&nbsp;</p>;
-  if (isPageBroken.value) return <p class="small warn">Not loaded, trying again…</p>;
+  if (isPageBroken.value || (fresh.state === 'live' && isAnyFailing.value))
+    return <p class="small warn">Not loaded, trying again…</p>;
   if (fresh.state === 'live') {
     return (
       <p class="small quiet" title={`Revision ${fresh.revision}`}>

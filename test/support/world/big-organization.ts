@@ -1,4 +1,4 @@
-import { sql } from '../../../src/db/db.ts';
+import { type Statement, sql } from '../../../src/db/db.ts';
 import type { TestServer } from '../server/server.ts';
 import { makeOrganization } from './people.ts';
 
@@ -43,14 +43,20 @@ const CLUSTERS = sql(
      from generate_series(1, $2::integer) n`,
 );
 
+type Run = (statement: Statement, values: readonly unknown[]) => Promise<unknown>;
+
+/** Gives an organization very much of everything. */
+export async function fillBigOrganization(run: Run, id: bigint | string): Promise<void> {
+  await run(PEOPLE, [BIG.members]);
+  await run(TEAMS, [id, BIG.teams]);
+  await run(MEMBERS, [id, BIG.members, BIG.teams]);
+  await run(ROLES, [id, BIG.roles]);
+  await run(CLUSTERS, [id, BIG.clusters]);
+}
+
 /** An organization of that user with very much of everything. The server has answered nothing about it yet. */
 export async function makeBigOrganization(atrium: TestServer, founder: string) {
   const made = await makeOrganization(atrium, founder);
-  const { query } = atrium.instance.db;
-  await query(PEOPLE, [BIG.members]);
-  await query(TEAMS, [made.id, BIG.teams]);
-  await query(MEMBERS, [made.id, BIG.members, BIG.teams]);
-  await query(ROLES, [made.id, BIG.roles]);
-  await query(CLUSTERS, [made.id, BIG.clusters]);
+  await fillBigOrganization(atrium.instance.db.query, made.id);
   return made;
 }

@@ -41,6 +41,7 @@ const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
     `?user=cat&relation=can_remove&object=cluster:${clusters}`,
   ],
   '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
+  '/orgs/:org/access/map': () => ['?to=user:dan', '?on=organization'],
   '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],
   '/orgs/:org/requests/new': ({ clusters }) => [`?object=cluster:${clusters}&relation=can_edit`],
   '/orgs/:org/reviews': () => ['?start=unused'],

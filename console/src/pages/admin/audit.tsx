@@ -51,6 +51,7 @@ function WholeLog() {
             entries={entries}
             actions={actions.data}
             histogram={histogram.data}
+            about={org.value === DEPLOYMENT.value || !chosen ? '' : org.value}
             moreFilters={
               (orgs.total ?? 0) > MAX_CHOICES || !chosen ? (
                 <TextField label="Organization" value={org} placeholder="acme, or 0 for the deployment" />

@@ -74,7 +74,7 @@ function People() {
                   {
                     key: 'name',
                     title: 'Name',
-                    cell: (user) => <Person login={user.login} fullName={user.full_name} avatarUrl={user.avatar_url} />,
+                    cell: (user) => <Person login={user.login} fullName={user.full_name} />,
                   },
                   { key: 'state', title: 'State', cell: (user) => <UserChips user={user} /> },
                   { key: 'email', title: 'Email', cell: (user) => <bdi>{user.email}</bdi>, isMinor: true },

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { OBJECT_KINDS } from '../../../../client/object-kinds.gen.ts';
+import { OBJECT_KINDS, SEARCHED_TYPES } from '../../../../client/object-kinds.gen.ts';
 import { ADDRESSED_TYPES, titleOf } from '../../../../client/object-kinds.ts';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useSettled } from '../../data/filters.ts';
@@ -9,7 +9,6 @@ import { serverNow } from '../../data/server-time.ts';
 import { capital } from '../../parts/capital.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Picker } from '../../parts/picker.tsx';
-import { TYPES } from '../access/object-picker.tsx';
 
 const NO_FILTERS = { actor: '', action: '', object: '', days: '', since: '', until: '', entry: '' };
 const PAGE = 50;
@@ -112,7 +111,7 @@ function minutesOf(moment: Signal<string>): Signal<string> {
   );
 }
 
-/** Finds a user, or a robot of the organization. What is typed counts too: the ID of a deleted account, or 0. */
+/** Finds a user, or a robot, of the organization if there is one. What is typed counts too: the ID of a deleted account, or 0. */
 export function ActorField({ value, org }: { value: Signal<string>; org: string }) {
   const typed = useSignal(value.value);
   const text = useSettled(typed.value.trim());
@@ -120,8 +119,8 @@ export function ActorField({ value, org }: { value: Signal<string>; org: string 
   const users = useResource(isAsked && !text.startsWith(ROBOT) ? 'GET /users/search' : undefined, {
     query: { q: text, limit: MAX_FOUND },
   });
-  const robots = useResource(isAsked && org !== '' ? 'GET /search' : undefined, {
-    query: { q: text.replace(ROBOT, ''), org, types: 'robots' },
+  const robots = useResource(isAsked ? 'GET /search' : undefined, {
+    query: { q: text.replace(ROBOT, ''), ...(org !== '' && { org }), types: 'robots' },
   });
   const choices = [
     ...(users.data?.data ?? []).map(({ login, full_name }) => ({ value: login, label: login, detail: full_name })),
@@ -157,8 +156,9 @@ export function ActorField({ value, org }: { value: Signal<string>; org: string 
 /** A type, and an object of it by name. The value is as the API takes it, such as `cluster` or `cluster:7`. */
 export function ObjectField({ value, org }: { value: Signal<string>; org: string }) {
   const [type = ''] = value.value.split(':');
-  const isListed = type === '' || TYPES.some((one) => one.value === type);
-  const named = ADDRESSED_TYPES.find((one) => one === type);
+  const types = SEARCHED_TYPES.map((one) => ({ value: one as string, label: capital(titleOf(one)) }));
+  const isListed = type === '' || types.some((one) => one.value === type);
+  const named = SEARCHED_TYPES.find((one) => one === type && (one !== 'organization' || org === ''));
   return (
     <>
       <SelectField
@@ -170,7 +170,7 @@ export function ObjectField({ value, org }: { value: Signal<string>; org: string
         choices={[
           { value: '', label: 'Anything' },
           ...(isListed ? [] : [{ value: type, label: capital(titleOf(type)) }]),
-          ...TYPES.map((one) => ({ ...one, label: capital(one.label) })),
+          ...types,
         ]}
       />
       {named && <NameField key={named} type={named} org={org} value={value} />}
@@ -179,7 +179,8 @@ export function ObjectField({ value, org }: { value: Signal<string>; org: string
 }
 
 interface NameFieldProps {
-  readonly type: (typeof ADDRESSED_TYPES)[number];
+  readonly type: (typeof SEARCHED_TYPES)[number];
+  /** Empty to search everything that the caller may see. */
   readonly org: string;
   readonly value: Signal<string>;
 }
@@ -189,14 +190,20 @@ function NameField({ type, org, value }: NameFieldProps) {
   const [, id = ''] = value.value.split(':');
   const text = useSignal('');
   const typed = useSettled(text.value.trim());
-  const list = useResource(`GET /orgs/{org}/${plural}` as const, { path: { org }, query: { limit: MAX_LISTED } });
-  const search = useResource(typed === '' ? undefined : 'GET /search', { query: { q: typed, org, types: plural } });
-  const listed: readonly Named[] = list.data ?? [];
+  const listed = ADDRESSED_TYPES.find((one) => one === type && org !== '');
+  const list = useResource(listed && (`GET /orgs/{org}/${OBJECT_KINDS[listed].plural}` as const), {
+    path: { org },
+    query: { limit: MAX_LISTED },
+  });
+  const search = useResource(typed === '' ? undefined : 'GET /search', {
+    query: { q: typed, ...(org !== '' && { org }), types: plural },
+  });
+  const all: readonly Named[] = list.data ?? [];
   // Those that are known already stay while the server is asked, so that a click still meets what it aimed at.
   const wanted = text.value.trim().toLowerCase();
-  const known = listed.filter((one) => one.name.toLowerCase().includes(wanted));
-  const found = (search.data?.[plural] as readonly Named[] | undefined) ?? known;
-  const name = listed.find((one) => String(one.id) === id)?.name;
+  const known = all.filter((one) => one.name.toLowerCase().includes(wanted));
+  const found: readonly Named[] = search.data?.[plural] ?? known;
+  const name = all.find((one) => String(one.id) === id)?.name;
   // The address says which one by its number.
   useEffect(() => {
     if (name !== undefined && text.peek() === '') text.value = name;
@@ -210,7 +217,11 @@ function NameField({ type, org, value }: NameFieldProps) {
       )}
       text={text}
       placeholder={id === '' ? 'Any' : `${type}:${id}`}
-      choices={found.slice(0, MAX_FOUND).map((one) => ({ value: String(one.id), label: one.name }))}
+      choices={found.slice(0, MAX_FOUND).map((one) => ({
+        value: String(one.id),
+        label: one.name,
+        detail: org === '' && typeof one.organization === 'string' ? one.organization : undefined,
+      }))}
     />
   );
 }
@@ -218,4 +229,6 @@ function NameField({ type, org, value }: NameFieldProps) {
 interface Named {
   readonly id: bigint;
   readonly name: string;
+  /** Of what was searched for. */
+  readonly organization?: unknown;
 }

@@ -23,6 +23,8 @@ interface ActionCount {
   readonly action: string;
   readonly description: string;
   readonly count: number;
+  /** There are more than were counted. */
+  readonly more?: true | undefined;
 }
 
 interface AuditLogProps {
@@ -33,6 +35,8 @@ interface AuditLogProps {
   readonly actions?: readonly ActionCount[] | undefined;
   /** If the server counts this log by time. */
   readonly histogram?: Histogram | undefined;
+  /** The organization whose objects are offered, if the page is about several. */
+  readonly about?: string | undefined;
   /** Further fields to filter by. */
   readonly moreFilters?: ComponentChildren;
   /** Columns after the time, such as the organization. */
@@ -49,8 +53,10 @@ export function AuditLog(props: AuditLogProps) {
     histogram,
     moreFilters,
     moreColumns = [],
+    about,
   } = props;
   const org = useOrgName();
+  const within = about ?? org;
   const chosen = fields.entry;
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
@@ -63,13 +69,9 @@ export function AuditLog(props: AuditLogProps) {
         <div class="filters" data-filter>
           {moreFilters}
           <TimeField fields={fields} />
-          <ActorField value={fields.actor} org={org} />
+          <ActorField value={fields.actor} org={within} />
           <ActionField value={fields.action} actions={actions} />
-          {org === '' ? (
-            <TextField label="Object" value={fields.object} placeholder="cluster:7" />
-          ) : (
-            <ObjectField value={fields.object} org={org} />
-          )}
+          <ObjectField value={fields.object} org={within} />
         </div>
         {histogram && (
           <AuditHistogram
@@ -151,9 +153,9 @@ function ActionField({ value, actions }: { value: Signal<string>; actions: reado
       choices={[
         { value: '', label: 'All' },
         ...(isListed ? [] : [{ value: value.value, label: value.value }]),
-        ...actions.map(({ action, description, count }) => ({
+        ...actions.map(({ action, description, count, more }) => ({
           value: action,
-          label: `${action} (${count}): ${description}`,
+          label: `${action} (${count}${more ? '+' : ''}): ${description}`,
         })),
       ]}
     />

@@ -1,4 +1,6 @@
+import type { NewGuardrailInput } from '../../../../client/api.gen.ts';
 import type { Answer } from '../../../../client/client.ts';
+import { api } from '../../data/api.ts';
 import { serverNow } from '../../data/server-time.ts';
 import type { AuditEntry } from '../../parts/entries.tsx';
 import type { PlannedChange } from '../../parts/impact.tsx';
@@ -9,6 +11,8 @@ type PermissionPair = Pick<Role['permissions'][number], 'namespace' | 'action'>;
 /** What takes a change back, as a preview takes it, or why that is not possible any more. */
 export type Inverse =
   | { readonly changes: readonly PlannedChange[]; readonly reason?: string | undefined }
+  /** What gives no user anything, so there is nothing to preview. */
+  | { readonly effect: string; readonly change: (org: string) => Promise<unknown> }
   | { readonly problem: string };
 
 interface Logged {
@@ -47,6 +51,24 @@ const INVERSES: Readonly<Record<string, (logged: Logged) => Inverse>> = {
       reason: textIn(before, 'reason'),
     })),
   'assignment.delete': ({ before }) => unlessOver(before, (expires_at) => assignAgain(before, expires_at)),
+  'guardrail.create': ({ id, after }) => ({
+    effect: `Nothing keeps it true any more that ${textIn(after, 'sentence')}.`,
+    change: (org) => api.call('DELETE /authz/guardrails/{id}', { path: { id }, query: { org } }),
+  }),
+  'guardrail.update': ({ id, before }) =>
+    unlessNamed(before, (body) => ({
+      effect: `Then it must be true again that ${textIn(before, 'sentence')}.`,
+      change: (org) => api.call('PUT /authz/guardrails/{id}', { path: { id }, query: { org }, body }),
+    })),
+  'guardrail.delete': ({ before }) =>
+    unlessNamed(before, (body) => ({
+      effect: `Then it must be true again that ${textIn(before, 'sentence')}.`,
+      change: (org) => api.call('POST /authz/guardrails', { query: { org }, body }),
+    })),
+  'invitation.create': ({ id }) => ({
+    effect: 'The link of this invitation stops working.',
+    change: (org) => api.call('DELETE /orgs/{org}/invitations/{id}', { path: { org, id } }),
+  }),
   'cluster.update': ({ id, before, after }) => {
     const [was, is] = [textIn(before, 'clusterSetName'), textIn(after, 'clusterSetName')];
     if (was === is) return { problem: 'It did not change who reaches the cluster. Edit the cluster instead.' };
@@ -69,6 +91,29 @@ function unlessOver({ expiresAt }: Fields, make: (expiresAt: string | null) => I
   if (typeof expiresAt !== 'string') return make(null);
   if (Date.parse(expiresAt) > serverNow()) return make(expiresAt);
   return { problem: 'What it was before would have ended by now.' };
+}
+
+/** The log has the numbers of users and robots, and a guardrail takes their names. */
+function unlessNamed(state: Fields, make: (body: NewGuardrailInput) => Inverse): Inverse {
+  const { name, enforce, never, always, at_least, at_most } = state;
+  const people = fieldsOf(never ?? always);
+  if (people.userIds !== undefined || people.robotIds !== undefined) {
+    return { problem: 'It names users or robots, of which the log keeps the numbers only. Write it again instead.' };
+  }
+  const statements = { never, always, at_least, at_most };
+  const given = Object.entries(statements).filter(([, statement]) => statement !== undefined);
+  const read = ({ teamId, object, ...rest }: Fields) => {
+    const { type, id } = fieldsOf(object);
+    return {
+      ...rest,
+      ...(teamId !== undefined && { team: BigInt(String(teamId)) }),
+      object: { type, ...(id !== undefined && type !== 'organization' && { id: BigInt(String(id)) }) },
+    };
+  };
+  return make({
+    ...{ name: String(name), description: textIn(state, 'description'), enforce: enforce === true },
+    ...Object.fromEntries(given.map(([kind, statement]) => [kind, read(fieldsOf(statement))])),
+  });
 }
 
 /** Only what this change gave is taken away, and only what it took is given again: later changes of the role stay. */

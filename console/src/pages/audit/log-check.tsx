@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { type ChainResult, checkChain } from '../../../../client/audit-chain.ts';
+import { attestationsBy, type ChainResult, checkChain } from '../../../../client/audit-chain.ts';
 import type { Reply } from '../../../../client/client.ts';
+import { api } from '../../data/api.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Fault } from '../../parts/fault.tsx';
@@ -48,8 +49,10 @@ export function useLogCheck({ read, look, ask }: Log): LogCheck {
       const { headers } = await look();
       const archivedBefore = headers.get('X-Archived-Before') ?? undefined;
       const start = headers.get('X-Archived-Hash') ?? undefined;
-      const found = await checkChain(read(), (entries) => (checked.value = entries), start);
-      // That a person was erased from an entry is attested by the deployment's log, which only the server can read here.
+      const { keys } = await api.call('GET /.well-known/webhook-keys');
+      const attests = await attestationsBy(keys.flatMap(({ use, public_key: key }) => (use === 'audit' ? [key] : [])));
+      const found = await checkChain(read(), (entries) => (checked.value = entries), start, attests);
+      // Where the browser does not know the signatures, the server can look into the deployment's log.
       if (ask && found.firstUnattested !== undefined && !found.isChanged) {
         return { by: 'server', archivedBefore, lastHash: found.lastHash, ...(await ask({ from: 'beginning' })) };
       }

@@ -64,22 +64,23 @@ function UndoDialog({ org, entry, present, onClose }: DialogProps & { present: R
       </Dialog>
     );
   }
-  const { changes, reason } = inverse;
+  const change = async () => {
+    if ('change' in inverse) return await inverse.change(org);
+    for (const one of inverse.changes) await makeChange(org, one, { reason: inverse.reason });
+  };
   return (
     <Confirm
       title="Undo this change?"
       verb="Undo this change"
       kind="main"
       done="Undone. The log has a new entry about it."
-      change={async () => {
-        for (const change of changes) await makeChange(org, change, { reason });
-      }}
+      change={change}
       onClose={onClose}
     >
       <p>
         <bdi>{entry.summary}</bdi>
       </p>
-      <Impact org={org} changes={changes} />
+      {'effect' in inverse ? <p>{inverse.effect}</p> : <Impact org={org} changes={inverse.changes} />}
     </Confirm>
   );
 }

@@ -146,31 +146,19 @@ function Lines({ org, of }: { org: string; of: readonly AccessLine[] }) {
   );
 }
 
-/**
- * The assignments on the cluster, and all that count there. Most organizations have so few that one call has them all;
- * otherwise each place is asked for.
- */
+/** The assignments on the cluster, and all that count there. */
 function useAssignmentsFor(
   org: string,
-  { id, clusterSetName: set }: Cluster,
+  { id }: Cluster,
 ): { readonly here: List<Assignment>; readonly counting: readonly Assignment[] } {
-  const all = useList('GET /authz/assignments', { query: { org, limit: PAGE } });
-  const isWhole = all.data === undefined || !all.hasMore;
-  const on = (place: string | undefined) =>
-    useList(isWhole || place === undefined ? undefined : 'GET /authz/assignments', {
-      query: { org, on: place ?? '', limit: PAGE },
-    });
-  const here = on(`cluster:${id}`);
-  const inSet = on(set === '' ? undefined : `cluster_set:${set}`);
-  const inAll = on('organization');
-  if (!isWhole) {
-    return { here, counting: [...(here.data ?? []), ...(inSet.data ?? []), ...(inAll.data ?? [])] };
-  }
-  const listed = all.data?.filter((one) => one.on.type === 'cluster' && one.on.id === id);
-  const counts = ({ on: { type, name } }: Assignment) =>
-    type === 'organization' || (type === 'cluster_set' && name === set);
-  return {
-    here: { ...all, data: listed, total: listed?.length },
-    counting: [...(listed ?? []), ...(all.data ?? []).filter(counts)],
-  };
+  const place = `cluster:${id}`;
+  const reaching = useList('GET /authz/assignments', { query: { org, reaching: place, limit: PAGE } });
+  // Those on the cluster count, even if they are beyond the first of all.
+  const own = useList(reaching.hasMore ? 'GET /authz/assignments' : undefined, {
+    query: { org, on: place, limit: PAGE },
+  });
+  const onCluster = reaching.data?.filter(({ on }) => on.type === 'cluster');
+  const here = reaching.hasMore ? own : { ...reaching, data: onCluster, total: onCluster?.length };
+  const further = (reaching.data ?? []).filter(({ on }) => on.type !== 'cluster');
+  return { here, counting: [...(here.data ?? []), ...further] };
 }

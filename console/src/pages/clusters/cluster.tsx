@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useLocation, useRoute } from 'preact-iso';
+import { lazy, useLocation, useRoute } from 'preact-iso';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
@@ -14,6 +14,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Empty, Page, ShowPage } from '../../parts/page.tsx';
+import { untilLoaded } from '../../shell/broken-page.ts';
 import { plannedMove } from '../assignments/assignment.ts';
 import { ClusterAccess } from './cluster-access.tsx';
 import { ClusterAgent } from './cluster-agent.tsx';
@@ -26,11 +27,14 @@ import {
   ClusterName,
   useClusterFields,
 } from './cluster-fields.tsx';
-import { ClusterHealth } from './cluster-health.tsx';
 import { ClusterHistory } from './cluster-history.tsx';
 import { ClusterGoverned, ClusterSteps } from './cluster-kubernetes.tsx';
 import { ClusterRecord } from './cluster-record.tsx';
 import { stateOf, titleOf } from './cluster-words.ts';
+
+/** The pictures of health are as much as the rest of the page, and most visits are about something else. */
+const loadHealth = async () => (await import('./cluster-health.tsx')).ClusterHealth;
+const ClusterHealth = lazy(async () => ({ default: await loadHealth().catch(() => untilLoaded(loadHealth)) }));
 
 export function ClusterPage() {
   const { org, question } = useOrg();

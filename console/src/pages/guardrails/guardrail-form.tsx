@@ -5,12 +5,13 @@ import { type GuardedType, titleOf } from '../../../../client/object-kinds.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useList } from '../../data/resource.ts';
+import { notifyUndoable } from '../../data/undo.ts';
 import { useVersion } from '../../data/version.ts';
 import { messageOf } from '../../parts/fault.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { RelationField } from '../access/relation-field.tsx';
+import { inputOf } from './guardrail-input.ts';
 import { type Guardrail, GuardrailState } from './guardrail-state.tsx';
 
 const KINDS = [
@@ -76,18 +77,27 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
       ...({ [kind.value as Kind]: statement } as { never: typeof people }),
     };
   };
-  const send = async (isDryRun: boolean): Promise<Guardrail> => {
-    const query = { org, ...(isDryRun && { dry_run: true }) };
+  const attempt = async (): Promise<Guardrail> => {
+    const query = { org, dry_run: true };
     if (!guardrail) return await api.call('POST /authz/guardrails', { query, body: body() });
-    const path = { id: guardrail.id };
-    if (isDryRun) return await api.call('PUT /authz/guardrails/{id}', { path, query, body: body() });
-    return await version.save((ifMatch) =>
-      api.call('PUT /authz/guardrails/{id}', { path, query, body: body(), ifMatch }),
-    );
+    return await api.call('PUT /authz/guardrails/{id}', { path: { id: guardrail.id }, query, body: body() });
   };
   const save = useAction(async () => {
-    const { name: saved } = await send(false);
-    notify({ kind: 'ok', text: `The guardrail ${saved} was ${guardrail ? 'changed' : 'created'}.` });
+    const query = { org };
+    if (!guardrail) {
+      const { id, name: made } = await api.call('POST /authz/guardrails', { query, body: body() });
+      notifyUndoable(`The guardrail ${made} was created.`, () =>
+        api.call('DELETE /authz/guardrails/{id}', { path: { id }, query }),
+      );
+      return;
+    }
+    const path = { id: guardrail.id };
+    const { data, etag: saved } = await version.save((ifMatch) =>
+      api.request('PUT /authz/guardrails/{id}', { path, query, body: body(), ifMatch }),
+    );
+    notifyUndoable(`The guardrail ${data.name} was changed.`, () =>
+      api.call('PUT /authz/guardrails/{id}', { path, query, body: inputOf(guardrail), ifMatch: saved }),
+    );
   });
 
   const tried = useSignal<Guardrail | string | undefined>(undefined);
@@ -99,7 +109,7 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
     if (!isWhole) return;
     let isOver = false;
     const timer = setTimeout(async () => {
-      const found = await send(true).catch((error: unknown) => messageOf(error));
+      const found = await attempt().catch((error: unknown) => messageOf(error));
       if (!isOver) tried.value = found;
     }, TRY_AFTER_MS);
     return () => {

@@ -9,6 +9,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { GuardrailForm } from './guardrail-form.tsx';
+import { inputOf } from './guardrail-input.ts';
 import { type Guardrail, GuardrailState } from './guardrail-state.tsx';
 
 export function GuardrailsPage() {
@@ -107,21 +108,15 @@ function EditGuardrail({ org, of: { id, name }, onClose }: { org: string; of: Gu
   );
 }
 
-function DeleteGuardrail({
-  org,
-  of: { id, name, sentence },
-  onClose,
-}: {
-  org: string;
-  of: Guardrail;
-  onClose: () => void;
-}) {
+function DeleteGuardrail({ org, of, onClose }: { org: string; of: Guardrail; onClose: () => void }) {
+  const { id, name, sentence } = of;
   return (
     <Confirm
       title={`Delete the guardrail ${name}?`}
       verb="Delete guardrail"
       done={`The guardrail ${name} was deleted.`}
       change={() => api.call('DELETE /authz/guardrails/{id}', { path: { id }, query: { org } })}
+      undo={() => api.call('POST /authz/guardrails', { query: { org }, body: inputOf(of) })}
       onClose={onClose}
     >
       <p>

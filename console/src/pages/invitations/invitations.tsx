@@ -136,7 +136,7 @@ export function InvitationsPage() {
       </Show>
       {isInviting.value && <InvitePeople org={org} onClose={() => (isInviting.value = false)} />}
       {revoked.value && <Revoke org={org} invitation={revoked.value} onClose={() => (revoked.value = undefined)} />}
-      {shown.value.length > 0 && <ShownLinks outcomes={shown.value} onClose={() => (shown.value = [])} />}
+      {shown.value.length > 0 && <ShownLinks org={org} outcomes={shown.value} onClose={() => (shown.value = [])} />}
     </Page>
   );
 }

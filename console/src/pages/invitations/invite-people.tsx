@@ -51,8 +51,8 @@ export function InvitePeople({ org, onClose }: { org: string; onClose: () => voi
     };
     const query = isLinkShown.value ? { show_link: true } : {};
     try {
-      const { link } = await api.call('POST /orgs/{org}/invitations', { path: { org }, query, body });
-      return { email, link };
+      const { id, link } = await api.call('POST /orgs/{org}/invitations', { path: { org }, query, body });
+      return { email, id, link };
     } catch (error) {
       // With one address, the form shows what is wrong with it.
       if (!(error instanceof ApiError) || addresses.length === 1) throw error;
@@ -67,7 +67,7 @@ export function InvitePeople({ org, onClose }: { org: string; onClose: () => voi
     chosen.value = next;
   }
 
-  if (outcomes.value.length > 0) return <ShownLinks outcomes={outcomes.value} onClose={onClose} />;
+  if (outcomes.value.length > 0) return <ShownLinks org={org} outcomes={outcomes.value} onClose={onClose} />;
   return (
     <Dialog title={`Invite people to ${org}`} onClose={onClose}>
       <Form

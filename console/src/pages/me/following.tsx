@@ -81,7 +81,7 @@ function People({ list, caption, empty, onUnfollow }: PeopleProps) {
               {
                 key: 'user',
                 title: 'Name',
-                cell: (user) => <Person login={user.login} fullName={user.full_name} avatarUrl={user.avatar_url} />,
+                cell: (user) => <Person login={user.login} fullName={user.full_name} />,
               },
               ...(onUnfollow
                 ? [

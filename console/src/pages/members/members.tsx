@@ -102,7 +102,7 @@ export function MembersPage() {
                     sortBy: 'name',
                     cell: (person) => (
                       <span class="line">
-                        <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
+                        <Person login={person.login} fullName={person.full_name} />
                         {person.managed_by_scim && <Chip>Managed by SCIM</Chip>}
                       </span>
                     ),

@@ -6,6 +6,7 @@ import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useOrg } from '../../data/org.ts';
+import { useRetries } from '../../data/resource.ts';
 import { notifyUndoable } from '../../data/undo.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -42,6 +43,7 @@ export function RoleCodePage() {
     }
   }
   useEffect(() => void load(), [org]);
+  useRetries(failed.value, () => void load());
 
   const send = (isDryRun: boolean) =>
     api.call('PUT /authz/roles/import', {

@@ -74,9 +74,7 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
                 {
                   key: 'name',
                   title: 'Name',
-                  cell: (person) => (
-                    <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
-                  ),
+                  cell: (person) => <Person login={person.login} fullName={person.full_name} />,
                 },
                 ...(all.some(({ expires_at }) => expires_at)
                   ? [
