@@ -114,8 +114,9 @@ async function fill({ instance: { revisions, db } }: Server): Promise<number> {
   return await countOf(db);
 }
 
+/** In the logs of this test. Servers write entries of their own into others, when a token of the demo expires. */
 async function countOf(db: Instance['db']): Promise<number> {
-  const own = `action not in ('audit.archive', 'audit.restore')`;
+  const own = `organization_id >= ${FIRST_LOG} and action not in ('audit.archive', 'audit.restore')`;
   const [row] = await db.query<{ count: number }>(
     statement(`select count(*)::integer as count from audit where ${own}`),
   );
@@ -141,7 +142,8 @@ async function checkWhole({ instance: { db }, verifies }: Server, folder: string
     statement('select organization_id, first_id, last_id, entries, place from audit_segment'),
   );
   const kept = await countOf(db);
-  const removed = segments.reduce((sum, { entries }) => sum + entries, 0);
+  const own = segments.filter(({ organization_id: log }) => log >= FIRST_LOG);
+  const removed = own.reduce((sum, { entries }) => sum + entries, 0);
   assert.equal(kept + removed, total);
   const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   for (const { organization_id: log, first_id: first, last_id: last, place } of segments) {
