@@ -6,33 +6,22 @@ import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { type CDPSession, openBrowser, type TestBrowser, type Visit } from '../test/support/server/browser.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { resourceIds } from '../test/support/world/authz.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../test/support/world/console-pages.ts';
+import { BIG, fillBigOrganization } from '../test/support/world/big-organization.ts';
+import { CONSOLE_ROUTES, type Ids, pathsOf, personFor } from '../test/support/world/console-pages.ts';
+import { bigPages, EVENTS, MAX_CALLS, type Visited } from './console/big-pages.ts';
+import { atMost, KB, kb, ms, type Row } from './console/rows.ts';
 import { type BenchServer, startServer } from './support/server.ts';
-import { fillOrganization } from './user-lists/fill.ts';
 
-const CLUSTERS = 10_000;
+const CLUSTERS = BIG.clusters;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
-const KB = 1024;
 const MAX_REQUESTS = 12;
-const MAX_CALLS = 5;
 const WARM_UP_ROUNDS = 3;
-const EVENTS = '/api/v1/events';
 /** A page that is not there by then counts with this time. */
 const MAX_WAIT_MS = 10_000;
 const ROOT = join(import.meta.dirname, '..');
 const MARK = join(ROOT, 'scripts', 'build-marks.mjs');
 const { isConsoleBuilt } = (await import(MARK)) as { isConsoleBuilt: (root: string) => boolean };
 
-interface Row {
-  readonly what: string;
-  readonly measured: string;
-  readonly budget: string;
-  readonly isMet: boolean;
-  /** Wall-clock times say more about a busy machine than about the console. They are reported, and fail nothing. */
-  readonly isWallClock?: boolean;
-}
-const kb = (bytes: number) => `${(bytes / KB).toFixed(1)} KB`;
-const ms = (value: number) => `${value.toFixed(0)} ms`;
 const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const PAINT = `new Promise((done) => {
@@ -121,7 +110,17 @@ try {
   const world = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoWorld;
   const client = new pg.Client({ connectionString: settings.DATABASE_URL });
   await client.connect();
-  await fillOrganization(client, 'globex', CLUSTERS);
+  const { rows: globex } = await client.query<{ id: string }>(`select id from account where name = 'globex'`);
+  await fillBigOrganization(
+    (statement, values) => client.query({ ...statement, values: [...values] }),
+    globex[0]?.id ?? '',
+  );
+  const { rows: first } = await client.query<Record<'clusters' | 'teams' | 'roles', string>>(
+    `select (select min(c.id) from cluster c where c.owner_id = a.id) as clusters,
+            (select t.id from team t where t.organization_id = a.id and t.name = 'team1') as teams,
+            (select r.id from role r where r.organization_id = a.id and r.name = 'role1') as roles
+       from account a where a.name = 'globex'`,
+  );
   await client.query('vacuum analyze');
   await client.end();
 
@@ -132,6 +131,7 @@ try {
   const rows: Row[] = [
     ...(await firstVisits(browser, visited)),
     ...(await callsOfPages(browser, visited)),
+    ...(await bigPages(browser, visited, { ...idsOf(world), ...first[0] })),
     ...(await manyClusters(browser, visited, server)),
     atMost('later starts: is the console built?', markTime(), 50, ms),
     atMost('memory of the idle server', idle, 150, (value) => `${value.toFixed(0)} MiB`),
@@ -153,15 +153,6 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit();
-
-function atMost(what: string, value: number, limit: number, show: (value: number) => string): Row {
-  return { what, measured: show(value), budget: `≤ ${show(limit)}`, isMet: value <= limit };
-}
-
-interface Visited {
-  readonly url: string;
-  readonly world: DemoWorld;
-}
 
 /** Everything that a browser with an empty cache loads, until nothing is loading any more. */
 async function firstVisits(chromium: TestBrowser, visited: Visited): Promise<Row[]> {
@@ -220,10 +211,8 @@ async function firstVisits(chromium: TestBrowser, visited: Visited): Promise<Row
   return rows;
 }
 
-/** Calls of each page that is opened by its address, and how long it takes when one comes to it by a link. */
-async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Row[]> {
-  const { world } = visited;
-  const ids = {
+function idsOf(world: DemoWorld): Ids {
+  return {
     ...resourceIds(world),
     roles: String(world.orgs.acme?.roles['cluster-operator']),
     teams: String(world.orgs.acme?.teams.operators),
@@ -238,6 +227,11 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     webhooks: '1',
     'admin/webhooks': '1',
   };
+}
+
+/** Calls of each page that is opened by its address, and how long it takes when one comes to it by a link. */
+async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Row[]> {
+  const ids = idsOf(visited.world);
   const visits = new Map<string, Visit>();
   const counts: { path: string; calls: number }[] = [];
   const times: number[] = [];

@@ -42,7 +42,7 @@ const ALL_COUNTS = {
   followers: [8000, 20_000],
   /** Users of a large deployment, with a tenth as many organizations, and audit entries for each of them. */
   grownUsers: [0, 20_000, 1_000_000],
-  grownAuditEntries: [0, 2],
+  grownAuditEntries: [0, 2, 10],
   /** Resources in the history of one cluster; a page holds 1,000. */
   reportedResources: [0, 2500],
   /** Containers in Azurite; a page holds 1,000. */

@@ -11,6 +11,7 @@ export interface CrowdedRequest {
 }
 
 const MAX_CHECKS = 1000;
+const SECOND_MS = 1000;
 
 const get = (route: string, what: string, path: (world: CrowdedWorld) => string, as = 'ann'): CrowdedRequest => ({
   route: `GET ${route}`,
@@ -113,6 +114,13 @@ export const CROWDED_REQUESTS: readonly CrowdedRequest[] = [
     '/authz/assignments',
     'a page of the 1,000 of a user',
     () => '/authz/assignments?org=acme&limit=50&page=20&to=user:mass1',
+  ),
+  get('/orgs/:org/file', 'as YAML', () => '/orgs/acme/file'),
+  get('/orgs/:org/file', 'as JSON', () => '/orgs/acme/file?format=json'),
+  get(
+    '/orgs/:org/file',
+    'as of a past moment',
+    () => `/orgs/acme/file?at=${new Date(Date.now() - SECOND_MS).toISOString()}`,
   ),
   post('/authz/matrix', 'users in 990 and 41 teams, and 1,000 teams', () => ({
     type: 'team',

@@ -28,4 +28,3 @@ export interface Alike {
 }
 
 export type Entry = Measured | Alike;
-export type Requests = Readonly<Record<string, Entry | readonly Entry[]>>;

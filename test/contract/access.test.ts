@@ -8,7 +8,8 @@ import { matchGolden } from '../support/checks/golden.ts';
 import type { Answer, TestServer } from '../support/server/server.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { makeRobot } from '../support/world/robots.ts';
-import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
+import { PARAMETERS } from './routes/parameters.ts';
+import { ROUTES } from './routes/table.ts';
 
 const PROOFS = { never: '', always: '   proof', owners: '   proof for owners', 'in person': '   proof in person' };
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
@@ -28,18 +29,20 @@ async function callAll(atrium: TestServer, route: BookedRoute, robot: string): P
   const key = `${route.method} ${route.path}`;
   const path = route.path.replace(
     /:(\w+)|\*/g,
-    (whole, name) => PARAMETERS[name ?? whole] ?? assert.fail(missing(key, 'PARAMETERS', name)),
+    (whole, name) =>
+      PARAMETERS[name ?? whole] ?? assert.fail(`${key} needs a line for ${name} in test/contract/routes/parameters.ts`),
   );
   const isOrganized = 'about' in route.access && route.access.about === 'query';
-  const query = [isOrganized ? 'org=acme' : '', QUERIES[key] ?? ''].filter((part) => part !== '').join('&');
-  if (route.schema.body && !(key in BODIES)) assert.fail(missing(key, 'BODIES', key));
+  const query = [isOrganized ? 'org=acme' : '', ROUTES[key]?.query ?? ''].filter((part) => part !== '').join('&');
+  if (route.schema.body && !('body' in (ROUTES[key] ?? {})))
+    assert.fail(`${key} needs a body in test/contract/routes/`);
   const statuses: number[] = [];
   for (const caller of CALLERS) {
     const token = caller === 'robot' ? robot : caller && atrium.world.users[caller]?.token;
     // If the resource exists, the ETag does not match. So a caller who could delete it is rejected.
     const headers: Record<string, string> = route.method === 'DELETE' ? { 'If-Match': '"nothing"' } : {};
     if (token) headers.Authorization = `token ${token}`;
-    const answer = await atrium.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], headers);
+    const answer = await atrium.call(route.method, `${path}${query && `?${query}`}`, ROUTES[key]?.body, headers);
     assert.ok(answer.status < 500, `${key} as ${caller}: ${answer.text}`);
     if (caller === 'robot') requireDeclared(route, answer);
     statuses.push(answer.status);
@@ -58,10 +61,6 @@ function requireDeclared({ method, path, access }: BookedRoute, { status, body, 
   if (access.robots === 'never' || relation === undefined || relation === 'view:org') return;
   // Of an object that does not exist, nobody learns more.
   assert.equal(access.about === 'object' ? status : reason, access.about === 'object' ? 404 : 'missing_relation', said);
-}
-
-function missing(route: string, table: string, name: string): string {
-  return `${route} is not in access.txt yet: add a line for ${name} to ${table} in test/contract/harmless-requests.ts`;
 }
 
 /**

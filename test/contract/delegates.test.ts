@@ -4,7 +4,8 @@ import { levelOf } from '../../src/http/admission/access.ts';
 import type { BookedRoute } from '../../src/http/admission/route-book.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { tokenCalls } from '../support/world/tokens.ts';
-import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
+import { PARAMETERS } from './routes/parameters.ts';
+import { ROUTES } from './routes/table.ts';
 
 /** What an agent may do besides reading. A new line here gives every agent more. */
 const OPEN_WRITES = ['POST /api/v1/authz/requests', 'POST /api/v1/authz/requests/:id/cancel', 'POST /mcp'];
@@ -23,13 +24,18 @@ describe('Agents with a delegated token', () => {
       const key = `${route.method} ${route.path}`;
       const path = route.path.replace(/:(\w+)|\*/g, (whole, name) => PARAMETERS[name ?? whole] ?? 'x');
       const isOrganized = 'about' in route.access && route.access.about === 'query';
-      const query = [isOrganized ? 'org=acme' : '', QUERIES[key] ?? ''].filter((part) => part !== '').join('&');
+      const query = [isOrganized ? 'org=acme' : '', ROUTES[key]?.query ?? ''].filter((part) => part !== '').join('&');
       // As Basic, so that routes which insist on that are tried as well; what takes a token only gets one.
       const isTokenOnly = 'isTokenOnly' in route.access && route.access.isTokenOnly;
       const Authorization = isTokenOnly ? `Bearer ${sha1}` : `Basic ${Buffer.from(`ann:${sha1}`).toString('base64')}`;
-      const { status, body: said } = await atrium.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], {
-        Authorization,
-      });
+      const { status, body: said } = await atrium.call(
+        route.method,
+        `${path}${query && `?${query}`}`,
+        ROUTES[key]?.body,
+        {
+          Authorization,
+        },
+      );
       if (status === 403 && ['not_for_delegates', 'not_for_people'].includes(said?.reason)) closed++;
       else if (!(status === 403 && isClosedOtherwise(route))) open.push(key);
     }

@@ -11,15 +11,8 @@ import { statement } from '../support/server/statement.ts';
 import { numbersOf } from '../support/world/authz.ts';
 import type { TestMarketplace } from '../support/world/marketplace.ts';
 import { createBrowser, originOf } from '../support/world/second-factors.ts';
-import { type ExampleRequest, type Known, type NamedRequest, USER_REQUESTS } from './example-requests.ts';
-import { ACCESS_REQUESTS, prepareRequests } from './example-requests-access.ts';
-import { ADMIN_REQUESTS } from './example-requests-admin.ts';
-import { ASSIGNMENT_REQUESTS } from './example-requests-assignments.ts';
-import { FACTOR_REQUESTS } from './example-requests-factors.ts';
-import { INVITATION_REQUESTS } from './example-requests-invitations.ts';
-import { KUBERNETES_REQUESTS } from './example-requests-kubernetes.ts';
-import { REVIEW_REQUESTS } from './example-requests-reviews.ts';
-import { WEBHOOK_REQUESTS } from './example-requests-webhooks.ts';
+import type { ExampleRequest, Known, MakeExample, WrittenExample } from './routes/route.ts';
+import { ROUTES } from './routes/table.ts';
 
 export interface Operation {
   readonly operationId: string;
@@ -43,22 +36,29 @@ export const OPERATIONS = new Map(
   ),
 );
 
-// The second factors come after the sign-in that they are added in.
-const at = USER_REQUESTS.findIndex(([name]) => name === 'signIn') + 1;
+const OPERATION_OF = new Map(
+  [...OPERATIONS].map(([name, { method, path }]) => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name]),
+);
+
+/** An operation and its example, which may need what an earlier request has created. */
+export type NamedRequest = readonly [operation: string, make: MakeExample];
+
+const EXAMPLES = Object.entries(ROUTES).flatMap(([route, { example, on }]) => {
+  const operation = OPERATION_OF.get(route) ?? `${route}, which is not in the document`;
+  return example === undefined ? [] : [{ operation, example, on }];
+});
+const sent = (deployment?: 'hosted') =>
+  EXAMPLES.flatMap(({ operation, example, on }): NamedRequest[] =>
+    typeof example === 'function' && on === deployment ? [[operation, example]] : [],
+  );
+
 /** A request for each operation of a marketplace deployment, in the order in which they are sent to one server. */
-export const STORY: readonly NamedRequest[] = [
-  ...ASSIGNMENT_REQUESTS,
-  ...ACCESS_REQUESTS,
-  ...USER_REQUESTS.slice(0, at),
-  ...FACTOR_REQUESTS,
-  ...USER_REQUESTS.slice(at),
-  ...ADMIN_REQUESTS,
-  ...REVIEW_REQUESTS,
-  ...WEBHOOK_REQUESTS,
-  // They change who is in the organization.
-  ...INVITATION_REQUESTS,
-  ...KUBERNETES_REQUESTS,
-];
+export const STORY = sent();
+/** The same for what only a hosted deployment has. */
+export const HOSTED_STORY = sent('hosted');
+export const WRITTEN_EXAMPLES: Readonly<Record<string, WrittenExample>> = Object.fromEntries(
+  EXAMPLES.flatMap(({ operation, example }) => (typeof example === 'function' ? [] : [[operation, example]])),
+);
 
 export type Story = Awaited<ReturnType<typeof prepareStory>>;
 
@@ -138,4 +138,26 @@ async function knownOf(market: TestMarketplace): Promise<Known> {
     confirmationKey: new URL(link).searchParams.get('key') ?? '',
     created: {},
   };
+}
+
+/** Requests of cat, of which one will be denied, one is cancelled, and one took access in an emergency. */
+async function prepareRequests(market: TestServer): Promise<Record<string, string>> {
+  const rules = (list: readonly object[]) => market.as('ann')('PUT', '/orgs/acme/request_rules', list);
+  const ask = async (relation: string, more: object = {}) => {
+    const object = { type: 'cluster', name: 'prod' };
+    const body = { relation, object, for: 'PT1H', reason: 'INC-1234', ...more };
+    const answer = await market.as('cat')('POST', '/authz/requests?org=acme', body);
+    assert.equal(answer.status, 201, answer.text);
+    return String(answer.body.id);
+  };
+  const [denied, cancelled] = [await ask('can_edit'), await ask('can_remove')];
+  const permissions = [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }];
+  const role = await market.as('ann')('POST', '/authz/roles?org=acme', { name: 'repair', permissions });
+  assert.equal((await rules([{ name: 'emergencies', break_glass: true }])).status, 200);
+  const emergency = await ask('can_edit', { object: { type: 'cluster', name: 'staging' }, break_glass: true });
+  const given = await market.as('cat')('POST', `/authz/requests/${emergency}/end?org=acme`);
+  assert.equal(given.status, 200, given.text);
+  assert.equal((await market.as('ann')('DELETE', `/authz/roles/${role.body.id}?org=acme`)).status, 204);
+  assert.equal((await rules([])).status, 200);
+  return { denied, cancelled, emergency };
 }

@@ -7,10 +7,16 @@ import { createExampleValues, isAlike, shorten } from '../support/checks/example
 import type { TestServer } from '../support/server/server.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
-import type { NamedRequest } from './example-requests.ts';
-import { HOSTED_REQUESTS } from './example-requests-admin.ts';
-import { document, OPERATIONS, prepareStory, STORY, type Story } from './example-story.ts';
-import { WRITTEN_EXAMPLES } from './written-examples.ts';
+import {
+  document,
+  HOSTED_STORY,
+  type NamedRequest,
+  OPERATIONS,
+  prepareStory,
+  STORY,
+  type Story,
+  WRITTEN_EXAMPLES,
+} from './example-story.ts';
 
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -41,13 +47,13 @@ describe('Examples of the API documentation', () => {
   after(() => market.close());
 
   it('Every operation has exactly one example, and every example an operation', () => {
-    const names = [...STORY, ...HOSTED_REQUESTS].map(([name]) => name);
+    const names = [...STORY, ...HOSTED_STORY].map(([name]) => name);
     assert.deepEqual([...names, ...Object.keys(WRITTEN_EXAMPLES)].sort(), [...OPERATIONS.keys()].sort());
   });
 
   it('Each example request gets the documented status, and a response of the documented form', async () => {
     for (const named of STORY) await tryExample(market, named);
-    for (const named of HOSTED_REQUESTS) await tryExample(hosted, named);
+    for (const named of HOSTED_STORY) await tryExample(hosted, named);
     assert.deepEqual(faults, []);
     for (const [name, { parameters, body, status = 200, response }] of Object.entries(WRITTEN_EXAMPLES)) {
       const shown = typeof response === 'string' ? found[response]?.response : response;

@@ -16,7 +16,8 @@ import {
   type SingleType,
   type Thing,
 } from '../support/world/single-object-world.ts';
-import { BODIES, PARAMETERS, QUERIES } from './harmless-requests.ts';
+import { PARAMETERS } from './routes/parameters.ts';
+import { ROUTES } from './routes/table.ts';
 import { LISTS, modelName, notFound, PLURALS, relationFor, typeOf } from './single-object-names.ts';
 import { buildRequest } from './tenant-requests.ts';
 import { meaningOf, TENANT_SLOTS } from './tenant-slots.ts';
@@ -249,7 +250,7 @@ describe('Every route, for callers who hold at most one permission on one object
     const type = access.who === 'holds' && access.about === 'object' ? typeOf(access) : undefined;
     const objects = type === undefined ? [undefined] : world.things.filter((one) => one.type === type);
     const inQuery = 'about' in access && access.about === 'query' ? [`org=${world.org.name}`] : [];
-    const more = QUERIES[key]?.replace(/org=acme&?/, `org=${world.org.name}&`) ?? '';
+    const more = ROUTES[key]?.query?.replace(/org=acme&?/, `org=${world.org.name}&`) ?? '';
     const query = [...inQuery, more].filter((part) => part !== '').join('&');
     return objects.map((object) => {
       const path = route.path.replace(/:(\w+)|\*/g, (whole, name) => {
@@ -257,7 +258,7 @@ describe('Every route, for callers who hold at most one permission on one object
         if (name === 'org' || name === 'owner') return world.org.name;
         return PARAMETERS[name ?? whole] ?? 'nothing';
       });
-      return { route, path: `${path}${query && `?${query}`}`, body: BODIES[key], object };
+      return { route, path: `${path}${query && `?${query}`}`, body: ROUTES[key]?.body, object };
     });
   }
 

@@ -24,7 +24,7 @@ describe('The table of what requests can name', () => {
         assert.deepEqual(
           listed.map((slot) => meaningOf(slot).slot).sort(),
           places.sort(),
-          `${name} is not listed with all that it can name: edit test/contract/tenant-slots.ts`,
+          `${name} is not listed with all that it can name: edit its names in test/contract/routes/`,
         );
       }
     });

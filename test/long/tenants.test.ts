@@ -41,8 +41,6 @@ const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: Reg
   [/^GET \/users\/search$/, /^\?uid$/, /./],
   // Attackers close and decide reviews of their own, which they can do only once.
   [/^POST \/authz\/reviews\/:id\//, /^(\?page|\?limit|\.comment)$/, /./],
-  // It names nothing, says when it was made, and a second one within a minute is rejected.
-  [/^GET \/user\/export$/, /^$/, /./],
 ];
 /** A credential in the body decides who calls; guessing it is not about tenants. */
 const NEVER_FILLED = 'secret';

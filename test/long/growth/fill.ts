@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-/** How large a deployment is. The demo world comes on top of it. */
+/** How large a deployment is. The demo world comes on top of it. Half of the audit entries are of one organization. */
 export interface Size {
   readonly users: number;
   readonly organizations: number;
@@ -8,13 +9,21 @@ export interface Size {
   readonly auditEntries: number;
 }
 
-/** In parts, so that progress can be told and no statement takes minutes. */
+/** The organization that has half of the audit entries. */
+export const LARGE = { id: 5_000_001, name: `works1-${createHash('md5').update('o1').digest('hex').slice(0, 4)}` };
+
+/** In parts, so that no statement takes minutes. */
 const PART = 100_000;
 
 const FIRST = `(array['Ada','Ben','Cleo','Dora','Emil','Fay','Gus','Hana','Ivo','Jana','Karl','Lena','Milo','Nora','Otto','Pia'])`;
 const LAST = `(array['Abel','Brandt','Cole','Dietz','Engel','Fuchs','Graf','Holm','Ilves','Jung','Keller','Lang','Moser'])`;
 
-/** Each makes the rows from the `$1`th to the `$2`th. `:users` and `:organizations` are their numbers. */
+const ORGANIZATION = `case when n % 2 = 0 then ${LARGE.id} else 5000000 + n / 2 % :organizations + 1 end`;
+const ACTOR = '1000000 + n % :users + 1';
+const SALT = `decode(md5('salt' || n), 'hex')`;
+const COMMITMENT = `sha256(${SALT} || convert_to('grown', 'UTF8'))`;
+
+/** Each makes the rows from the `$1`th to the `$2`th. `:users` and the like are their numbers. */
 const STEPS: readonly (readonly [what: keyof Size, statement: string])[] = [
   [
     'users',
@@ -103,13 +112,21 @@ const STEPS: readonly (readonly [what: keyof Size, statement: string])[] = [
             (array['GKE', 'EKS', 'AKS'])[1 + n % 3], n % 20, now() - n % 1000 * interval '1 minute'
        from generate_series($1::bigint, $2::bigint) n`,
   ],
+  // Each names its actor by a salted hash, whose salt and text are in the other table.
   [
     'auditEntries',
-    `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, request_id,
+    `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, after, request_id,
                         previous_hash, hash)
-     select now() - interval '400 days' + n * interval '1 second', 5000000 + n % :organizations + 1,
-            1000000 + n % :users + 1, 'grown', (array['team.update', 'role.update', 'cluster.update'])[1 + n % 3],
-            (array['team', 'role', 'cluster'])[1 + n % 3], 5000000 + n % :organizations, 'r' || n, ''::bytea, ''::bytea
+     select now() - (:auditEntries - n) * interval '1 second', ${ORGANIZATION}, ${ACTOR},
+            'sha256:' || encode(${COMMITMENT}, 'hex'), (array['team.update', 'role.update', 'cluster.update'])[1 + n % 3],
+            (array['team', 'role', 'cluster'])[1 + n % 3], 5000000 + n % :organizations,
+            '{"name":"night-shift","description":"Looks after the clusters at night"}', 'r' || n, ''::bytea, ''::bytea
+       from generate_series($1::bigint, $2::bigint) n`,
+  ],
+  [
+    'auditEntries',
+    `insert into audit_text (organization_id, commitment, account_id, salt, text)
+     select ${ORGANIZATION}, ${COMMITMENT}, ${ACTOR}, ${SALT}, 'grown'
        from generate_series($1::bigint, $2::bigint) n`,
   ],
 ];
@@ -118,9 +135,19 @@ const COUNT = `insert into account_count (block, users, barred, organizations)
   select id / 1000, count(*) filter (where kind = 'user'),
          count(*) filter (where kind = 'user' and (not active or prohibit_login)),
          count(*) filter (where kind = 'organization') from account where id > 1000000 group by id / 1000`;
-/** Built again at the end, which takes a fraction of the time that it takes row by row. */
-const SLOW_INDEXES = `select indexname as name, indexdef as definition from pg_indexes
-  where schemaname = 'public' and indexdef like '%USING gin%search_pieces%'`;
+/**
+ * Built again at the end, which takes a fraction of the time that it takes row by row. Keys stay, because rows that are
+ * there already are found by them; but nothing finds texts, whose hashes come in no order.
+ */
+const INDEXES = `select c.relname as name, 'drop index ' || c.relname as remove, pg_get_indexdef(c.oid) as build
+    from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+   where t.relname = any($1) and not exists (select 1 from pg_constraint k where k.conindid = c.oid)
+  union all
+  select conname, 'alter table audit_text drop constraint ' || conname,
+         'alter table audit_text add constraint ' || conname || ' ' || pg_get_constraintdef(oid)
+    from pg_constraint where conrelid = 'audit_text'::regclass and contype = 'p'`;
+const NUMBERED = ['account', 'team', 'role', 'cluster', 'audit', 'email', 'token', 'robot', 'contract'];
+const TABLES = [...NUMBERED, 'audit_text', 'passkey', 'session', 'team_member', 'role_permission', 'assignment'];
 
 /** Fills a migrated database of PostgreSQL, as its superuser. Counters and flags are as the triggers would set them. */
 export async function fill(databaseUrl: string, size: Size, tell: (line: string) => void): Promise<void> {
@@ -133,23 +160,24 @@ export async function fill(databaseUrl: string, size: Size, tell: (line: string)
     await client.query(
       `set session_replication_role = replica; set synchronous_commit = off; set maintenance_work_mem = '512MB'`,
     );
-    const { rows } = await client.query<{ name: string; definition: string }>(SLOW_INDEXES);
-    for (const { name } of rows) await client.query(`drop index ${name}`);
+    const { rows: indexes } = await client.query<{ name: string; remove: string; build: string }>(INDEXES, [TABLES]);
+    for (const { remove } of indexes) await client.query(remove);
     for (const [what, statement] of STEPS) {
-      const text = statement
-        .replaceAll(':users', `${size.users}`)
-        .replaceAll(':organizations', `${size.organizations}`);
+      const text = statement.replaceAll(
+        /:(users|organizations|auditEntries)/g,
+        (_all, name) => `${size[name as keyof Size]}`,
+      );
+      tell(`${text.split('(')[0]?.trim()}`);
       for (let first = 1; first <= size[what]; first += PART) {
-        tell(`${text.split('(')[0]?.trim()} from ${first}`);
         await client.query(text, [first, Math.min(first + PART - 1, size[what])]);
       }
     }
     await client.query(COUNT);
-    for (const { name, definition } of rows) {
+    for (const { name, build } of indexes) {
       tell(`index ${name}`);
-      await client.query(definition);
+      await client.query(build);
     }
-    for (const table of ['account', 'team', 'role', 'cluster', 'audit', 'email', 'token', 'robot', 'contract']) {
+    for (const table of NUMBERED) {
       await client.query(`select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`);
     }
     tell('vacuum analyze');

@@ -1,3 +1,5 @@
+import { LARGE } from './fill.ts';
+
 /** What a request has cost the database, and how long its response took. */
 export interface Cost {
   /** Pages of memory that PostgreSQL looked at. */
@@ -6,6 +8,8 @@ export interface Cost {
   readonly calls: number;
   readonly wallMs: number;
 }
+
+const AN_HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 
 /** What the story of the examples does not ask: searches of the whole deployment, by callers who see more or less. */
 export const MORE_REQUESTS: readonly (readonly [name: string, as: string, path: string])[] = [
@@ -39,6 +43,19 @@ export const MORE_REQUESTS: readonly (readonly [name: string, as: string, path: 
   ['user/clusters, all, by name', 'root', '/user/clusters?all=true&limit=50&sort=name'],
   ['user/clusters, all, no hits', 'root', '/user/clusters?all=true&limit=50&q=zzzq'],
   ['user/clusters, all, of a member', 'ann', '/user/clusters?all=true&limit=50'],
+  ['audit of a large organization', 'root', `/orgs/${LARGE.name}/audit`],
+  ['audit of a large organization, an hour ago', 'root', `/orgs/${LARGE.name}/audit?until=${AN_HOUR_AGO}`],
+  ['audit of a large organization, by actor', 'root', `/orgs/${LARGE.name}/audit?actor=1000177`],
+  ['audit of a large organization, by object', 'root', `/orgs/${LARGE.name}/audit?object=team:5000000`],
+  ['audit of a large organization, by action', 'root', `/orgs/${LARGE.name}/audit?action=role.`],
+  ['audit of a large organization, no hits', 'root', `/orgs/${LARGE.name}/audit?actor=1000177&action=contract.`],
+  ['audit of a large organization, counts', 'root', `/orgs/${LARGE.name}/audit/actions`],
+  ['audit of a large organization, histogram', 'root', `/orgs/${LARGE.name}/audit/histogram`],
+  ['audit of all', 'root', '/admin/audit'],
+  ['audit of all, by actor', 'root', '/admin/audit?actor=1000177'],
+  ['audit of all, by action', 'root', '/admin/audit?action=team.update'],
+  ['audit of all, counts', 'root', '/admin/audit/actions'],
+  ['audit of all, histogram', 'root', '/admin/audit/histogram'],
 ];
 
 /** Indexes get deeper, and a page has fifty users, each of whom is looked up in several of them. */
@@ -47,6 +64,10 @@ const SLACK = 400;
 const LONGEST: readonly (readonly [names: RegExp, pages: number])[] = [
   // A fixed number of names of each type.
   [/^search of an administrator/, 6_000],
+  // A page like any other. With a thousand users, no entry is that old.
+  [/^audit of a large organization, an hour ago$/, 1_000],
+  // Up to ten thousand entries of each action, and fifty thousand of a histogram.
+  [/^audit of .*(counts|histogram)$/, 60_000],
   // Ten thousand hits are counted, and each is looked up.
   [/^admin\/users, most users/, 100_000],
   [/most users|few hits|a sixteenth|character|^admin\/orgs, all|^user\/clusters, all|^admin\/factors/, 60_000],
