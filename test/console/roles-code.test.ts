@@ -28,6 +28,21 @@ describe('Roles as code in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
+  it('A document that could not be loaded appears without a click when the server answers again', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann', { expected: /Failed to load/ });
+    const isExport = /\/authz\/roles\/export\?/;
+    const body = JSON.stringify({ message: 'the database does not answer' });
+    await page.route(isExport, (route) => route.fulfill({ status: 503, contentType: 'application/json', body }));
+    await go('/orgs/acme/roles/code');
+    await page.locator('main .fault').waitFor();
+    await page.getByText('Not loaded, trying again…').waitFor();
+    await page.unroute(isExport);
+    await page.locator('.cm-content').waitFor();
+    await page.getByText('Exact as of now').waitFor();
+    assert.equal(await page.locator('main .fault').count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
   it('A user who may not see the roles is told why, and who can help', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     await go('/orgs/acme/roles/code');
