@@ -30,6 +30,8 @@ const ALL_COUNTS = {
   dryRuns: [30, 150, 3000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
   previewsOfStrangers: [30, 500, 10_000],
+  /** Pages of the console that are tried while the server is slow, fails or is away, and in Firefox. */
+  troubledPages: [0, 25, 1000],
   /** Pages of the console that axe sees while they are closed to the visitor. */
   closedPages: [1, 8, 100],
   /** The same delivery to each of two servers, all at once. */

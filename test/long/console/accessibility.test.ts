@@ -5,12 +5,12 @@ import { until } from '../../support/checks/until.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
 import { axeFindings } from '../../support/services/axe.ts';
 import { lacks } from '../../support/services/requirements.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor, spread } from '../../support/world/console-pages.ts';
 import { addHardNames, type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 const CLOSED = CONSOLE_ROUTES.filter((route) => /^\/(admin|orgs\/:org)/.test(route));
 /** They all look alike, so CI tries some that are spread over all of them. */
-const DENIED = CLOSED.filter((_, at) => at % Math.ceil(CLOSED.length / COUNTS.closedPages) === 0);
+const DENIED = spread(CLOSED, COUNTS.closedPages);
 
 describe('The pages of the console according to axe', { skip: lacks('chromium') }, () => {
   let world: ConsoleWorld;

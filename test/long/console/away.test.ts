@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { COUNTS } from '../../counts.ts';
 import { until } from '../../support/checks/until.ts';
 import { openWire } from '../../support/faults/wire.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
 import { lacks } from '../../support/services/requirements.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor, spread } from '../../support/world/console-pages.ts';
 import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 /** The browser reports each file and call that it cannot load. */
 const AWAY = /ERR_|Failed to load|Failed to fetch/;
-const INSIDE = CONSOLE_ROUTES.filter((route) => personFor(route) !== undefined);
+const INSIDE = spread(
+  CONSOLE_ROUTES.filter((route) => personFor(route) !== undefined),
+  COUNTS.troubledPages,
+);
 const OUTSIDE = CONSOLE_ROUTES.filter((route) => personFor(route) === undefined);
 /** Pages that ask the server for nothing before something is done on them. */
 const WITHOUT_DATA = [

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { COUNTS } from '../../counts.ts';
 import { type Firefox, type FirefoxVisit, openFirefox } from '../../support/server/firefox.ts';
 import { lacks } from '../../support/services/requirements.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor, spread } from '../../support/world/console-pages.ts';
 import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 describe('The console in Firefox', { skip: lacks('firefox-esr') }, () => {
@@ -18,7 +19,7 @@ describe('The console in Firefox', { skip: lacks('firefox-esr') }, () => {
     await world?.atrium.close();
   });
 
-  for (const route of CONSOLE_ROUTES) {
+  for (const route of spread(CONSOLE_ROUTES, COUNTS.troubledPages)) {
     it(`${route} opens in Firefox with its heading, without an error`, async () => {
       const visit = visits.get(personFor(route)) ?? assert.fail(route);
       for (const path of pathsOf(route, world.ids)) {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from 'playwright-core';
+import { COUNTS } from '../../counts.ts';
 import { until } from '../../support/checks/until.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../../support/server/browser.ts';
 import { lacks } from '../../support/services/requirements.ts';
-import { CONSOLE_ROUTES, pathsOf, personFor } from '../../support/world/console-pages.ts';
+import { CONSOLE_ROUTES, pathsOf, personFor, spread } from '../../support/world/console-pages.ts';
 import { type ConsoleWorld, openConsoleWorld } from '../../support/world/console-world.ts';
 
 const DATA = '**/api/v1/**';
@@ -23,7 +24,10 @@ const WITHOUT_DATA = [
 /** It asks for nothing, so only the files of the console are loaded with it. */
 const NEUTRAL = '/me/device';
 const INSIDE = CONSOLE_ROUTES.filter((route) => personFor(route) !== undefined);
-const LOADING = INSIDE.filter((route) => !WITHOUT_DATA.includes(route));
+const LOADING = spread(
+  INSIDE.filter((route) => !WITHOUT_DATA.includes(route)),
+  COUNTS.troubledPages,
+);
 
 describe('The pages of the console when the server is slow, refuses or fails', { skip: lacks('chromium') }, () => {
   let world: ConsoleWorld;

@@ -55,6 +55,12 @@ export function pathsOf(route: string, ids: Ids): readonly [string, ...string[]]
   return [path, ...(VIEWS[route]?.(ids) ?? []).map((query) => path + query)];
 }
 
+/** At most so many of them, spread over the whole list. */
+export function spread<T>(list: readonly T[], count: number): T[] {
+  const step = Math.ceil(list.length / count);
+  return list.filter((_, at) => at % step === 0);
+}
+
 /** Who sees all of the page. Undefined for pages of those who are not signed in. */
 export function personFor(route: string): string | undefined {
   if (route.startsWith('/signin') || route === '/welcome' || route === '/invitations/:code') return undefined;
