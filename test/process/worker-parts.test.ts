@@ -7,6 +7,7 @@ import { wrongCredential } from '../../src/identity/callers.ts';
 import { createCommonAllowances } from '../../src/operations/workers/common-allowance.ts';
 import { createBrakeKeeper, createRemoteBrake } from '../../src/operations/workers/common-brake.ts';
 import { createJointMetrics } from '../../src/operations/workers/joint-metrics.ts';
+import { createJointReadiness } from '../../src/operations/workers/joint-readiness.ts';
 import type { Readings, SupervisorMessage, Used, WorkerMessage } from '../../src/operations/workers/messages.ts';
 import { createRespawnPause } from '../../src/operations/workers/respawn-pause.ts';
 import { workerCount } from '../../src/operations/workers/worker-count.ts';
@@ -206,5 +207,62 @@ describe('The metrics of several workers', () => {
       'seconds_bucket{le="1",route="/a"}': '8',
       'seconds_count{route="/a"}': '8',
     });
+  });
+});
+
+describe('Whether a server of several workers is ready', () => {
+  interface Answering {
+    isReady: boolean;
+    ask(): Promise<Readings>;
+  }
+  const worker = (isReady: boolean): Answering => ({
+    isReady,
+    async ask() {
+      if (!this.isReady) throw new Error('the server is warming up');
+      return [];
+    },
+  });
+
+  it('It becomes ready when all of its workers are', async () => {
+    const [first, second] = [worker(true), worker(false)];
+    const ready = createJointReadiness(() => [first, second]);
+    await assert.rejects(ready(), /warming up/);
+    await assert.rejects(ready(), /warming up/);
+    second.isReady = true;
+    await ready();
+  });
+
+  it('It stays ready while new workers warm up, and they count once they were ready', async () => {
+    const [first, second] = [worker(true), worker(true)];
+    let serving = [first];
+    const ready = createJointReadiness(() => serving);
+    await ready();
+    serving = [first, second];
+    second.isReady = false;
+    await ready();
+    second.isReady = true;
+    await ready();
+    second.isReady = false;
+    await assert.rejects(ready(), /warming up/);
+  });
+
+  it('It is not ready if only new workers are left, or none', async () => {
+    let serving = [worker(true)];
+    const ready = createJointReadiness(() => serving);
+    await ready();
+    serving = [worker(false)];
+    await assert.rejects(ready(), /warming up/);
+    serving = [];
+    await assert.rejects(ready(), /no worker serves/);
+  });
+
+  it('A worker that ends while it is asked does not count', async () => {
+    const [first, ending] = [worker(true), worker(false)];
+    let serving = [first, ending];
+    ending.ask = async () => {
+      serving = [first];
+      throw new Error('worker 2 has ended');
+    };
+    await createJointReadiness(() => serving)();
   });
 });

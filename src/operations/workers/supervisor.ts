@@ -4,6 +4,7 @@ import type { Config } from '../../base/config/config.ts';
 import { type AdminServer, openAdmin } from '../../http/admin-port.ts';
 import { createBrakeKeeper } from './common-brake.ts';
 import { createJointMetrics } from './joint-metrics.ts';
+import { createJointReadiness } from './joint-readiness.ts';
 import { endingText, type Member, type Serving, startMember } from './member.ts';
 import type { WorkerMessage } from './messages.ts';
 import { createRespawnPause } from './respawn-pause.ts';
@@ -42,6 +43,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
   }));
   const members = new Set<Member>();
   const brake = createBrakeKeeper(config.AUTH_FAILURES);
+  const ready = createJointReadiness(serving);
   const metrics = createJointMetrics(() => serving().length, ready);
   const ending = Promise.withResolvers<void>();
   let admin: AdminServer | undefined;
@@ -189,12 +191,6 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
     if (!member.isServing) return member.readings;
     // Its previous readings do for one that does not answer.
     return await member.ask('metrics').catch(() => member.readings);
-  }
-
-  async function ready(): Promise<void> {
-    const all = serving();
-    if (all.length === 0) throw new Error('no worker serves');
-    await Promise.all(all.map((member) => member.ask('ready')));
   }
 
   async function alive(): Promise<void> {
