@@ -6,6 +6,9 @@ import { toolCache } from './tool-cache.ts';
 
 const PYTHONS = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3'];
 const MAX_OUTPUT = 64 * 1024 * 1024;
+/** Compiling the first time takes minutes on a busy machine. After so many signs of life, a program hangs. */
+const SIGN_OF_LIFE_MS = 60_000;
+const MAX_SIGNS = 15;
 
 export interface Ran {
   readonly code: number;
@@ -74,12 +77,18 @@ async function installed(
 /** Runs a program without blocking this process, which is also the server that the program calls. */
 export function run(command: string, args: readonly string[], options: SpawnSyncOptions = {}): Promise<Ran> {
   const { cwd, env } = options;
+  let signs = 0;
+  const alive = setInterval(() => {
+    signs += 1;
+    if (signs <= MAX_SIGNS) progress(`${command} ${args[0] ?? ''} has run for ${signs} minutes`);
+  }, SIGN_OF_LIFE_MS);
   return new Promise((done) => {
     execFile(
       command,
       args,
       { ...(cwd !== undefined && { cwd }), ...(env && { env }), maxBuffer: MAX_OUTPUT },
       (error, stdout, stderr) => {
+        clearInterval(alive);
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
         done({ code, output: `${stdout}${stderr}` || String(error?.message ?? '') });
       },
