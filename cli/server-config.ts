@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rejected } from './failure.ts';
 
 /** What the files of an API server are about. */
 export interface ServerPlace {
@@ -24,18 +25,48 @@ export function printed(place: ServerPlace): string {
   return `${files.join('')}${flags(place, '# ')}`;
 }
 
+/** To be called before a token is made: one that cannot be written is of no use. */
+export function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const draft = draftOf(join(folder, 'token-review.yaml'));
+    writeFileSync(draft, '', { mode: MODE, flag: 'wx' });
+    rmSync(draft);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
 /** Writes the files; returns what is left to be done. */
 export function writeServerConfig(folder: string, place: ServerPlace): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const files = filesOf(place);
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name);
-    writeFileSync(path, text, { mode: MODE });
-    // One that was there keeps its mode otherwise.
-    chmodSync(path, MODE);
-  }
+  for (const [name, text] of Object.entries(files)) writeSecret(join(folder, name), text);
   const names = Object.keys(files).join(', ');
   return `# Wrote ${names} into ${folder}: copy them to ${FOLDER} on each node of the control plane.\n${flags(place, '')}`;
+}
+
+/**
+ * A new file takes the place of one that was there: its owner, its readers and where it leads, if it is a link, may be
+ * another user's choice.
+ */
+function writeSecret(path: string, text: string): void {
+  const draft = draftOf(path);
+  try {
+    writeFileSync(draft, text, { mode: MODE, flag: 'wx' });
+    chmodSync(draft, MODE);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw unwritable(path, error);
+  }
+}
+
+function draftOf(path: string): string {
+  return `${path}.${process.pid}.${Date.now()}`;
+}
+
+function unwritable(path: string, error: unknown) {
+  return rejected(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
 }
 
 function flags({ server, uid }: ServerPlace, before: string): string {

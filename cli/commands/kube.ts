@@ -54,7 +54,8 @@ export const kube: Group = {
       examples: ['atrium kube server-config prod', 'atrium kube server-config prod --into atrium'],
       async run(session, { args, options }) {
         const cluster = await governed(session, args.cluster);
-        const { printed, writeServerConfig } = await import('../server-config.ts');
+        const { prepareFolder, printed, writeServerConfig } = await import('../server-config.ts');
+        if (options.into !== undefined) prepareFolder(options.into);
         const token = await tokenOfClusterRobot(session, cluster, 'kube');
         remind(session, cluster, 'webhook');
         const place = { ...cluster, clusterId: cluster.id, token };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
@@ -138,6 +138,34 @@ describe('atrium kube', () => {
     assert.match(staging.stderr, /let it: atrium cluster edit staging --kubernetes webhook/);
     const agent = await ann('kube agent prod --image x');
     assert.match(agent.stderr, /let it: atrium cluster edit prod --kubernetes agent/);
+  });
+
+  it('server-config writes its secrets into new files, whatever was there, and makes no token if it cannot', async () => {
+    const folder = join(ann.home, 'shared');
+    mkdirSync(folder);
+    const [elsewhere, open] = [join(ann.home, 'elsewhere'), join(folder, 'access-review.yaml')];
+    writeFileSync(elsewhere, 'mine');
+    symlinkSync(elsewhere, join(folder, 'token-review.yaml'));
+    writeFileSync(open, 'old');
+    chmodSync(open, 0o666);
+    const { ino } = statSync(open);
+    await said(ann, ['kube', 'server-config', 'prod', '--into', folder]);
+    assert.equal(readFileSync(elsewhere, 'utf8'), 'mine');
+    assert.equal(statSync(open).mode & 0o077, 0);
+    assert.notEqual(statSync(open).ino, ino);
+    assert.deepEqual(readdirSync(folder).sort(), ['access-review.yaml', 'authorization.yaml', 'token-review.yaml']);
+    const robotId = (await call('GET', '/orgs/acme/robots?name=kube-prod')).body[0].id;
+    const tokensOf = async () =>
+      (await call('GET', `/robots/${robotId}/tokens`)).body.map(({ id }: { id: number }) => id);
+    const before = await tokensOf();
+    assert.match(
+      await said(ann, ['kube', 'server-config', 'prod', '--into', elsewhere], 1),
+      /cannot write .*elsewhere: E/,
+    );
+    assert.deepEqual(await tokensOf(), before);
+    const written = parse(readFileSync(join(folder, 'token-review.yaml'), 'utf8'));
+    const robot = callWith(atrium, written.users[0].user.token);
+    assert.equal((await robot('POST', `/clusters/${prod}/token-review`, review({ token: 'x' }))).status, 200);
   });
 
   it('agent prints a manifest for its image, and cluster edit says what users are called there', async () => {
