@@ -7,7 +7,7 @@
  *    wait.
  * 2. It keeps its own copy of each organization, and patches it with what the transaction wrote. If the transaction is
  *    rejected here, the patch is taken back. If it fails later, the copy is of a moment that the database has never been
- *    through, and the next writer loads it again.
+ *    through, and the next writer loads it again. A copy is of one transaction at a time.
  * 3. What did not hold before the transaction is in the database, written by the transaction before. So a change is
  *    rejected only for what it violates itself, whichever replica made the other violations.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
@@ -72,6 +72,8 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   let guardrailsStamp = '';
   /** Organizations whose copy a transaction is loading before its lock. */
   const preparing = new Map<bigint, Promise<void>>();
+  /** Copies that a transaction is working on. If it has lost its lock, another one may write before it finds out. */
+  const inUse = new Set<OrganizationCopy>();
 
   return async (query, touched) => {
     const prepared = await prepare(query, new Set(touched.flatMap(organizationOf)));
@@ -164,7 +166,24 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
       if (isChanged) await store.keepViolations(query, organizationId, new Map());
       return;
     }
-    const { copy, undo, known } = await copyNow(written, organizationId, prepared);
+    const kept = prepared ?? entries.get(organizationId);
+    const entry = kept && !inUse.has(kept.copy) ? kept : undefined;
+    if (entry) inUse.add(entry.copy);
+    try {
+      await inspectCopy(written, organizationId, rules, entry);
+    } finally {
+      if (entry) inUse.delete(entry.copy);
+    }
+  }
+
+  async function inspectCopy(
+    written: Written,
+    organizationId: bigint,
+    rules: readonly Guardrail[],
+    entry: Entry | undefined,
+  ): Promise<void> {
+    const { query } = written;
+    const { copy, undo, known } = await copyNow(written, organizationId, entry);
     try {
       const found = await ignoreDeletedUsers(rules, await violationsAmong(copy, rules), (ids) =>
         store.living(query, ids),
@@ -182,8 +201,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 
   /** The copy as of this transaction, and what did not hold before it, if that is known. */
-  async function copyNow(written: Written, organizationId: bigint, prepared: Entry | undefined) {
-    const entry = prepared ?? entries.get(organizationId);
+  async function copyNow(written: Written, organizationId: bigint, entry: Entry | undefined) {
     const patch = entry && (await store.patch(written, organizationId, entry));
     if (!entry || !patch || patch.isUseless) {
       entries.delete(organizationId);
