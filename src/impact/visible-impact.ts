@@ -167,7 +167,6 @@ function keptIn({ before, after }: Outlook, organization: string, objects: Objec
   }
 }
 
-/** Users by their numbers, and then robots. */
 /** Keeps the first of tens of thousands without sorting all of them. */
 function firstOnes<T>(max: number, order: (one: T, other: T) => number) {
   let kept: T[] = [];
@@ -186,6 +185,7 @@ function firstOnes<T>(max: number, order: (one: T, other: T) => number) {
   };
 }
 
+/** Users by their numbers, and then robots. */
 function byPerson(one: UserInGroup, other: UserInGroup): number {
   return Number(one.group.isRobot) - Number(other.group.isRobot) || byId(one.user, other.user);
 }
