@@ -462,7 +462,7 @@ export type AuditEntryActor = {
 export type AuditEntryAttested = {
   /** The key with the use audit of /.well-known/webhook-keys. */
   readonly key_id: string;
-  /** Ed25519, in base64, over the UTF-8 text ["erased entry","ORGANIZATION_ID","ID","HASH"], without whitespace. */
+  /** Ed25519, in base64, over the UTF-8 text ["erased entry","ORGANIZATION_ID","ID","HASH","LEFT"], without whitespace. LEFT is computed like a hash from what the entry has now. */
   readonly signature: string;
 };
 

@@ -27,7 +27,7 @@ interface Entry {
   /** What is shown follows from what is hashed and these texts. */
   readonly isShownAsHashed: boolean;
   /** If a person was erased from it. */
-  readonly erased: ErasedEntry | undefined;
+  readonly erased: Omit<ErasedEntry, 'left'> | undefined;
   readonly texts: readonly PersonalText[];
 }
 
@@ -36,6 +36,8 @@ export interface ErasedEntry {
   readonly organization: string;
   readonly id: string;
   readonly hash: string;
+  /** The hash of what is left of it. */
+  readonly left: string;
   /** In base64, that the deployment's log attests it. */
   readonly signature: string | undefined;
 }
@@ -79,7 +81,7 @@ export async function checkChain(
       const isTrue = entry.isShownAsHashed && tellTheTruth[place];
       if (entry.erased !== undefined) {
         erased++;
-        if (!(await attests(entry.erased))) unattested.push(entry.id);
+        if (!(await attests({ ...entry.erased, left: hashes[place] ?? '' }))) unattested.push(entry.id);
       } else if (hashes[place] !== entry.hash || !isTrue) changed.push(entry.id);
       if (entry.previousHash !== (previous?.hash ?? start)) unlinked.push(entry.id);
       if (previous && BigInt(entry.id) <= BigInt(previous.id)) isInOrder = false;
@@ -125,9 +127,9 @@ export async function attestationsBy(keys: readonly string[]): Promise<Attests> 
     ),
   );
   const known = imported.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  return async ({ organization, id, hash, signature }) => {
+  return async ({ organization, id, hash, left, signature }) => {
     if (signature === undefined) return false;
-    const text = new TextEncoder().encode(JSON.stringify(['erased entry', organization, id, hash]));
+    const text = new TextEncoder().encode(JSON.stringify(['erased entry', organization, id, hash, left]));
     const given = bytesIn(signature);
     for (const key of known) if (await crypto.subtle.verify('Ed25519', key, given, text)) return true;
     return false;

@@ -11,13 +11,16 @@ export type SignAttestation = (entry: {
   readonly chainId: bigint;
   readonly id: bigint;
   readonly hash: Buffer;
+  /** The hash of what is left of the entry. Otherwise its other elements could be changed, and so what it follows from. */
+  readonly left: Buffer;
 }) => SignedAttestation;
 
 /** With the key of the segments. What is signed begins differently, so that neither is ever taken for the other. */
 export function createAttestationSigner(seed: Buffer): SignAttestation {
   const { privateKey, id: keyId } = seedKey(seed);
-  return ({ chainId, id, hash }) => {
-    const text = JSON.stringify(['erased entry', String(chainId), String(id), hash.toString('hex')]);
+  return ({ chainId, id, hash, left }) => {
+    const hashes = [hash, left].map((one) => one.toString('hex'));
+    const text = JSON.stringify(['erased entry', String(chainId), String(id), ...hashes]);
     return { keyId, signature: sign(null, Buffer.from(text), privateKey) };
   };
 }

@@ -46,17 +46,21 @@ interface Exported {
  * Signs the erased entries of one log that are attested, so that its reader can verify it without the deployment's. What
  * is attested is read once, and again for entries that were erased since.
  */
-export function createAttesting(chainId: bigint, attestedIn: () => Promise<Attested>, sign: SignAttestation) {
+export function createAttesting<Given extends Exported>(
+  chainId: bigint,
+  attestedIn: () => Promise<Attested>,
+  leftOf: (entry: Given) => Buffer,
+  sign: SignAttestation,
+) {
   let known = NONE;
   const isAttested = ({ id, hash }: Exported) => known.get(id)?.equals(hash) ?? false;
-  return async <Entry extends Exported>(
-    entries: readonly Entry[],
-  ): Promise<readonly (Entry & { readonly attested?: SignedAttestation })[]> => {
+  const attest = (entry: Given) => sign({ chainId, id: entry.id, hash: entry.hash, left: leftOf(entry) });
+  return async (entries: readonly Given[]): Promise<readonly (Given & { readonly attested?: SignedAttestation })[]> => {
     const erased = entries.filter((entry) => entry.isErased);
     if (erased.length === 0) return entries;
     if (!erased.every(isAttested)) known = await attestedIn();
     return await mapInSlices(entries, (entry) =>
-      entry.isErased && isAttested(entry) ? { ...entry, attested: sign({ ...entry, chainId }) } : entry,
+      entry.isErased && isAttested(entry) ? { ...entry, attested: attest(entry) } : entry,
     );
   };
 }

@@ -116,7 +116,7 @@ const Entry = named(
           key_id: Type.String({ description: 'The key with the use audit of /.well-known/webhook-keys.' }),
           signature: Type.String({
             description:
-              'Ed25519, in base64, over the UTF-8 text ["erased entry","ORGANIZATION_ID","ID","HASH"], without whitespace.',
+              'Ed25519, in base64, over the UTF-8 text ["erased entry","ORGANIZATION_ID","ID","HASH","LEFT"], without whitespace. LEFT is computed like a hash from what the entry has now.',
           }),
         },
         {

@@ -88,6 +88,28 @@ export function toLink(row: EntryRow): ChainLink {
   return { id: row.id, previousHash: row.previous_hash, hash: row.hash, expected, isErased: row.is_erased };
 }
 
+/** The hash that a shown entry would have. It is another one than its own if a person was erased from it. */
+export function hashLeft(row: AuditRow): Buffer {
+  const { actor, onBehalfOf, object, hashed } = row;
+  const parts = hashed?.parts ?? {};
+  return chainHash({
+    at: row.at,
+    organization_id: row.organizationId,
+    actor_id: actor.id,
+    actor_name: parts.actor ?? actor.name,
+    action: row.action,
+    object_type: object.type,
+    object_id: object.id,
+    before: parts.before ?? row.before,
+    after: parts.after ?? row.after,
+    request_id: row.requestId,
+    previous_hash: row.previousHash,
+    on_behalf_id: onBehalfOf?.id ?? null,
+    on_behalf_name: parts.onBehalfOf ?? onBehalfOf?.name ?? null,
+    via: row.via,
+  });
+}
+
 /** Milliseconds, as they were hashed. Forged finer digits must stay visible here, and break the chain. */
 export function momentOf({ moment }: EntryRow): string {
   return `${moment.replace(/000$/, '')}Z`;

@@ -20,6 +20,7 @@ import { createAttestationSigner } from './attestation-signer.ts';
 import { attestedIn } from './attestations.store.ts';
 import { createAttesting } from './attestations.ts';
 import { auditRoutes } from './audit.routes.ts';
+import { hashLeft } from './audit.rows.ts';
 import { administratorNamed, createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
 import { auditSize } from './audit-size.store.ts';
@@ -56,7 +57,7 @@ export function wireAudit(
   const audit = createAudit(
     createAuditStore(db),
     () => denials.flush(new Date()),
-    (chainId) => createAttesting(chainId, () => attestedIn(db.query, chainId), attest),
+    (chainId) => createAttesting(chainId, () => attestedIn(db.query, chainId), hashLeft, attest),
   );
   const namesFor = createObjectNames(createObjectNameStore(db), judge);
   const broken = new Set<bigint>();

@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { mapInSlices } from '../../base/scheduling/slices.ts';
+import { chainHash } from '../../changes/audit-chain.store.ts';
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Db, type Query, sql } from '../../db/db.ts';
 import type { Fingerprint } from '../../users/erasure/erased-identifiers.ts';
@@ -144,7 +145,7 @@ export function createAuditArchiveStore(
       return await mapInSlices(entries, (entry) => {
         const row = stored.get(entry.id);
         const isAttested = row && entry.isErased && entry.expected.equals(entry.hash);
-        return isAttested ? { ...entry, line: archiveLine(row, attest(entry)) } : entry;
+        return isAttested ? { ...entry, line: archiveLine(row, attest({ ...entry, left: chainHash(row) })) } : entry;
       });
     },
     remove: async (segments, archive) => void (await write(removing(segments, archive))),

@@ -86,6 +86,16 @@ for (const driver of COUNTED_DRIVERS) {
       assert.equal(await forge((line) => line.replace(/"attested":\{[^}]*\},/, '')), 1);
       const [first = '', second = ''] = attested.filter((one) => one !== undefined);
       assert.equal(await forge((line) => line.replace(first, second)), 1);
+      const at = attested.findIndex((one, place) => place > 1 && one !== undefined);
+      const linkOf = (line = '') => /"previous_hash":"[^"]*"/.exec(line)?.[0] ?? '';
+      const cut = (line: string, place: number) => (place === at - 1 ? '' : line);
+      const relinked = (line: string, place: number) =>
+        place === at ? line.replace(linkOf(line), linkOf(lines[at - 1])) : cut(line, place);
+      assert.equal(await forge(cut), 1);
+      assert.equal(await forge(relinked), 1, 'an entry that was cut out before an erased one');
+      const renamed = (line: string, place: number) =>
+        place === at ? line.replace('"action":"', '"action":"not.') : line;
+      assert.equal(await forge(renamed), 1, 'what is left of an erased entry was changed');
 
       const page = (await logs.atrium.as(owner.name)('GET', `/orgs/${org.name}/audit`)).body.items;
       assert.ok(
