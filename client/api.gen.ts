@@ -6533,7 +6533,7 @@ export interface Operations {
         to?: Text | undefined;
         /** On what, such as cluster:1, cluster:prod, cluster_set:eu or organization. */
         on?: Text | undefined;
-        /** Only what counts on this object, such as cluster:1 or cluster:prod: what is assigned on itself, on the cluster set that it is in, and on the organization. */
+        /** Only what counts on this object, such as cluster:1 or cluster:prod: what is assigned on itself, on the cluster set that it is in, and on the organization, in this order. */
         reaching?: Text | undefined;
         /** Only what ends before this time. */
         expires_before?: Text | undefined;

@@ -70,7 +70,7 @@ export interface AssignmentFilter {
   readonly role?: { readonly id?: bigint; readonly name?: string } | undefined;
   readonly to?: Reference<PrincipalType> | undefined;
   readonly on?: Reference<PlaceType> | undefined;
-  /** Only those that count on it: on itself, on the set that it is in, and on the organization. */
+  /** Only those that count on it: on itself, on the set that it is in, and on the organization, in this order. */
   readonly reaching?: Reference<PlaceType> | undefined;
   readonly expiresBefore?: Date | undefined;
 }

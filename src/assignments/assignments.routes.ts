@@ -33,7 +33,7 @@ const ListQuery = Type.Object({
     Type.String({
       description:
         'Only what counts on this object, such as cluster:1 or cluster:prod: what is assigned on itself, on the ' +
-        'cluster set that it is in, and on the organization.',
+        'cluster set that it is in, and on the organization, in this order.',
     }),
   ),
   expires_before: Type.Optional(Type.String({ description: 'Only what ends before this time.' })),

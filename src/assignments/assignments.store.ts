@@ -49,6 +49,14 @@ const LIST = sql(
   'assignments.list',
   `select ${COLUMNS} from (select * from assignment s where ${MATCHES} order by s.id offset $11 limit $12) s order by s.id`,
 );
+// The nearest ones first, so that what is assigned on the object itself is never beyond the first page for what is not.
+const LIST_REACHING = sql(
+  'assignments.listReaching',
+  `select ${COLUMNS} from (
+     select *, case on_type when $9 then 0 when 'organization' then 2 else 1 end as distance from assignment s
+      where ${MATCHES} order by distance, s.id offset $11 limit $12
+   ) s order by s.distance, s.id`,
+);
 const COUNT = sql('assignments.count', `select count(*)::integer as total from assignment s where ${MATCHES}`);
 const GET = sql('assignments.get', `select ${COLUMNS} from assignment s where s.organization_id = $1 and s.id = $2`);
 // Wherever more than one of them is locked: the organization, its roles, its teams, assignments, and last the turn of a
@@ -131,7 +139,7 @@ export function createAssignmentStore(db: Db, write: Write, quotas: Quotas): Ass
       ...[filter.expiresBefore, reachedType, reachedId],
     ];
     const { total } = only(await db.query<{ total: number }>(COUNT, values));
-    const rows = await db.query<FullRow>(LIST, [...values, offset, limit]);
+    const rows = await db.query<FullRow>(reachedType ? LIST_REACHING : LIST, [...values, offset, limit]);
     return { items: rows.map(toAssignment), total };
   }
 

@@ -107,16 +107,18 @@ export function Table<Row>(props: TableProps<Row>) {
       </table>
       {(hasMore || total !== undefined) && (
         <footer class="line apart table-foot">
-          <span class="quiet small">
-            {total !== undefined && total > rows.length
-              ? `${rows.length} of ${total}`
-              : `Total: ${total ?? rows.length}`}
-          </span>
+          <span class="quiet small">{countOf(rows.length, total, hasMore)}</span>
           {hasMore && <Button onClick={onMore}>Load 50 more</Button>}
         </footer>
       )}
     </div>
   );
+}
+
+/** Lists that come by cursor have no total until their end is reached. */
+function countOf(shown: number, total: number | undefined, hasMore: boolean | undefined): string {
+  if (total === undefined && hasMore) return `The first ${shown}`;
+  return total !== undefined && total > shown ? `${shown} of ${total}` : `Total: ${total ?? shown}`;
 }
 
 function TableRow<Row>(props: TableProps<Row> & { row: Row; index: number }) {

@@ -224,6 +224,27 @@ describe('Assignments', () => {
     await call('DELETE', at(other.id));
   });
 
+  it('What reaches an object is listed with what is assigned on itself first, then on its set, then on the organization', async () => {
+    const other = await openPlace(atrium);
+    const { call, dan, crew, robot, prod, operator, role, path } = other;
+    const viewer = await role('viewer', 'cluster_mgmt view clusters');
+    const user = { type: 'user', id: Number(dan.id) };
+    const onCluster = { type: 'cluster', id: prod.id };
+    const made = [
+      await assign(other, viewer.id, { type: 'robot_ac', id: robot }),
+      await assign(other, operator.id, { type: 'team', id: crew }, { type: 'cluster_set', name: 'eu' }),
+      await assign(other, viewer.id, user, onCluster),
+      await assign(other, viewer.id, user),
+      await assign(other, operator.id, user, onCluster),
+    ].map(({ id }) => id);
+    const pages = [1, 2, 3].map((page) => call('GET', `${path}&reaching=cluster:prod&limit=2&page=${page}`));
+    const listed = (await Promise.all(pages)).flatMap(({ body }) => body.map(({ id }: { id: number }) => id));
+    assert.deepEqual(
+      listed,
+      [2, 4, 1, 0, 3].map((index) => made[index]),
+    );
+  });
+
   it('The list is filtered by role, to, on and end, and paged', async () => {
     const { call, dan, crew, robot, prod, operator, role, path } = place;
     const viewer = await role('viewer', 'cluster_mgmt view clusters');
@@ -250,7 +271,7 @@ describe('Assignments', () => {
       ['&on=organization', [2]],
       [`&on=organization:${place.org.name}`, [2]],
       ['&on=organization:acme', []],
-      ['&reaching=cluster:prod', [0, 1, 2, 3]],
+      ['&reaching=cluster:prod', [0, 3, 1, 2]],
       ['&reaching=cluster:staging', [2]],
       ['&reaching=cluster_set:eu', [1, 2]],
       ['&reaching=organization', [2]],

@@ -146,19 +146,19 @@ function Lines({ org, of }: { org: string; of: readonly AccessLine[] }) {
   );
 }
 
-/** The assignments on the cluster, and all that count there. */
+/** The assignments on the cluster, and all that count there, in one call: those on the cluster come first. */
 function useAssignmentsFor(
   org: string,
   { id }: Cluster,
 ): { readonly here: List<Assignment>; readonly counting: readonly Assignment[] } {
-  const place = `cluster:${id}`;
-  const reaching = useList('GET /authz/assignments', { query: { org, reaching: place, limit: PAGE } });
-  // Those on the cluster count, even if they are beyond the first of all.
-  const own = useList(reaching.hasMore ? 'GET /authz/assignments' : undefined, {
-    query: { org, on: place, limit: PAGE },
-  });
-  const onCluster = reaching.data?.filter(({ on }) => on.type === 'cluster');
-  const here = reaching.hasMore ? own : { ...reaching, data: onCluster, total: onCluster?.length };
-  const further = (reaching.data ?? []).filter(({ on }) => on.type !== 'cluster');
-  return { here, counting: [...(here.data ?? []), ...further] };
+  const reaching = useList('GET /authz/assignments', { query: { org, reaching: `cluster:${id}`, limit: PAGE } });
+  const counting = reaching.data ?? [];
+  const onCluster = counting.filter(({ on }) => on.type === 'cluster');
+  const hasMore = reaching.hasMore && onCluster.length === counting.length;
+  const here = {
+    ...reaching,
+    hasMore,
+    ...(reaching.data && { data: onCluster, total: hasMore ? undefined : onCluster.length }),
+  };
+  return { here, counting };
 }
