@@ -1,3 +1,4 @@
+import { doing } from '../authz/explain/explanation-text.ts';
 import { permissionName } from '../authz/explain/permission-names.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import { isRobotPrincipal } from '../changes/principal.ts';
@@ -8,7 +9,7 @@ import { robotIn } from './robot-actor.ts';
 
 /**
  * Every entry in words. `%actor` made the change, `%object` is what it is about, `%user` whom it is about, `%until` when it
- * ends, `%namespaces` where it counts, `%changed` what differs, and `%x` any other field of the states. All of it is in the
+ * ends, `%namespaces` where it counts, `%task` what was asked for, `%changed` what differs, and `%x` any other field of the states. All of it is in the
  * entry that the reader sees, or is a name that the reader may know, so a sentence tells nothing else.
  */
 const SENTENCES: Readonly<Record<AuditAction, string>> = {
@@ -67,14 +68,14 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   'assignment.delete': '%actor removed the role %role from %to on %on%namespaces',
   'assignment.expire': 'the assignment of the role %role to %to on %on%namespaces ended',
   'assignment.end': 'the assignment of the role %role to %to on %on%namespaces ended with %because',
-  'request.create': '%actor asked for %relation on %on%namespaces: %reason',
-  'request.approve': '%actor approved the request of %by for %relation on %on%namespaces',
-  'request.deny': '%actor denied the request of %by for %relation on %on%namespaces',
-  'request.cancel': '%actor cancelled the request for %relation on %on%namespaces',
-  'request.expire': 'no approver decided in time about the request of %by for %relation on %on%namespaces',
-  'request.fail': 'the request of %by for %relation on %on%namespaces failed: %because',
-  'request.end': 'the access of %by to %on%namespaces for %relation ended',
-  'request.acknowledge': '%actor acknowledged that %by broke the glass for %relation on %on%namespaces',
+  'request.create': '%actor asked to %task%namespaces: %reason',
+  'request.approve': '%actor approved the request of %by to %task%namespaces',
+  'request.deny': '%actor denied the request of %by to %task%namespaces',
+  'request.cancel': '%actor cancelled the request to %task%namespaces',
+  'request.expire': 'no approver decided in time about the request of %by to %task%namespaces',
+  'request.fail': 'the request of %by to %task%namespaces failed: %because',
+  'request.end': 'the access that %by had on request ended: to %task%namespaces',
+  'request.acknowledge': '%actor acknowledged that %by broke the glass to %task%namespaces',
   'request_rules.update': '%actor changed the rules for access requests',
   'webhook.create': '%actor created the webhook %name',
   'webhook.update': '%actor changed the webhook %name%changed',
@@ -168,12 +169,18 @@ export function auditSentence(row: AuditRow, nameOf: NameOf): string {
         return inNamespaces(asList(said('namespaces')));
       case 'end':
         return after.expiresAt ? text(after.expiresAt) : 'never';
+      case 'task':
+        return doing(text(said('relation')), text(said('on')));
       case 'changed':
-        return changesOf(before, after);
+        return action === 'cluster.phase' ? phasesOf(before, after) : changesOf(before, after);
       default:
         return text(said(word));
     }
   });
+}
+
+function phasesOf(before: Fields, after: Fields): string {
+  return `: ${text(before.phase) || 'none'} → ${text(after.phase) || 'none'}`;
 }
 
 function inNamespaces(names: readonly string[]): string {

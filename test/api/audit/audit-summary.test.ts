@@ -34,6 +34,25 @@ describe('Audit entries in words', () => {
     assert.equal(JSON.parse(exported.text.split('\n')[0] ?? '').summary, body.items.at(-1).summary);
   });
 
+  it('A request for access is told as what was asked for, and a phase by both values', () => {
+    const about = (action: string, before: object | null, after_: object) => ({
+      ...{ id: 1n, at: '', organizationId: 1n, actor: { id: 2n, name: 'dan' }, onBehalfOf: null, via: null, action },
+      ...{ object: { type: 'cluster', id: 7n }, requestId: '', previousHash: Buffer.alloc(0), hash: Buffer.alloc(0) },
+      ...{ before: before && JSON.stringify(before), after: JSON.stringify(after_) },
+    });
+    const asked = { relation: 'can_connect', on: { type: 'cluster', id: 7, name: 'prod' }, reason: 'INC-1' };
+    const told = [
+      auditSentence(about('request.create', null, asked), () => 'prod'),
+      auditSentence(about('request.create', null, { ...asked, relation: 'can_view_members' }), () => 'prod'),
+      auditSentence(about('cluster.phase', { phase: 'Registered' }, { phase: 'Active' }), () => 'prod'),
+    ];
+    assert.deepEqual(told, [
+      'dan asked to connect to prod: INC-1',
+      'dan asked to view the members of prod: INC-1',
+      'the cluster prod reported another phase: Registered → Active',
+    ]);
+  });
+
   it('A robot is called by its name', async () => {
     const { org, call } = await openScene(atrium);
     const robot = (await call('POST', `/orgs/${org.name}/robots`, { name: 'deployer' })).body.id;
