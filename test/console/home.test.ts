@@ -35,7 +35,7 @@ describe('What needs attention', { skip: lacks('chromium') }, () => {
     await go('/');
     const card = page.locator('section', { has: page.getByRole('heading', { name: 'Needs attention' }) });
     await card.getByRole('link', { name: 'staging' }).waitFor();
-    assert.match(await card.innerText(), /prod\s.*No heartbeat since 3 hours ago/s);
+    assert.match(await card.innerText(), /prod\s.*Last heartbeat 3 hours ago/s);
     assert.match(await card.innerText(), /staging\s.*NotReady\s.*disk full/s);
 
     await go('/orgs/acme');
@@ -46,6 +46,31 @@ describe('What needs attention', { skip: lacks('chromium') }, () => {
     await go('/admin');
     await page.getByRole('link', { name: '2 clusters need attention.' }).waitFor();
     await page.getByText(/Email is not set up/).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('The menu keeps the way out in sight, and marks no page for an address that has none', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root', { viewport: { width: 1280, height: 720 } });
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await go('/orgs/acme');
+    const box = await page.getByRole('button', { name: 'Sign out' }).boundingBox();
+    assert.ok(box && box.y + box.height <= 720, JSON.stringify(box));
+    assert.equal(await menu.locator('[aria-current]').innerText(), 'Overview');
+    await go('/orgs/acme/nothing/like/this');
+    assert.equal(await menu.locator('[aria-current]').count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it('The latest changes are told in the sentences of the audit log', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    await go('/orgs/acme');
+    const card = page.locator('section', { has: page.getByRole('heading', { name: 'Latest changes' }) });
+    const latest = await card.locator('li a').allInnerTexts();
+    const { body } = await atrium.as('root')('GET', '/orgs/acme/audit?limit=8');
+    assert.deepEqual(
+      latest,
+      body.items.map(({ summary }: { summary: string }) => summary),
+    );
     assert.deepEqual(faults, []);
   });
 

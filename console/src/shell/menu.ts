@@ -19,6 +19,7 @@ export interface Group {
 }
 
 export const INBOX = '/me/requests';
+const OVERVIEW = /^\/orgs\/[^/]+$/;
 
 /** What the side menu is about: an organization, one's own account or the deployment. */
 export type Context = 'organization' | 'account' | 'administration';
@@ -164,7 +165,8 @@ export function allGroups(org: string | undefined): readonly Group[] {
 
 /** The entry whose address, or one of whose further addresses, is the longest that the path starts with. */
 export function currentOf(groups: readonly Group[], path: string): Entry | undefined {
-  const fits = (href: string) => path === href || path.startsWith(`${href}/`);
+  // The overview is a page, and not where all the others belong.
+  const fits = (href: string) => path === href || (!OVERVIEW.test(href) && path.startsWith(`${href}/`));
   const all = groups.flatMap(({ entries }) =>
     entries.flatMap((entry) => [entry.href, ...(entry.also ?? [])].filter(fits).map((href) => ({ entry, href }))),
   );

@@ -60,28 +60,30 @@ export function Navigation({ path, isOpen, onLeave, onOrgs, onPalette, onCalls, 
         <span class="grow cut">Search…</span>
         <kbd>{isMac() ? '⌘' : 'Ctrl '}K</kbd>
       </button>
-      {context !== 'organization' && (
-        <a class="back" href={org === undefined ? '/' : orgPath(org)} onClick={onLeave}>
-          <span aria-hidden="true">←</span> <bdi>{org ?? 'Home'}</bdi>
-        </a>
-      )}
-      {groups.map(({ title, entries }) => (
-        <div key={entries[0]?.href} class="group">
-          {title !== '' && <h2>{title}</h2>}
-          {entries.map((entry) => (
-            <a
-              key={entry.href}
-              href={entry.href}
-              aria-current={entry === current ? 'page' : undefined}
-              onClick={onLeave}
-            >
-              <Icon name={entry.icon} />
-              {entry.title}
-              {entry.href === INBOX && <InboxCount />}
-            </a>
-          ))}
-        </div>
-      ))}
+      <div class="side-menu">
+        {context !== 'organization' && (
+          <a class="back" href={org === undefined ? '/' : orgPath(org)} onClick={onLeave}>
+            <span aria-hidden="true">←</span> <bdi>{org ?? 'Home'}</bdi>
+          </a>
+        )}
+        {groups.map(({ title, entries }) => (
+          <div key={entries[0]?.href} class="group">
+            {title !== '' && <h2>{title}</h2>}
+            {entries.map((entry) => (
+              <a
+                key={entry.href}
+                href={entry.href}
+                aria-current={entry === current ? 'page' : undefined}
+                onClick={onLeave}
+              >
+                <Icon name={entry.icon} />
+                {entry.title}
+                {entry.href === INBOX && <InboxCount />}
+              </a>
+            ))}
+          </div>
+        ))}
+      </div>
       <div class="side-foot">
         <div class="line">
           {me.value && <Avatar url={me.value.avatar_url} />}
@@ -116,11 +118,11 @@ function OrgButton({ org, onOpen }: { org: string | undefined; onOpen: () => voi
       type="button"
       class="switch"
       aria-haspopup="dialog"
-      aria-label={org === undefined ? 'Choose an organization' : `Organization ${org}. Choose another one`}
+      aria-label={org === undefined ? 'Choose organization' : `Organization ${org}. Choose another one`}
       onClick={onOpen}
     >
       <Icon name="overview" />
-      <bdi class="grow cut strong">{org ?? 'Choose an organization'}</bdi>
+      <bdi class="grow cut strong">{org ?? 'Choose organization'}</bdi>
       <Icon name="down" size={12} />
     </button>
   );

@@ -85,7 +85,7 @@ function ClusterReport({ cluster }: { cluster: Cluster }) {
   if (since === undefined) return message;
   return (
     <span>
-      No heartbeat since <When at={since} />
+      Last heartbeat <When at={since} />
     </span>
   );
 }
