@@ -62,7 +62,15 @@ describe('The matrix of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(await page.getByRole('rowheader').allInnerTexts(), ['ann', 'bob', 'cat', 'dan']);
     assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['Person', 'prod', 'staging']);
     const letters = (await page.getByRole('list', { name: 'Letters' }).innerText()).match(/\b[A-Z]\b/g) ?? [];
-    assert.equal(await cell(visit, 0, 0).locator('[aria-hidden]').innerText(), letters.join(' '));
+    assert.equal(await cell(visit, 0, 0).locator('[aria-hidden]').innerText(), letters.join(''));
+    // Whatever a person lacks leaves its place empty, so that each letter is below the same one.
+    const dans = await cell(visit, 3, 0).locator('[aria-hidden]').innerText();
+    assert.equal(dans.length, letters.length);
+    assert.match(dans, /^V.*·/);
+    const cut = await page.evaluate<number>(
+      `[...document.querySelectorAll('[data-matrix] td a')].filter((link) => link.scrollWidth > link.clientWidth).length`,
+    );
+    assert.equal(cut, 0);
 
     await page.getByLabel('Permission').selectOption('can_edit');
     await page.getByText('✓').first().waitFor();

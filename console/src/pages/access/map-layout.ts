@@ -74,11 +74,25 @@ export function connected(lines: readonly MapLine[], key: string): ReadonlySet<M
   return found;
 }
 
-export function pathOf(from: Box, to: Box): string {
-  const [x1, y1] = [from.x + SIZE.box.width, from.y + SIZE.box.height / 2];
-  const [x2, y2] = [to.x, to.y + SIZE.box.height / 2];
+/** A curve from box to box. One that passes a column goes between its boxes, not behind them. */
+export function pathOf(from: Box, to: Box, boxes: readonly Box[]): string {
+  const start: Point = [from.x + SIZE.box.width, from.y + SIZE.box.height / 2];
+  const end: Point = [to.x, to.y + SIZE.box.height / 2];
+  const passed = boxes.filter(({ x }) => x > from.x && x < to.x);
+  const [first] = passed;
+  if (first === undefined) return `M${start.join(' ')}${curve(start, end)}`;
+  const [low, high] = [first.x, first.x + SIZE.box.width];
+  const straight = start[1] + ((end[1] - start[1]) * (low - start[0])) / (end[0] - start[0]);
+  const gaps = passed.flatMap(({ x, y }) => (x === low ? [y - SIZE.gap / 2, y + SIZE.box.height + SIZE.gap / 2] : []));
+  const y = gaps.reduce((best, one) => (Math.abs(one - straight) < Math.abs(best - straight) ? one : best));
+  return `M${start.join(' ')}${curve(start, [low, y])}H${high}${curve([high, y], end)}`;
+}
+
+type Point = readonly [x: number, y: number];
+
+function curve([x1, y1]: Point, [x2, y2]: Point): string {
   const bend = (x2 - x1) / 2;
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  return `C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
 }
 
 function boxesIn(map: AccessMap, column: Column): Omit<Box, 'x' | 'y'>[] {
@@ -97,10 +111,20 @@ function boxesIn(map: AccessMap, column: Column): Omit<Box, 'x' | 'y'>[] {
     case 'grants':
       return map.grants.map(({ key, role, permission, namespaces, people }) => {
         const where = namespaces.length === 0 ? '' : ` in ${namespaces.join(', ')}`;
+        // A role that is assigned on several places has a box for each.
+        const place = map.lines.find(({ from }) => from === key)?.to;
+        const on = map.places.find((one) => one.key === place && one.type !== 'organization');
         const label = role?.name ?? `${permission} permission`;
         // The permission of a team counts in the whole organization.
         const narrow = role ? { role: String(role.id) } : { on: 'organization' };
-        return { key, column, label, detail: `held by ${people.toLocaleString('en-GB')}${where}`, people, narrow };
+        return {
+          key,
+          column,
+          label,
+          detail: `${on ? `on ${on.name}, ` : ''}held by ${people.toLocaleString('en-GB')}${where}`,
+          people,
+          narrow,
+        };
       });
     case 'places':
       return map.places.map(({ key, type, id, name, people }) => {

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { type AccessMap, type Box, COLUMNS, connected, layOut, type MapLine, pathOf, SIZE } from './map-layout.ts';
 import './map-picture.css';
 
-const TITLES = { people: 'People', teams: 'Teams', grants: 'Roles', places: 'On' } as const;
+const TITLES = { people: 'People and robots', teams: 'Teams', grants: 'Roles', places: 'Apply to' } as const;
 /** Of a line, by how many people it leads to. */
 const THIN = 1.2;
 const THICK = 7;
@@ -54,7 +54,9 @@ export function MapPicture({ map, whyHref, onNarrow }: MapPictureProps) {
             const href = whyHref(line);
             const share = most === 1 ? 0 : Math.min(from.people, to.people) / most;
             const width = THIN + THICK * Math.sqrt(share);
-            const path = <path class={`line${state}`} d={pathOf(from, to)} style={{ strokeWidth: `${width}px` }} />;
+            const path = (
+              <path class={`line${state}`} d={pathOf(from, to, boxes)} style={{ strokeWidth: `${width}px` }} />
+            );
             return href === undefined ? (
               <g key={`${line.from} ${line.to}`}>{path}</g>
             ) : (
@@ -65,7 +67,7 @@ export function MapPicture({ map, whyHref, onNarrow }: MapPictureProps) {
                 aria-label={`Why? ${from.label} to ${to.label}`}
               >
                 {path}
-                <path class="catch" d={pathOf(from, to)} />
+                <path class="catch" d={pathOf(from, to, boxes)} />
               </a>
             );
           })}

@@ -50,7 +50,9 @@ function say(marks: readonly Mark[], cell: number): Said {
   const words = held.length === 0 ? 'nothing' : held.map(({ title }) => title).join(', ');
   if (marks.length === 1) return { text: cell === 1 ? '✓' : '·', words: cell === 1 ? 'yes' : 'no', isHeld: cell === 1 };
   if (held.length === 0) return { text: '·', words, isHeld: false };
-  const text = marks.length > MAX_LETTERS ? String(held.length) : held.map(({ letter }) => letter).join(' ');
+  // Each letter has its own place, so that a column can be read from top to bottom.
+  const letters = marks.map(({ letter }, index) => (has(cell, index) ? letter : '·')).join('');
+  const text = marks.length > MAX_LETTERS ? String(held.length) : letters;
   return { text, words, isHeld: true };
 }
 
