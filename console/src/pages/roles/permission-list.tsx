@@ -40,7 +40,7 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
                 <CheckField
                   key={key}
                   label={nameOfAction(permission.action)}
-                  hint={`${permission.description}${needing.length > 0 ? ` Needed by ${needing.map((one) => nameOfAction(nameOf(one).action)).join(', ')}.` : ''}`}
+                  hint={hintOf(permission, needing)}
                   isChecked={chosen.includes(key)}
                   disabledBecause={isReadOnly ? permission.description : undefined}
                   onChange={(isOn) => onToggle(key, isOn)}
@@ -52,6 +52,14 @@ export function PermissionList({ all, chosen, isReadOnly, onToggle }: Permission
       })}
     </div>
   );
+}
+
+/** A description that only repeats the name is left out. */
+function hintOf({ action, description }: Permission, needing: readonly string[]): string | undefined {
+  const isRepeated = description.toLowerCase() === `${nameOfAction(action)}.`;
+  const needed = needing.map((one) => nameOfAction(nameOf(one).action)).join(', ');
+  const parts = [isRepeated ? '' : description, needed === '' ? '' : `Needed by ${needed}.`];
+  return parts.filter((part) => part !== '').join(' ') || undefined;
 }
 
 /** `robot_mgmt` is about robot accounts. */

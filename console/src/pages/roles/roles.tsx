@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Item } from '../../../../client/client.ts';
+import { nameOfAction } from '../../../../client/permissions.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { Chip } from '../../parts/bits.tsx';
@@ -32,7 +33,7 @@ export function RolesPage() {
     <Page
       title="Roles"
       within={org}
-      lead="A role bundles permissions. Teams that have the role hold them."
+      lead="A role bundles permissions. Teams, people and robots hold them where the role is assigned to them."
       isStale={roles.isStale}
       actions={<span data-key="n">{create}</span>}
     >
@@ -75,7 +76,7 @@ export function RolesPage() {
                       cell: (role) => (
                         <span class="line">
                           {role.permissions.slice(0, SHOWN_PERMISSIONS).map(({ namespace, action }) => (
-                            <Chip key={`${namespace}:${action}`}>{action}</Chip>
+                            <Chip key={`${namespace}:${action}`}>{nameOfAction(action)}</Chip>
                           ))}
                           {role.permissions.length > SHOWN_PERMISSIONS && (
                             <span class="quiet small">{`and ${role.permissions.length - SHOWN_PERMISSIONS} more`}</span>
