@@ -48,6 +48,10 @@ describe('The way from an empty server to a proof', { skip: lacks('chromium') },
     await page.goto(link);
     await fill(page, { 'New password': 'correct horse battery' });
     await press(page, 'Set password');
+    // Before there is an organization, only that step leads anywhere.
+    await page.getByRole('link', { name: 'Create an organization', exact: true }).waitFor();
+    assert.equal(await page.getByText('Needs an organization.').count(), 3);
+    assert.equal(await page.getByRole('link', { name: 'Import a cluster' }).count(), 0);
     await follow(page, 'Go to the start page');
     assert.deepEqual(await done(page, 'First steps of this deployment', '0 of 6 done.'), []);
     await follow(page, 'New organization');
@@ -55,8 +59,8 @@ describe('The way from an empty server to a proof', { skip: lacks('chromium') },
     await press(page, 'Create organization');
     assert.deepEqual(await done(page, 'First steps', '0 of 7 done.'), []);
 
+    // The step leads straight to the form.
     await follow(page, 'Invite people');
-    await press(page, 'Invite people');
     await fill(page, { Addresses: 'zoe@acme.example' });
     await press(page, 'Invite');
     const invitation = await page.locator('dialog pre').first().innerText();
@@ -80,6 +84,8 @@ describe('The way from an empty server to a proof', { skip: lacks('chromium') },
     await press(page, 'Create token');
     const token = await page.locator('dialog pre').first().innerText();
     const command = await page.locator('dialog pre').filter({ hasText: 'curl' }).innerText();
+    // What is shown runs as it is.
+    assert.ok(command.startsWith(`TOKEN=${token.trim()}\n`), command);
     const path = /\/api\/v1\/clusters\/\d+\/heartbeat/.exec(command)?.[0] ?? assert.fail(command);
     await press(page, 'Done');
     await follow(page, 'acme');

@@ -146,7 +146,7 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     await page.getByRole('button', { name: 'Choose who decides' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Way').selectOption('webhook');
-    await dialog.getByText(/will be able to connect, which is exec in pods/).waitFor();
+    await dialog.getByText(/will be able to connect: they may open shells in its pods/).waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await isDone('Who may connect').waitFor();
     await page.getByText('atrium kube server-config steps').waitFor();

@@ -80,10 +80,17 @@ export function Facts({ of }: { of: readonly Fact[] }) {
   );
 }
 
-export function Card(props: { title?: string; children: ComponentChildren; actions?: ComponentChildren }) {
-  const { title, children, actions } = props;
+interface CardProps {
+  readonly title?: string;
+  readonly children: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  /** What a link of the page leads to. */
+  readonly id?: string | undefined;
+}
+
+export function Card({ title, children, actions, id }: CardProps) {
   return (
-    <section class="card">
+    <section class="card" id={id}>
       {(title || actions) && (
         <header class="line apart">
           {title && <h2>{title}</h2>}

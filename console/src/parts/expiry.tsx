@@ -67,7 +67,9 @@ export function ExpiryField({ choice, error }: { choice: ExpiryChoice; error: st
         label="Expires"
         value={choice.hours}
         choices={ENDS}
-        hint="It ends by itself. The first request after that moment is denied."
+        hint={
+          choice.hours.value === NEVER ? undefined : 'It ends by itself. The first request after that moment is denied.'
+        }
         error={isExact ? undefined : error}
       />
       {isExact && <TextField label="Exact time" type="datetime-local" value={choice.exact} isRequired error={error} />}

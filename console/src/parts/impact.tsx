@@ -36,10 +36,12 @@ interface ImpactProps {
   readonly changes: readonly PlannedChange[] | undefined;
   /** What to say then. */
   readonly hint?: string | undefined;
+  /** Why nothing would change for any user, if nothing would. */
+  readonly unchanged?: string | undefined;
 }
 
 /** Who gains and who loses what, and what no member could do any more, asked of the server before anything is saved. */
-export function Impact({ org, changes, hint }: ImpactProps) {
+export function Impact({ org, changes, hint, unchanged }: ImpactProps) {
   const report = useSignal<Report | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const key = JSON.stringify(changes, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
@@ -64,7 +66,13 @@ export function Impact({ org, changes, hint }: ImpactProps) {
   return (
     <Card title="Impact">
       <div role="status">
-        <Words report={report.value} error={error.value} isAsked={changes !== undefined} hint={hint} />
+        <Words
+          report={report.value}
+          error={error.value}
+          isAsked={changes !== undefined}
+          hint={hint}
+          unchanged={unchanged}
+        />
       </div>
     </Card>
   );
@@ -75,9 +83,10 @@ interface WordsProps {
   readonly error: unknown;
   readonly isAsked: boolean;
   readonly hint: string | undefined;
+  readonly unchanged: string | undefined;
 }
 
-function Words({ report, error, isAsked, hint }: WordsProps) {
+function Words({ report, error, isAsked, hint, unchanged }: WordsProps) {
   if (!isAsked) return <p class="quiet">{hint ?? 'Change something, and this shows who gains and who loses.'}</p>;
   // A name is being typed.
   if (error instanceof ApiError && error.reason === 'user_not_found')
@@ -111,17 +120,21 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
           <EffectList effects={unattended} kind="loss" isUnattended />
         </div>
       )}
-      <Effects impact={report} />
+      <Effects impact={report} unchanged={unchanged} />
     </div>
   );
 }
 
 /** Who gains, loses and keeps what. */
-export function Effects({ impact: { users, total } }: { impact: ImpactUsers }) {
+export function Effects(props: { impact: ImpactUsers; unchanged?: string | undefined }) {
+  const {
+    impact: { users, total },
+    unchanged,
+  } = props;
   const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
   return (
     <>
-      {users.length === 0 && <p>No user gains or loses anything.</p>}
+      {users.length === 0 && <p>No user gains or loses anything.{unchanged && ` ${unchanged}`}</p>}
       {users.slice(0, SHOWN_PEOPLE).map((one) => (
         <div key={principalKey(one.user)} class="stack tight change">
           <span class="strong line">

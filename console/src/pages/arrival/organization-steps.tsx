@@ -20,7 +20,7 @@ export function OrganizationSteps({ org, overview }: { org: string; overview: Ov
       isDone: members > 1,
       text: 'Paste an address. The person gets a link, creates an account with it, and joins your teams.',
       verb: 'Invite people',
-      href: orgPath(org, '/invitations'),
+      href: orgPath(org, '/invitations?invite=people'),
     },
     {
       title: 'Import a cluster',
@@ -33,14 +33,14 @@ export function OrganizationSteps({ org, overview }: { org: string; overview: Ov
       title: 'Have a cluster report',
       isDone: reporting.length > 0,
       text: 'Its page has the command that installs the agent.',
-      verb: 'Open the clusters',
+      verb: 'Open clusters',
       href: orgPath(org, '/clusters'),
     },
     {
       title: 'Give a role',
       isDone: assignments > 0,
       text: 'To a team or a person, on one cluster or on the whole organization, for as long as you say.',
-      verb: roles === 0 ? 'New role' : 'Open the roles',
+      verb: roles === 0 ? 'New role' : 'Open roles',
       href: orgPath(org, roles === 0 ? '/roles/new' : '/roles'),
     },
     {
@@ -54,14 +54,14 @@ export function OrganizationSteps({ org, overview }: { org: string; overview: Ov
       title: 'Have a second owner',
       isDone: owners > 1,
       text: 'If you lose your account, the other one can still manage the organization.',
-      verb: 'Open the members',
+      verb: 'Open members',
       href: orgPath(org, '/members'),
     },
     {
       title: 'Set a guardrail',
       isDone: guardrails > 0,
       text: 'It says what must never be true. The server rejects every change that would break it.',
-      verb: 'Open the guardrails',
+      verb: 'Open guardrails',
       href: orgPath(org, '/guardrails'),
     },
   ];

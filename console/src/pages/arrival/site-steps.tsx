@@ -18,20 +18,20 @@ export function SiteSteps({ facts }: { facts: Answer<'GET /admin/overview'> }) {
       title: 'Have a second person',
       isDone: facts.users > 1,
       text: 'Invite people to an organization, or create accounts for them.',
-      verb: 'Open the people',
+      verb: 'Open people',
       href: '/admin/users',
     },
     {
       title: 'Have a second site administrator',
       isDone: facts.administrators > 1,
       text: 'If you lose your account, the other one can still manage the deployment.',
-      verb: 'Open the people',
+      verb: 'Open people',
       href: '/admin/users',
     },
     {
       title: 'Protect site administrators with a second factor',
       isDone: facts.administrators_without_factor === 0,
-      text: lackingText(facts.administrators_without_factor),
+      text: lackingText(facts.administrators_without_factor, facts.administrators),
       verb: 'Your second factors',
       href: '/me/security',
     },
@@ -57,6 +57,7 @@ export function SiteSteps({ facts }: { facts: Answer<'GET /admin/overview'> }) {
   return <Checklist about={SITE} title="First steps of this deployment" steps={steps} />;
 }
 
-function lackingText(count: number): string {
+function lackingText(count: number, all: number): string {
+  if (all === 1) return 'Your password alone opens everything. An authenticator app or a passkey takes a minute.';
   return count === 1 ? 'One of them has none.' : `${count} of them have none.`;
 }

@@ -112,6 +112,7 @@ export function Assign({ org, given, onClose }: AssignProps) {
         org={org}
         changes={isPreviewed ? [plannedCreate({ ...body, ...previewedExpiry(expiry) })] : undefined}
         hint="Choose to whom and on what, and this shows who gains what."
+        unchanged="What the role gives there is held already, such as through a team. It stays if that ends."
       />
     </FormDialog>
   );

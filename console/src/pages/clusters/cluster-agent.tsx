@@ -23,6 +23,7 @@ export function ClusterAgent({ org, cluster }: { org: string; cluster: Cluster }
   const command = heartbeatCommand(cluster.id);
   return (
     <Card
+      id="heartbeat"
       title="Heartbeat"
       actions={
         <Button
@@ -35,8 +36,9 @@ export function ClusterAgent({ org, cluster }: { org: string; cluster: Cluster }
       }
     >
       <p>
-        The agent of the cluster reports every half minute, as a robot account. After two minutes without a report the
-        cluster is shown as NotConnected, after a day as Lost.
+        The agent of the cluster reports every half minute, with the token of a robot account, which takes the place of{' '}
+        <code>$TOKEN</code>. After two minutes without a report the cluster is shown as NotConnected, after a day as
+        Lost.
       </p>
       <CodeBlock text={command} label="Copy the command" />
       {isCreating.value && (
@@ -51,7 +53,7 @@ export function ClusterAgent({ org, cluster }: { org: string; cluster: Cluster }
         <ShownSecret
           title="The new token"
           secret={created.value}
-          commands={[{ title: 'Report that the cluster is alive', text: command }]}
+          commands={[{ title: 'Report that the cluster is alive', text: `TOKEN=${created.value}\n${command}` }]}
           onClose={() => (created.value = undefined)}
         />
       )}

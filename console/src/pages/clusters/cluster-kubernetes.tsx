@@ -25,6 +25,9 @@ const WAYS = [
 ] as const;
 type Way = (typeof WAYS)[number]['value'];
 
+/** What the server says of a silent cluster. The head of the page says it, too, with a time that can be read. */
+const SILENT = /^no heartbeat since /;
+
 interface OfCluster {
   readonly org: string;
   readonly cluster: Cluster;
@@ -49,7 +52,7 @@ export function ClusterSteps({ org, cluster }: OfCluster) {
   const steps: readonly Step[] = [
     { title: 'Registered', isDone: true, body: <p>It has a name and its UID.</p> },
     {
-      title: 'Agent seen',
+      title: hasReported ? 'Agent seen' : 'Install the agent',
       isDone: hasReported,
       body: hasReported ? (
         <p>
@@ -57,8 +60,15 @@ export function ClusterSteps({ org, cluster }: OfCluster) {
         </p>
       ) : (
         <>
-          <p>This creates a robot for the agent, and prints what kubectl applies in the cluster:</p>
+          <p>
+            This creates a robot for the agent, and prints what kubectl applies in the cluster. Name your own image of
+            Atrium instead of the example:
+          </p>
           <CodeBlock text={`atrium kube agent ${name} ${image} \\\n  | kubectl apply -f -`} label="Copy the command" />
+          <p class="quiet small">
+            The command needs <code>atrium login {location.origin}</code> once. No command line or no image at hand? A
+            token and one curl make the cluster report: <a href="#heartbeat">Heartbeat</a>.
+          </p>
         </>
       ),
     },
@@ -69,8 +79,8 @@ export function ClusterSteps({ org, cluster }: OfCluster) {
         <>
           <p>
             {way === 'none'
-              ? `Kubernetes decides alone. Once Atrium governs it, ${holders} can connect, which is exec in pods.`
-              : `${WORDS[way]} ${holders} can connect, which is exec in pods.`}{' '}
+              ? `Kubernetes decides alone. Once Atrium governs it, ${holders} can connect: they may open shells in its pods.`
+              : `${WORDS[way]} ${holders} can connect: they may open shells in its pods.`}{' '}
             <a href={orgPath(org, `/clusters/${cluster.id}?tab=access`)}>Who has access</a>
           </p>
           <Button
@@ -114,7 +124,7 @@ export function ClusterSteps({ org, cluster }: OfCluster) {
       <ol class="cluster-steps">
         {steps.map(({ title, isDone, body }) => (
           <li key={title} class={isDone ? 'done' : ''}>
-            <Icon name={isDone ? 'check' : 'clusters'} size={16} />
+            {isDone ? <Icon name="check" size={16} /> : <span class="open-step" aria-hidden="true" />}
             <div>
               <h3>
                 {title} <span class="only-read">{isDone ? '(done)' : '(to do)'}</span>
@@ -154,7 +164,7 @@ function ChooseWay({ cluster, holders, onClose }: { cluster: Cluster; holders: s
   return (
     <FormDialog title={`Who decides in ${cluster.name}?`} verb="Save" action={save} fields={[]} onClose={onClose}>
       <SelectField label="Way" value={way} choices={WAYS} />
-      {way.value !== 'none' && <p>{capital(holders)} will be able to connect, which is exec in pods.</p>}
+      {way.value !== 'none' && <p>{capital(holders)} will be able to connect: they may open shells in its pods.</p>}
     </FormDialog>
   );
 }
@@ -180,7 +190,9 @@ export function ClusterGoverned({ cluster }: { cluster: Cluster }) {
                       { name: 'Counted since', value: <When at={since} /> },
                     ]
                   : []),
-                { name: 'What the agent last did', value: message === '' ? '' : <bdi>{message}</bdi> },
+                ...(message === '' || SILENT.test(message)
+                  ? []
+                  : [{ name: 'Last message of the agent', value: <bdi>{message}</bdi> }]),
               ]}
             />
             {people.length > 0 && (

@@ -16,19 +16,19 @@ export function FirstSteps() {
           text="People, teams and clusters belong to one. You become its owner."
         />
         <FirstStep
-          href={org === undefined ? '/orgs/new' : orgPath(org, '/invitations')}
+          href={org === undefined ? undefined : orgPath(org, '/invitations?invite=people')}
           icon="mail"
           title="Invite people"
           text="Paste their addresses. Each gets a link, creates an account with it, and joins your teams."
         />
         <FirstStep
-          href={org === undefined ? '/me/clusters' : orgPath(org, '/clusters')}
+          href={org === undefined ? undefined : orgPath(org, '/clusters/import')}
           icon="clusters"
           title="Import a cluster"
           text="Give it a name and its UID. Its page leads you from there to kubectl get pods."
         />
         <FirstStep
-          href={org === undefined ? '/model' : orgPath(org, '/access/why')}
+          href={org === undefined ? undefined : orgPath(org, '/access/why')}
           icon="why"
           title="Ask why"
           text="See who may do what, through which team or role, and what is missing."
@@ -41,14 +41,21 @@ export function FirstSteps() {
   );
 }
 
-function FirstStep({ href, icon, title, text }: { href: string; icon: IconName; title: string; text: string }) {
+interface FirstStepProps {
+  /** Undefined as long as there is no organization to do it in. */
+  readonly href: string | undefined;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly text: string;
+}
+
+function FirstStep({ href, icon, title, text }: FirstStepProps) {
   return (
-    <li class="card first-step">
+    <li class={`card first-step ${href === undefined ? 'later' : ''}`}>
       <Icon name={icon} size={24} />
-      <h2>
-        <a href={href}>{title}</a>
-      </h2>
+      <h2>{href === undefined ? title : <a href={href}>{title}</a>}</h2>
       <p class="quiet">{text}</p>
+      {href === undefined && <p class="quiet small">Needs an organization.</p>}
     </li>
   );
 }

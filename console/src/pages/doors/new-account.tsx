@@ -42,7 +42,7 @@ export function NewAccount({ code, invitation, onPresent }: NewAccountProps) {
         isRequired
         autoFocus
         autoComplete="username"
-        hint="1 to 40 letters, digits or single hyphens. Others see it."
+        hint="1 to 40 letters, digits or single hyphens. Other users see it."
         error={create.fieldError('username')}
       />
       <TextField label="Full name" value={fullName} autoComplete="name" error={create.fieldError('full_name')} />

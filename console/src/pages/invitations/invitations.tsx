@@ -25,10 +25,16 @@ const TONES: Readonly<Record<State, Tone>> = { open: 'info', accepted: 'ok', exp
 
 export function InvitationsPage() {
   const { org, whyNot } = useOrg();
-  const { state } = useQueryFields({ state: '' });
+  const cannotInvite = whyNot('can_add_member', 'invite people to the organization');
+  const { state, invite: asked } = useQueryFields({ state: '', invite: '' });
   const query = { state: unlessEmpty(state.value) as State | undefined, limit: 50 };
   const invitations = useList('GET /orgs/{org}/invitations', { path: { org }, query });
-  const isInviting = useSignal(false);
+  // The first steps lead straight to the form.
+  const isInviting = useSignal(asked.value !== '');
+  const stopInviting = () => {
+    isInviting.value = false;
+    asked.value = '';
+  };
   const revoked = useSignal<Invitation | undefined>(undefined);
   const shown = useSignal<readonly Outcome[]>([]);
   const resend = useAction(async ({ id, email }: Invitation) => {
@@ -37,12 +43,7 @@ export function InvitationsPage() {
     else shown.value = [{ email, link: sent.link }];
   });
   const invite = (
-    <Button
-      kind="main"
-      icon="mail"
-      whyNot={whyNot('can_add_member', 'invite people to the organization')}
-      onClick={() => (isInviting.value = true)}
-    >
+    <Button kind="main" icon="mail" whyNot={cannotInvite} onClick={() => (isInviting.value = true)}>
       Invite people
     </Button>
   );
@@ -50,7 +51,7 @@ export function InvitationsPage() {
     <Page
       title="Invitations"
       within={org}
-      lead="People who do not need an account yet. A person who accepts joins the teams of the invitation."
+      lead="Invite people by their address; they need no account yet. Each person who accepts joins the teams of the invitation."
       isStale={invitations.isStale}
       actions={<span data-key="n">{invite}</span>}
     >
@@ -104,8 +105,8 @@ export function InvitationsPage() {
                   },
                   {
                     key: 'end',
-                    title: 'Ends, or accepted',
-                    cell: (row) => <When at={row.accepted_at ?? row.expires_at} />,
+                    title: 'When',
+                    cell: (row) => <Moment of={row} />,
                     isMinor: true,
                   },
                   {
@@ -134,10 +135,20 @@ export function InvitationsPage() {
           </div>
         )}
       </Show>
-      {isInviting.value && <InvitePeople org={org} onClose={() => (isInviting.value = false)} />}
+      {isInviting.value && cannotInvite === undefined && <InvitePeople org={org} onClose={stopInviting} />}
       {revoked.value && <Revoke org={org} invitation={revoked.value} onClose={() => (revoked.value = undefined)} />}
       {shown.value.length > 0 && <ShownLinks org={org} outcomes={shown.value} onClose={() => (shown.value = [])} />}
     </Page>
+  );
+}
+
+/** When it ended or ends. */
+function Moment({ of: { state, accepted_at: accepted, expires_at: end } }: { of: Invitation }) {
+  const word = { open: 'ends', accepted: 'accepted', expired: 'ended' }[state];
+  return (
+    <>
+      {word} <When at={accepted ?? end} />
+    </>
   );
 }
 

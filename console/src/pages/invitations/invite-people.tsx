@@ -85,7 +85,7 @@ export function InvitePeople({ org, onClose }: { org: string; onClose: () => voi
           rows={4}
           isRequired
           autoFocus
-          hint="Paste a list, separated by anything. Whether an address has an account already makes no difference."
+          hint="One or more, separated by spaces, commas or lines, with or without an account."
           error={invite.fieldError('email')}
         />
         <fieldset class="stack tight">
