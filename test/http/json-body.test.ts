@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import type { FastifyRequest } from 'fastify';
 import { anyone } from '../../src/http/admission/access.ts';
 import { type Annex, openAnnex } from '../support/server/annex.ts';
 
@@ -14,6 +16,8 @@ describe('A body of JSON', () => {
       const onRequest = (_request: unknown, _reply: unknown, done: () => void) => void setImmediate(setImmediate, done);
       scope.post('/soon', { config: { access: anyone } }, async (request) => ({ body: request.body }));
       scope.post('/later', { config: { access: anyone }, onRequest }, async (request) => ({ body: request.body }));
+      const atOnce = (request: FastifyRequest) => ({ body: request.body, hasEnded: request.raw.readableEnded });
+      scope.post('/ended', { config: { access: anyone }, onRequest }, async (request) => atOnce(request));
     });
     await annex.app.listen({ port: 0, host: '127.0.0.1' });
     port = (annex.app.server.address() as AddressInfo).port;
@@ -62,4 +66,29 @@ describe('A body of JSON', () => {
       assert.equal((await send(path, JSON.stringify({ a: 'x'.repeat(1024 * 1024) }))).status, 413);
     });
   }
+
+  it('a body that has arrived leaves nothing to wait for, and its connection serves the next request', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    const post = (body: string) =>
+      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+        const sent = request({ port, host: '127.0.0.1', path: '/ended', method: 'POST', agent, headers }, (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (chunk: string) => {
+            text += chunk;
+          });
+          answer.on('end', () => {
+            ports.add(sent.socket?.localPort);
+            resolve({ status: answer.statusCode, text });
+          });
+        });
+        sent.once('error', reject).end(body);
+      });
+    for (let a = 0; a < 20; a++) {
+      assert.deepEqual(await post(`{"a":${a}}`), { status: 200, text: `{"body":{"a":${a}},"hasEnded":true}` });
+    }
+    assert.equal(ports.size, 1);
+    agent.destroy();
+  });
 });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { bodyText, readJson, readJsonInSteps } from '../../base/json.ts';
@@ -10,10 +10,18 @@ const SHORT_BYTES = 16 * 1024;
 
 type Done = (error: Error | null, value?: unknown) => void;
 
+/** The step by which Node itself spares a request without a body the life of a stream (`optimizeEmptyRequests`). */
+const { _dumpAndCloseReadable: closeReadable } = IncomingMessage.prototype as IncomingMessage & {
+  readonly _dumpAndCloseReadable: (this: IncomingMessage) => void;
+};
+// It is not part of Node's public interface. A Node in which it means something else fails test/http/json-body.test.ts.
+if (typeof closeReadable !== 'function') throw new Error(`Node ${process.version} cannot close a request that is read`);
+
 /**
  * Reads a body of JSON. Usually it has arrived whole by the time the caller is known: then it is taken as it is, without
  * the three listeners and the two turns that a stream needs to say the same, which is a fifth of the time of a request
- * that is answered from memory.
+ * that is answered from memory. Its stream has ended then, as that of a request without a body: no event tells its end,
+ * and none of the steps that lead to one is taken.
  */
 export function readJsonBody(request: FastifyRequest, payload: IncomingMessage, done: Done): void {
   const declared = Number(request.headers['content-length']);
@@ -21,7 +29,8 @@ export function readJsonBody(request: FastifyRequest, payload: IncomingMessage, 
     done(tooLarge());
     return;
   }
-  const isWhole = request.raw === payload && payload.complete && payload.readableLength === declared;
+  const isWhole = declared > 0 && request.raw === payload && payload.complete && payload.readableLength === declared;
+  if (isWhole) closeReadable.call(payload);
   const body: unknown = isWhole ? payload.read() : undefined;
   if (Buffer.isBuffer(body) && body.length === declared) readBytes(request, body, done);
   else if (Buffer.isBuffer(body)) done(wrongLength());
