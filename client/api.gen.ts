@@ -2485,7 +2485,7 @@ export type MapLine = {
   readonly from: string;
   /** The key of a team, grant or place. */
   readonly to: string;
-  /** A question for explain whose answer is yes because of this line. Null if no user is there yet. */
+  /** A question for explain whose answer is yes because of this line. Null if no user is there yet, or if the grant allows nothing there. */
   readonly why: {
     /** Login name, or a robot such as robot:deploy. */
     readonly user: string;

@@ -167,6 +167,8 @@ const ALL_COUNTS = {
   importedRoles: [100, 1000],
   /** Clusters of the organization in which no request may keep others waiting. */
   crowdedClusters: [0, 5000, 19_900],
+  /** Members of each of twenty teams of it. */
+  largeTeamMembers: [0, 10_000, 49_000],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 30_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
@@ -176,6 +178,8 @@ const ALL_COUNTS = {
   decisions: [0, 60_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
   matrixQuestions: [8, 200, 10_000],
+  /** Maps of access in random worlds, compared with that evaluator, box by box and line by line. */
+  mapQuestions: [16, 400, 10_000],
   /** Random organizations in which engine and reference evaluator are asked everything; and a real OpenFGA. */
   randomOrganizations: [6, 60, 1000],
   openFgaOrganizations: [0, 3, 20],

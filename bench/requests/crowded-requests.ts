@@ -115,6 +115,23 @@ export const CROWDED_REQUESTS: readonly CrowdedRequest[] = [
     'a page of the 1,000 of a user',
     () => '/authz/assignments?org=acme&limit=50&page=20&to=user:mass1',
   ),
+  get(
+    '/authz/map',
+    '1,000 teams, 500 roles and 20,000 roles on single clusters, to a user in 990 teams',
+    () => '/authz/map?org=acme',
+    'bob',
+  ),
+  get('/authz/map', 'a user in 990 teams', () => '/authz/map?org=acme&to=user:mass1'),
+  get(
+    '/authz/map',
+    'what counts on one of 20,000 clusters',
+    ({ cluster }) => `/authz/map?org=acme&on=cluster:${cluster}`,
+  ),
+  get(
+    '/authz/map',
+    'as of a past moment',
+    () => `/authz/map?org=acme&at=${new Date(Date.now() - SECOND_MS).toISOString()}`,
+  ),
   get('/orgs/:org/file', 'as YAML', () => '/orgs/acme/file'),
   get('/orgs/:org/file', 'as JSON', () => '/orgs/acme/file?format=json'),
   get(
@@ -154,4 +171,11 @@ export const CROWDED_REQUESTS: readonly CrowdedRequest[] = [
     () => ({ name: 'tried', enforce: true, at_most: { count: 1, relation: 'can_edit', object: { type: 'team' } } }),
     { query: '&dry_run=true' },
   ),
+];
+
+/** The same, if some of the teams have tens of thousands of members. */
+export const LARGE_TEAM_REQUESTS: readonly CrowdedRequest[] = [
+  get('/authz/map', 'large teams', () => '/authz/map?org=acme'),
+  get('/authz/map', 'large teams, to a user in 990 of them', () => '/authz/map?org=acme', 'bob'),
+  get('/authz/map', 'one of the large teams', () => '/authz/map?org=acme&to=team:Viewers'),
 ];

@@ -5,6 +5,7 @@ import { statement } from '../../test/support/server/statement.ts';
 /** bob and `mass1` are in every custom team of the organization; each of these is in this many. */
 const BUSY_USERS = 50;
 const BUSY_TEAMS = 41;
+const LARGE_TEAMS = 20;
 
 /** The members whose closure is as large as it can be. Needs the teams and users of `fillRoles`. */
 export async function fillCrowd(db: Db, id: bigint, bob: bigint): Promise<void> {
@@ -41,6 +42,19 @@ export async function fillSingleAssignments(db: Db, id: bigint): Promise<void> {
        cross join lateral (select id from role where organization_id = $1 order by id offset n limit 1) r
        cross join lateral (select id from cluster where owner_id = $1 order by id desc offset n * 37 limit $3) c`),
     [id, most / each, each],
+  );
+}
+
+/** Adds so many users, each of whom is in the same twenty teams. */
+export async function fillLargeTeams(db: Db, id: bigint, members: number): Promise<void> {
+  await db.query(
+    statement(`with made as (
+       insert into account (kind, name) select 'user', 'large' || n from generate_series(1, $2::integer) n returning id)
+     insert into team_member (team_id, account_id)
+     select t.id, made.id from made cross join (
+       (select id from team where organization_id = $1 and name = 'Viewers')
+       union all (select id from team where organization_id = $1 and type = 'custom' order by id limit $3)) t`),
+    [id, members, LARGE_TEAMS - 1],
   );
 }
 

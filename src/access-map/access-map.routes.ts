@@ -61,7 +61,9 @@ const Line = named(
             relation: Type.String(),
             object: Type.Object({ type: Type.String(), id: Int64 }),
           },
-          says('A question for explain whose answer is yes because of this line. Null if no user is there yet.'),
+          says(
+            'A question for explain whose answer is yes because of this line. Null if no user is there yet, or if the grant allows nothing there.',
+          ),
         ),
       ),
     },

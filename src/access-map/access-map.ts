@@ -1,12 +1,14 @@
-import { type Graph, statedTo } from '../../packages/rebac/src/rebac.ts';
+import { check, type Graph, statedTo } from '../../packages/rebac/src/rebac.ts';
 import type { ExplainStore } from '../authz/explain/question.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { idOf } from '../authz/object-ref.ts';
 import { inOneMoment } from '../authz/one-moment.ts';
-import { viewpointOf } from '../authz/viewpoint.ts';
-import type { PastGraphs } from '../history/past.ts';
+import { existsIn, viewpointOf } from '../authz/viewpoint.ts';
+import { kindOf } from '../changes/object-kinds.ts';
+import { subjectOfPrincipal } from '../changes/principal.ts';
+import type { NowGraphs, PastGraphs } from '../history/past.ts';
 import { type Counted, type Drawing, type DrawnGrant, draw, type Line, placeKey } from './drawing.ts';
-import { type Grant, isReaching, mapGrants, peopleOf, type Sees } from './map-grants.ts';
+import { type Grant, isReaching, type MapSight, mapGrants, peopleOf } from './map-grants.ts';
 
 export interface MapQuestion {
   readonly organizationId: bigint;
@@ -43,15 +45,11 @@ export function createAccessMap(present: Pick<Graphs, 'together'>, store: Pick<E
   /** Callers must hold can_view_members. What they may not see is absent. */
   return async function getMap(question: MapQuestion, past?: PastGraphs): Promise<AccessMap> {
     const { organizationId, callerId } = question;
-    const object = { type: 'organization', id: organizationId } as const;
     const { people, teams, grants, places, lines, leftOut } = await inOneMoment(
       past ?? present,
       organizationId,
       callerId,
-      (graph, own, now) => {
-        const { sees } = viewpointOf({ organizationId, callerId, object }, graph, own, now);
-        return collect(graph, question, sees);
-      },
+      (graph, own, now) => collect(graph, question, sightOf(question, graph, own, now)),
     );
     const asked = [...people, ...teams, ...places].map((one) => one.object);
     const roles = grants.flatMap(({ role }) => role ?? []);
@@ -79,11 +77,42 @@ export function createAccessMap(present: Pick<Graphs, 'together'>, store: Pick<E
   };
 }
 
-function* collect(graph: Graph, question: MapQuestion, sees: Sees): Generator<void, Drawing, void> {
+/** The past is seen with the eyes of the present. */
+function sightOf({ organizationId, callerId }: MapQuestion, graph: Graph, own: Graph, now?: NowGraphs): MapSight {
+  const object = { type: 'organization', id: organizationId } as const;
+  const { sees } = viewpointOf({ organizationId, callerId, object }, graph, own, now);
+  const present = now?.first ?? graph;
+  const user = subjectOfPrincipal(callerId);
+  const home = `organization:${organizationId}`;
+  const all = new Map<string, boolean>();
+  /** Asked once: about a single object, the answer takes milliseconds for a caller in a thousand teams. */
+  const seesAll = (type: string) => {
+    const relation = kindOf(type)?.viewAll;
+    const isSeen = all.get(type) ?? (relation !== undefined && check(present, { user, relation, object: home }));
+    all.set(type, isSeen);
+    return isSeen;
+  };
+  const seesRoles = seesAll('role');
+  const known = new Map<string, boolean>();
+  return {
+    sees(thing) {
+      const type = typeOf(thing);
+      if (seesAll(type) && (type === 'user' || existsIn(present, home, thing))) return true;
+      const isSeen = known.get(thing) ?? sees(thing);
+      known.set(thing, isSeen);
+      return isSeen;
+    },
+    // As in the list of assignments: otherwise they see what is assigned to themselves and to their teams.
+    seesAssigned: (holder, assignment) => seesRoles || (assignment === undefined ? holder === user : sees(assignment)),
+  };
+}
+
+function* collect(graph: Graph, question: MapQuestion, sight: MapSight): Generator<void, Drawing, void> {
   const { organizationId, to, role, on } = question;
+  const { sees } = sight;
   const mine = to === undefined ? undefined : holdersOf(graph, to);
   const wanted: Grant[] = [];
-  for (const grant of yield* mapGrants(graph, `organization:${organizationId}`, sees)) {
+  for (const grant of yield* mapGrants(graph, `organization:${organizationId}`, sight)) {
     const holders = mine === undefined ? grant.holders : grant.holders.intersection(mine);
     const isWanted = (role === undefined || grant.role === role) && holders.size > 0;
     if (isWanted && (on === undefined || (sees(on) && isReaching(graph, grant, on))))

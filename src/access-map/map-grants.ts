@@ -39,8 +39,21 @@ const SHOWN = { prefix: 'can_' };
 /** Whether the caller may know of an object such as `team:4`. */
 export type Sees = (object: string) => boolean;
 
-/** Every grant of an organization between things that the caller sees. */
-export function* mapGrants(graph: Graph, home: string, sees: Sees): Generator<void, Grant[], void> {
+export interface MapSight {
+  readonly sees: Sees;
+  /**
+   * Whether the caller may know that a user or robot has a role in the whole organization or, with an assignment, that a
+   * holder has it by that one. Callers may see a role, a user and a cluster, and yet not who has the role there.
+   */
+  seesAssigned(holder: string, assignment?: string): boolean;
+}
+
+/** Every grant of an organization between things that the caller sees. It can take long to ask what that is. */
+export function* mapGrants(
+  graph: Graph,
+  home: string,
+  { sees, seesAssigned }: MapSight,
+): Generator<void, Grant[], void> {
   const grants = new Map<string, Grant & { readonly holders: Set<string> }>();
   const note = (key: string, holder: string, create: () => Omit<Grant, 'holders'>) => {
     const grant = grants.get(key) ?? { ...create(), holders: new Set<string>() };
@@ -66,18 +79,25 @@ export function* mapGrants(graph: Graph, home: string, sees: Sees): Generator<vo
       });
     }
   };
-  for (const role of partsOf(graph, home, 'role').filter(sees)) {
-    for (const holder of statedAbout(graph, role, 'assignee').filter(sees)) noteRole(role, holder);
+  for (const role of partsOf(graph, home, 'role')) {
+    for (const holder of statedAbout(graph, role, 'assignee')) {
+      if (seesAssigned(holder) && sees(holder)) noteRole(role, holder);
+      yield;
+    }
     for (const { relation, object } of statedTo(graph, role)) {
       if (relation !== 'role') continue;
       const places = placesOf(graph, object).filter(({ object: place }) => sees(place));
       assigned.set(object, { role, places });
-      for (const holder of statedAbout(graph, object, 'assignee').filter(sees)) noteAssignment(object, holder);
+      for (const holder of statedAbout(graph, object, 'assignee')) {
+        if (seesAssigned(holder, object) && sees(holder)) noteAssignment(object, holder);
+      }
       yield;
     }
     yield;
   }
-  for (const team of partsOf(graph, home, 'team').filter(sees)) {
+  for (const team of partsOf(graph, home, 'team')) {
+    yield;
+    if (!sees(team)) continue;
     for (const { relation, object } of statedTo(graph, `${team}#member`)) {
       const permission = PERMISSIONS[relation];
       if (object === home && permission !== undefined) {
@@ -87,10 +107,10 @@ export function* mapGrants(graph: Graph, home: string, sees: Sees): Generator<vo
         });
       }
       if (relation !== 'assignee') continue;
-      if (object.startsWith('role:') && sees(object)) noteRole(object, team);
-      else noteAssignment(object, team);
+      if (object.startsWith('role:')) noteRole(object, team);
+      else if (seesAssigned(team, object)) noteAssignment(object, team);
+      yield;
     }
-    yield;
   }
   return [...grants.values()];
 }
@@ -130,15 +150,26 @@ export function isReaching(graph: Graph, grant: Grant, object: string): boolean 
 }
 
 /** An object that questions about a place can name. A set of clusters is no object, so one of its clusters stands for it. */
-export function exampleOf(graph: Graph, place: string, sees: Sees): string | undefined {
+export function* exampleOf(graph: Graph, place: string, sees: Sees): Generator<void, string | undefined, void> {
   if (!place.startsWith('cluster_set:')) return place;
-  return possibleObjects(graph, { user: place, relation: 'set', type: 'cluster' }).sort(byId).find(sees);
+  for (const cluster of possibleObjects(graph, { user: place, relation: 'set', type: 'cluster' }).sort(byId)) {
+    if (sees(cluster)) return cluster;
+    yield;
+  }
+  return undefined;
 }
+
+/** What the model excludes everyone from, and because of what. */
+const BARS: Readonly<Record<string, string>> = { can_delete: 'built_in', can_remove_member: 'kept' };
 
 /** What a grant allows on an object, in the order of the model. */
 export function relationsOf(graph: Graph, { source }: Grant, object: string): readonly string[] {
   const given = givenBy(graph, source, object);
   const type = object.slice(0, object.indexOf(':'));
   const all = graph.model.typeIndex.get(type)?.relations.map(({ name }) => name) ?? [];
-  return all.filter((name) => given.has(name));
+  const isBarred = (name: string) => {
+    const relation = type === 'team' ? BARS[name] : undefined;
+    return relation !== undefined && check(graph, { user: 'user:0', relation, object });
+  };
+  return all.filter((name) => given.has(name) && !isBarred(name));
 }

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { CROWDED_REQUESTS, type CrowdedWorld } from '../../bench/requests/crowded-requests.ts';
-import { fillCrowd, fillGuardrails, fillSingleAssignments } from '../../bench/requests/fill-crowd.ts';
+import {
+  CROWDED_REQUESTS,
+  type CrowdedRequest,
+  type CrowdedWorld,
+  LARGE_TEAM_REQUESTS,
+} from '../../bench/requests/crowded-requests.ts';
+import { fillCrowd, fillGuardrails, fillLargeTeams, fillSingleAssignments } from '../../bench/requests/fill-crowd.ts';
 import { fillRoles } from '../../bench/requests/fill-roles.ts';
 import { slowness, startMeter } from '../../bench/requests/meter.ts';
+import { PLATFORM } from '../../src/changes/write.ts';
 import { COUNTS } from '../counts.ts';
 import { describeLong } from '../support/checks/long.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -72,7 +78,20 @@ describeLong('A request in the most crowded organization', () => {
     return new Promise((resolve) => client.once('message', resolve));
   };
 
-  for (const { route, what, shot } of CROWDED_REQUESTS) {
+  for (const one of CROWDED_REQUESTS) measure(one);
+
+  describe('with large teams', () => {
+    before(async () => {
+      const { db, revisions } = atrium.instance;
+      await fillLargeTeams(db, world.acme, COUNTS.largeTeamMembers);
+      // What was written past the API must be loaded again.
+      await db.query(statement('update revision set value = value + 1, pruned = value + 1'));
+      await revisions.write(async (_query, touch) => touch({ kind: 'platform', id: 0n, organizationId: PLATFORM }));
+    });
+    for (const one of LARGE_TEAM_REQUESTS) measure(one);
+  });
+
+  function measure({ route, what, shot }: CrowdedRequest): void {
     it(`${route} does not keep others waiting: ${what}`, async () => {
       const { method = 'GET', path, as = 'ann', body } = shot(world);
       // The first one also compiles what it needs.

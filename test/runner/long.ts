@@ -94,6 +94,7 @@ const NAMED: readonly Lane[] = [
     files: [
       'test/long/decisions.test.ts',
       'test/authz/random-organizations.test.ts',
+      'test/api/access-map/map-worlds.test.ts',
       'test/api/authz/matrix-worlds.test.ts',
       'test/api/authz/remedies-random.test.ts',
       'test/api/authz/remedies-guardrails.test.ts',

@@ -167,8 +167,40 @@ describe('GET /authz/map', () => {
     const row = { role: { name: 'greeter' }, to: { type: 'user', name: 'dan' } };
     assert.equal((await ann('POST', '/authz/assignments?org=acme', row)).status, 201);
     const ways = waysIn(await mapOf('', 'dan'));
-    assert.ok(ways.includes('dan → greeter → acme'), ways.join('\n'));
-    assert.ok(!ways.some((way) => way.includes('Owners')), ways.join('\n'));
+    // Dan has this role as well, and sees the clusters and cat, but not what is assigned to other users.
+    assert.deepEqual(
+      ways,
+      ['dan → greeter → acme', 'dan → operators → cluster-operator → acme', 'dan → cluster-operator → staging'].sort(),
+    );
+    const { body: listed } = await atrium.as('dan')('GET', '/authz/assignments?org=acme');
+    assert.deepEqual(
+      listed
+        .map((one: { role: { name: string }; on: { name: string } }) => `dan → ${one.role.name} → ${one.on.name}`)
+        .sort(),
+      ways.map((way) => way.replace('operators → ', '')).sort(),
+    );
+    assert.equal((await mapOf('&to=user:cat', 'dan')).left_out.grants, 0);
+    assert.deepEqual((await mapOf('&to=user:cat', 'dan')).grants, []);
+    assert.deepEqual(
+      (await mapOf('&role=cluster-operator&on=cluster:prod', 'dan')).grants.map(({ people }) => people),
+      [1],
+    );
+  });
+
+  it('shows a role on one object to the user who has it, although the user may not see the role elsewhere', async () => {
+    const ann = atrium.as('ann');
+    const role = { name: 'reader', permissions: [{ namespace: 'cluster_mgmt', action: 'view clusters' }] };
+    assert.equal((await ann('POST', '/authz/roles?org=acme', role)).status, 201);
+    for (const user of ['dan', 'cat']) {
+      const row = {
+        role: { name: 'reader' },
+        to: { type: 'user', name: user },
+        on: { type: 'cluster', name: 'staging' },
+      };
+      assert.equal((await ann('POST', '/authz/assignments?org=acme', row)).status, 201);
+    }
+    const ways = waysIn(await mapOf('&role=reader', 'dan'));
+    assert.deepEqual(ways, ['dan → reader → staging']);
   });
 
   it('shows no more than the first of a column, and how many are left out', async () => {
