@@ -63,7 +63,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
         .getByRole('listitem')
         .filter({ hasText })
         .waitFor();
-    await line('dan', /inherited\s*role\s*cluster-operator\s*on the organization\s*of\s*team\s*operators/);
+    await line('dan', /inherited\s*role\s*cluster-operator\s*of\s*team\s*operators\s*on the organization/);
 
     await page.getByRole('button', { name: 'Assign role' }).click();
     await dialog.getByText('Choose to whom first.').waitFor({ state: 'attached' });

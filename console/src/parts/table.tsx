@@ -40,6 +40,7 @@ export interface TableProps<Row> {
   readonly onMore?: (() => void) | undefined;
 }
 
+const PAGE = 50;
 const WINDOWED_FROM = 200;
 const OVERSCAN = 10;
 const ROW_HEIGHT = 33;
@@ -108,11 +109,17 @@ export function Table<Row>(props: TableProps<Row>) {
       {(hasMore || total !== undefined) && (
         <footer class="line apart table-foot">
           <span class="quiet small">{countOf(rows.length, total, hasMore)}</span>
-          {hasMore && <Button onClick={onMore}>Load 50 more</Button>}
+          {hasMore && <Button onClick={onMore}>{`Load ${moreOf(rows.length, total)} more`}</Button>}
         </footer>
       )}
     </div>
   );
+}
+
+/** How many the next page has. The total may be older than the rows. */
+function moreOf(shown: number, total: number | undefined): number {
+  const left = total === undefined ? PAGE : total - shown;
+  return left < 1 ? PAGE : Math.min(PAGE, left);
 }
 
 /** Lists that come by cursor have no total until their end is reached. */

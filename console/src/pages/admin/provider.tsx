@@ -4,9 +4,10 @@ import type { Answer } from '../../../../client/client.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { useResource } from '../../data/resource.ts';
-import { Card, Facts } from '../../parts/bits.tsx';
+import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
@@ -67,13 +68,16 @@ function Details({ provider, etag }: { provider: Provider; etag: string | undefi
       actions={!isFixed && <Button onClick={() => (isRemoving.value = true)}>Remove</Button>}
     >
       <Card title="Register at the provider">
-        <Facts
-          of={[
-            { name: 'Redirect URI', value: <code>{provider.redirect_uri}</code> },
-            { name: 'Post-logout redirect URI', value: <code>{provider.post_logout_redirect_uri}</code> },
-            { name: 'Back-channel logout URI', value: <code>{provider.backchannel_logout_uri}</code> },
-          ]}
-        />
+        {[
+          { name: 'Redirect URI', uri: provider.redirect_uri },
+          { name: 'Post-logout redirect URI', uri: provider.post_logout_redirect_uri },
+          { name: 'Back-channel logout URI', uri: provider.backchannel_logout_uri },
+        ].map(({ name, uri }) => (
+          <div key={name} class="stack tight">
+            <h3>{name}</h3>
+            <CodeBlock text={uri} label={`Copy the ${name}`} />
+          </div>
+        ))}
       </Card>
       <ProviderHealth provider={provider} />
       {provider.missing_teams.length > 0 && (
@@ -210,21 +214,21 @@ function EditProvider({ provider, etag }: { provider: Provider; etag: string | u
           label="Sessions last at most, in hours"
           type="number"
           value={hours}
-          hint="Empty: as the settings of the server say. So it is for the next two."
+          hint="If empty, the settings of the server decide. The same holds for the next two fields."
           error={save.fieldError('session_hours')}
         />
         <TextField
           label="Sessions end without use after, in minutes"
           type="number"
           value={idle}
-          hint="0: they do not."
+          hint="0: sessions do not end for this reason."
           error={save.fieldError('session_idle_minutes')}
         />
         <TextField
           label="Ask the provider again after, in minutes"
           type="number"
           value={recheck}
-          hint="So soon a session ends here whose account is disabled or deleted there. 0: it does not."
+          hint="How soon a session ends after its account is disabled or deleted at the provider. 0: it does not."
           error={save.fieldError('recheck_minutes')}
         />
         {check('allow_remember', 'Allow "Keep me signed in"', 'Sessions may last longer then.')}

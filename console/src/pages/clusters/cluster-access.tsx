@@ -128,15 +128,15 @@ function Lines({ org, of }: { org: string; of: readonly AccessLine[] }) {
               role <ObjectLink org={org} of={{ type: 'role', ...role }} />
             </span>
           )}
-          {on && (
-            <span>
-              on <PlaceLink org={org} on={on} />
-            </span>
-          )}
           {team && (
             <span>
               {role && 'of '}
               <ObjectLink org={org} of={{ type: 'team', ...team }} />
+            </span>
+          )}
+          {on && (
+            <span>
+              on <PlaceLink org={org} on={on} />
             </span>
           )}
           <Expires at={until} />

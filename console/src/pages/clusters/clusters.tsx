@@ -124,7 +124,13 @@ export function ClustersPage() {
                       cell: (one) => <When at={one.heartbeatAt} />,
                       isMinor: true,
                     },
-                    { key: 'age', title: 'Age', sortBy: 'created', cell: (one) => one.age, isMinor: true },
+                    {
+                      key: 'age',
+                      title: 'Imported',
+                      sortBy: 'created',
+                      cell: (one) => <When at={one.createdAt} />,
+                      isMinor: true,
+                    },
                   ]}
                 />
               )}

@@ -46,7 +46,7 @@ export function MembersPage() {
       lead="All users who are in a team of the organization."
       isStale={members.isStale}
       actions={
-        <span data-key="n">
+        <span class="line" data-key="n">
           <Button
             kind="main"
             icon="plus"
@@ -54,7 +54,7 @@ export function MembersPage() {
             onClick={() => (isAdding.value = true)}
           >
             Add person
-          </Button>{' '}
+          </Button>
           <LinkButton href={orgPath(org, '/invitations')}>Invitations</LinkButton>
         </span>
       }

@@ -29,7 +29,7 @@ export function TrustRules({ robot }: { robot: Robot }) {
     <Card
       title="Trust rules"
       actions={
-        <>
+        <span class="line">
           <Button whyNot={whyNot('can_edit', 'try a token')} onClick={() => (dialog.value = 'try')}>
             Try a token
           </Button>
@@ -40,7 +40,7 @@ export function TrustRules({ robot }: { robot: Robot }) {
           >
             New trust rule
           </Button>
-        </>
+        </span>
       }
     >
       {!isOpen.value && <Button onClick={() => (isOpen.value = true)}>Show trust rules</Button>}
