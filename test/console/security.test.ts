@@ -56,7 +56,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     await plugIn(visit);
     await visit.go('/me/security');
     await signIn(visit, login);
-    await heading(visit, 'Security').waitFor();
+    await heading(visit, 'Second factors').waitFor();
     await button(visit, 'Add passkey').click();
     await fill(visit, { Name: 'Chromium' });
     await button(visit, 'Create passkey').click();

@@ -133,7 +133,7 @@ export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
         <TextField label="Number of people" type="number" value={count} hint="Site administrators do not count." />
       ) : (
         <>
-          <TextField label="Users" value={users} hint="Login names, separated by commas." />
+          <TextField label="Users" value={users} hint="Usernames, separated by commas." />
           <SelectField
             label="Team"
             value={team}

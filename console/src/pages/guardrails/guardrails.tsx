@@ -35,7 +35,7 @@ export function GuardrailsPage() {
         {(all) =>
           all.length === 0 ? (
             <Empty
-              text="There are no guardrails. One could say that at least two people can edit roles."
+              text="There are no guardrails. An example: at least two people can edit roles."
               action={create}
               command={`atrium guardrail create NAME --at-least 2 --relation edit_roles --org ${org}`}
             />

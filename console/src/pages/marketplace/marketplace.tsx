@@ -22,7 +22,7 @@ function Marketplaces() {
     <Page
       title="Marketplaces"
       within="Administration"
-      lead="How marketplaces prove who they are, and who tried without."
+      lead="How each marketplace proves its identity, and which callers were rejected."
       isStale={summary.isStale}
     >
       <Show of={summary}>

@@ -11,6 +11,7 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
+import { When } from '../../parts/when.tsx';
 import { MePage } from './me-page.tsx';
 
 type Cluster = Item<'GET /user/clusters'>;
@@ -51,9 +52,9 @@ export function MyClustersPage() {
                 },
                 { key: 'phase', title: 'Phase', cell: (cluster) => <Phase phase={cluster.status.response.phase} /> },
                 { key: 'provider', title: 'Provider', cell: (cluster) => cluster.provider, isMinor: true },
-                { key: 'version', title: 'Version', cell: (cluster) => cluster.orchestratorVersion, isMinor: true },
+                { key: 'version', title: 'Kubernetes', cell: (cluster) => cluster.orchestratorVersion, isMinor: true },
                 { key: 'nodes', title: 'Nodes', cell: (cluster) => cluster.nodeCount, isNumber: true, isMinor: true },
-                { key: 'age', title: 'Age', cell: (cluster) => cluster.age, isMinor: true },
+                { key: 'age', title: 'Imported', cell: (cluster) => <When at={cluster.createdAt} />, isMinor: true },
                 {
                   key: 'remove',
                   title: '',

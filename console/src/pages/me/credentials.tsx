@@ -8,7 +8,7 @@ import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { CredentialForm } from './credential-form.tsx';
-import { type CredentialSummary, cloudOf } from './credential-kinds.ts';
+import { type CredentialSummary, cloudOf, kindOf } from './credential-kinds.ts';
 import { CredentialTest } from './credential-test.tsx';
 import { MePage } from './me-page.tsx';
 
@@ -53,7 +53,12 @@ export function CredentialsPage() {
               hrefOf={(one) => credentialPath(one.name)}
               columns={[
                 { key: 'name', title: 'Name', cell: (one) => <bdi class="strong">{one.name}</bdi> },
-                { key: 'type', title: 'Type', cell: (one) => one.type && <Chip>{one.type}</Chip>, isMinor: true },
+                {
+                  key: 'type',
+                  title: 'Type',
+                  cell: (one) => one.type && <Chip>{kindOf(one.type)?.title ?? one.type}</Chip>,
+                  isMinor: true,
+                },
                 { key: 'created', title: 'Created', cell: (one) => <When at={one.creationTimestamp} />, isMinor: true },
                 { key: 'updated', title: 'Replaced', cell: (one) => <Replaced one={one} />, isMinor: true },
                 {

@@ -34,7 +34,7 @@ export function FollowingPage() {
   return (
     <MePage
       title="Following"
-      lead="People and organizations that you keep an eye on, and who does so with you."
+      lead="Users and organizations that you follow, and the users who follow you."
       isStale={following.isStale || followers.isStale}
       actions={<span data-key="n">{follow}</span>}
     >

@@ -28,7 +28,7 @@ export function SecurityPage() {
   const shown = open.value;
   return (
     <MePage
-      title="Security"
+      title="Second factors"
       lead="With a second factor, a stolen password is not enough to sign in as you."
       isStale={factors.isStale}
     >

@@ -31,7 +31,7 @@ export function InboxPage() {
           {(all) =>
             all.length === 0 ? (
               <Empty
-                text="You have not asked for anything. Wherever the answer is no, Ask for it appears if you can."
+                text="You have not asked for anything. Where an answer is no, the page offers to ask for access if you may request it."
                 command="atrium request RELATION OBJECT --for 4h --because TEXT"
               />
             ) : (

@@ -38,7 +38,7 @@ export function ReviewPage() {
         <Page
           title={found.name}
           within={org}
-          lead={<bdi>{found.about}</bdi>}
+          lead={found.about === found.name ? undefined : <bdi>{found.about}</bdi>}
           isStale={review.isStale}
           actions={found.state === 'open' && <Close org={org} review={found} etag={review.etag} />}
         >

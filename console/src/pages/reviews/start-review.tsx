@@ -127,7 +127,7 @@ export function StartReview({ org, kind: first, onClose }: Props) {
       <TextField
         label="Reviewers"
         value={reviewers}
-        hint="Login names of members, separated by commas. Without any, the owners decide."
+        hint="Usernames of members, separated by commas. Without any, the owners decide."
         error={start.fieldError('reviewers')}
       />
       <SelectField label="Due" value={due} choices={DUE} error={start.fieldError('due_at')} />

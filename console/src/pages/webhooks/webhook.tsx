@@ -62,7 +62,7 @@ function Details({ place, webhook, etag, isStale }: DetailsProps) {
     <Page
       title={name}
       within={within}
-      lead="A webhook"
+      lead={webhook.url}
       isStale={isStale}
       actions={
         <>
@@ -138,6 +138,11 @@ function Details({ place, webhook, etag, isStale }: DetailsProps) {
   );
 }
 
+/** Which events it sends. */
+function sentEvents(types: readonly string[]) {
+  return types.includes('*') ? 'all events' : <code>{types.join(', ')}</code>;
+}
+
 function State({ webhook }: { webhook: Webhook }) {
   const { disabled_reason: why, created_by: by } = webhook;
   return (
@@ -152,9 +157,9 @@ function State({ webhook }: { webhook: Webhook }) {
       <Facts
         of={[
           { name: 'URL', value: <bdi>{webhook.url}</bdi> },
-          { name: 'Types', value: <code>{webhook.types.join(', ')}</code> },
+          { name: 'Events', value: sentEvents(webhook.types) },
           { name: 'Format', value: webhook.format === 'cloudevents' ? 'CloudEvents' : 'Standard Webhooks' },
-          { name: 'Hears what may be seen by', value: <bdi>{by.name}</bdi> },
+          { name: 'Sends what this user can see', value: <bdi>{by.name}</bdi> },
           { name: 'Created', value: <When at={webhook.created_at} /> },
           { name: 'Last delivery', value: <When at={webhook.last_delivery_at} /> },
         ]}
@@ -188,7 +193,7 @@ function Test({ place, id }: { place: Place; id: bigint }) {
         </Button>
       }
     >
-      <p class="quiet">A message of the type webhook.test is sent now, also if the webhook is not active.</p>
+      <p class="quiet">Sends a message of the type webhook.test now, even if the webhook is paused.</p>
       {result.value && (
         <p role="status" class={`note ${result.value.ok ? 'ok' : 'warn'}`}>
           {result.value.text}

@@ -66,10 +66,15 @@ function Webhooks({ place }: { place: Place }) {
                 { key: 'name', title: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
                 { key: 'url', title: 'Receiver', cell: ({ url }) => <bdi>{receiverOf(url)}</bdi>, isMinor: true },
                 { key: 'state', title: 'State', cell: (one) => <StateMark words={stateOf(one)} /> },
-                { key: 'types', title: 'Types', cell: ({ types }) => <code>{types.join(', ')}</code>, isMinor: true },
+                {
+                  key: 'types',
+                  title: 'Events',
+                  cell: ({ types }) => (types.includes('*') ? 'all' : <code>{types.join(', ')}</code>),
+                  isMinor: true,
+                },
                 {
                   key: 'by',
-                  title: 'Rights of',
+                  title: 'Created by',
                   cell: ({ created_by: by }) => <bdi>{by.name}</bdi>,
                   isMinor: true,
                 },
