@@ -1,15 +1,15 @@
-import type { FastifyRequest } from 'fastify';
+import type { preValidationHookHandler } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 
 /** What admission reads, whatever the route. */
 const ADMISSION = ['sudo'];
 
 /** Rejects what the route does not know: a client of a later release must not believe that it was honored. */
-export function knownQuery(...names: readonly string[]) {
+export function knownQuery(...names: readonly string[]): preValidationHookHandler {
   const known = new Set([...names, ...ADMISSION]);
-  return async (request: FastifyRequest): Promise<void> => {
+  return (request, _reply, done) => {
     const unknown = Object.keys(request.query as object).find((name) => !known.has(name));
-    if (unknown === undefined) return;
-    throw new AppError('invalid', `unknown query parameter: ${JSON.stringify(unknown.slice(0, 60))}`);
+    if (unknown === undefined) done();
+    else done(new AppError('invalid', `unknown query parameter: ${JSON.stringify(unknown.slice(0, 60))}`));
   };
 }
