@@ -42,7 +42,19 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
 
   scope.post(
     '/:org/evaluation',
-    { ...options, schema: { ...asking, body: EvaluationBody } },
+    {
+      config: {
+        ...options.config,
+        atHand(request, reply) {
+          if ((request.query as Static<typeof Moment>).at !== undefined) return undefined;
+          const caller = askingCaller(request);
+          const verdict = evaluations.atHand(caller, readItem(request.body as Static<typeof EvaluationBody>));
+          if (verdict === undefined) return undefined;
+          return sendText(reply, JSON.stringify(present.single(caller, verdict)));
+        },
+      },
+      schema: { ...asking, body: EvaluationBody },
+    },
     async (request, reply) => {
       const { caller, at } = await askerOf(request, reply);
       const [verdict] = await evaluations.evaluate(caller, [readItem(request.body)], at);
@@ -116,12 +128,16 @@ export function authzenRoutes(scope: Scope, { evaluations, search, pages, presen
   }
 
   async function askerOf(request: FastifyRequest, reply: FastifyReply) {
-    const { person, organization, limits } = callerIn(request);
-    const caller: AuthzenCaller = { organization, id: person.id, login: person.login, limits };
+    const caller = askingCaller(request);
     const at = readAt((request.query as Static<typeof Moment>).at);
     if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
     return { caller, at };
   }
+}
+
+function askingCaller(request: FastifyRequest): AuthzenCaller {
+  const { person, organization, limits } = callerIn(request);
+  return { organization, id: person.id, login: person.login, limits };
 }
 
 /** The same request is the same, in whatever order its members are. */

@@ -21,7 +21,7 @@ type Requests = Pick<ReturnType<typeof wireRequests>, 'asking' | 'requests' | 'r
 /** The Authorization API of AuthZEN, and its access request profile. */
 export function wireAuthzen(
   { db, keys, revisions, baseUrl }: Infrastructure,
-  { judge, explainAt, timeMachine, names, model, uses }: Authz,
+  { judge, graphs, explainAt, timeMachine, names, model, uses }: Authz,
   { asking, requests, requestable, mayBeAsked }: Requests,
 ) {
   const revision = () => revisions.latest;
@@ -30,7 +30,16 @@ export function wireAuthzen(
   const requireReader = ({ id, organization }: AuthzenCaller) =>
     timeMachine.requireReader({ personId: id, organizationId: organization.id, isAdmin: false });
   const evaluations = createEvaluations({
-    ...{ things, graphsAt: timeMachine.graphsAt, explainAt, requireReader, mayBeAsked, model, revision },
+    ...{
+      things,
+      graphsAt: timeMachine.graphsAt,
+      graphsNow: graphs.togetherNow,
+      explainAt,
+      requireReader,
+      mayBeAsked,
+      model,
+      revision,
+    },
     noteUse: uses.note,
   });
   const search = createEntitySearch({ things, evaluations, explainAt, requireMembers, requireReader });

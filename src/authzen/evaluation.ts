@@ -6,6 +6,7 @@
  *    callers hear of whatever they hold themselves.
  * 3. The sentence is that of explain. It is remembered until anything changes, and is left out if a change came between
  *    it and the decision.
+ * 4. What is remembered is what an item names, and words. The decision itself is asked of the graph each time.
  */
 
 import type { Model } from '../../packages/rebac/src/rebac.ts';
@@ -61,6 +62,7 @@ export type Semantic = (typeof SEMANTICS)[number];
 interface Parts {
   readonly things: Pick<AskedThings, 'subjectOf' | 'objectOf'>;
   readonly graphsAt: (at: Date | undefined) => Pick<Graphs, 'together'>;
+  readonly graphsNow: Graphs['togetherNow'];
   readonly explainAt: (at: Date | undefined) => Pick<Explain, 'explain'>;
   /** The past of others is for readers of the audit log. */
   readonly requireReader: (caller: AuthzenCaller) => Promise<void>;
@@ -70,12 +72,14 @@ interface Parts {
   readonly revision: () => bigint;
 }
 
+/** Of longer items, nothing is remembered. */
+const MAX_REMEMBERED = 500;
 const NOTHING: Verdict = { decision: false };
 
 export type Evaluations = ReturnType<typeof createEvaluations>;
 
 export function createEvaluations(parts: Parts) {
-  const { things, graphsAt, explainAt, mayBeAsked, model, noteUse, revision } = parts;
+  const { things, graphsAt, graphsNow, explainAt, mayBeAsked, model, noteUse, revision } = parts;
   const remembered = createRemembered(revision);
   const sentences = remembered((text: string) => sentenceOf(JSON.parse(text) as SentenceKey));
   const requestables = remembered((text: string) => {
@@ -83,7 +87,30 @@ export function createEvaluations(parts: Parts) {
     const question = { organizationId: BigInt(organizationId), callerId: BigInt(callerId), relation };
     return mayBeAsked({ ...question, object: { type, id: BigInt(id) } });
   });
-  return { evaluate, allowedActions, relationOf };
+  const questions = remembered((caller: AuthzenCaller, item: NamedItem) => questionOf(caller, item, undefined), nameOf);
+  return { evaluate, atHand, allowedActions, relationOf };
+
+  /**
+   * The same as `evaluate` about one item at present, without waiting, if everything is in memory; otherwise undefined. A
+   * gateway asks before each request that it lets through, and promises take longer than the answer.
+   */
+  function atHand(caller: AuthzenCaller, item: AskedItem): Verdict | undefined {
+    const { id: callerId, organization } = caller;
+    const question = isShort(item) ? questions.now(caller, item) : undefined;
+    const pair = question && graphsNow(organization.id, callerId);
+    if (!pair) return undefined;
+    const viewpoint = viewpointOf({ organizationId: organization.id, callerId, object: question.object }, ...pair);
+    const subject = subjectOfPrincipal(question.subject.id);
+    // What an item names is remembered; that the caller may ask about this subject is not.
+    if (question.subject.id !== callerId && !viewpoint.sees(subject)) return undefined;
+    const verdict = verdictOf(caller, question, viewpoint);
+    if (!verdict.isSeen) return undefined;
+    const said = sentences.now(sentenceKey(caller, question, undefined));
+    const isRequestable = verdict.isRequestable === true ? requestables.now(requestableKey(caller, question)) : false;
+    if (said === undefined || isRequestable === undefined) return undefined;
+    noteUseOf(caller, question, verdict.decision);
+    return spoken(verdict, isRequestable, said);
+  }
 
   /** In the order of the items, and only as far as the semantic needs. */
   async function evaluate(
@@ -94,6 +121,9 @@ export function createEvaluations(parts: Parts) {
   ): Promise<Verdict[]> {
     const found: (AskedQuestion | AppError | undefined)[] = [];
     for (const item of items) found.push(await questionOf(caller, item, at).catch(faultOf));
+    const [only] = items;
+    // For `atHand`, when a gateway asks it again.
+    if (items.length === 1 && only && at === undefined && isShort(only)) questions(caller, only).catch(() => undefined);
     const decided = await decide(caller, found, at, semantic);
     const yieldIfDue = createYielder();
     const verdicts: Verdict[] = [];
@@ -173,26 +203,20 @@ export function createEvaluations(parts: Parts) {
   async function withWords(caller: AuthzenCaller, verdict: Verdict, at: Date | undefined): Promise<Verdict> {
     const { question, decision, isSeen } = verdict;
     if (question === undefined) return verdict;
-    const { subject, relation, object } = question;
-    const organizationId = caller.organization.id;
-    const isUse = decision && at === undefined && (subject.id === caller.id || isRobotPrincipal(caller.id));
-    if (isUse) noteUse(subject.id, organizationId, relation, object.type, object.id);
+    if (at === undefined) noteUseOf(caller, question, decision);
     if (!isSeen) return { decision, question };
     const isAsked = verdict.isRequestable === true && at === undefined;
-    const text = [organizationId, subject.id, relation, object.type, object.id].map(String);
-    const isRequestable = isAsked && (await requestables(JSON.stringify(text)));
-    const key: SentenceKey = {
-      ...{ organizationId: String(organizationId), callerId: String(caller.id), subject: subject.name, relation },
-      ...{ type: object.type, id: String(object.id), isSelf: subject.id === caller.id },
-      ...(object.namespace !== undefined && { namespace: object.namespace }),
-      ...(at && { at: at.toISOString() }),
-    };
-    const said = await sentences(JSON.stringify(key));
-    const isTrue = said.allowed === decision;
-    return { decision, question, isSeen, isRequestable, ...(isTrue && { sentence: said.sentence }) };
+    const isRequestable = isAsked && (await requestables(requestableKey(caller, question)));
+    return spoken(verdict, isRequestable, await sentences(sentenceKey(caller, question, at)));
   }
 
-  async function sentenceOf(key: SentenceKey): Promise<{ readonly allowed: boolean; readonly sentence: string }> {
+  function noteUseOf({ id, organization }: AuthzenCaller, question: AskedQuestion, decision: boolean): void {
+    const { subject, relation, object } = question;
+    const isUse = decision && (subject.id === id || isRobotPrincipal(id));
+    if (isUse) noteUse(subject.id, organization.id, relation, object.type, object.id);
+  }
+
+  async function sentenceOf(key: SentenceKey): Promise<Said> {
     const { type, namespace, relation } = key;
     const object = { type: type as AskedObject['type'], id: BigInt(key.id), namespace };
     const ids = { organizationId: BigInt(key.organizationId), callerId: BigInt(key.callerId) };
@@ -228,6 +252,52 @@ interface SentenceKey {
   readonly id: string;
   readonly namespace?: string;
   readonly at?: string;
+}
+
+/** What explain says. */
+interface Said {
+  readonly allowed: boolean;
+  readonly sentence: string;
+}
+
+function sentenceKey(caller: AuthzenCaller, question: AskedQuestion, at: Date | undefined): string {
+  const { subject, relation, object } = question;
+  const key: SentenceKey = {
+    ...{ organizationId: String(caller.organization.id), callerId: String(caller.id), subject: subject.name, relation },
+    ...{ type: object.type, id: String(object.id), isSelf: subject.id === caller.id },
+    ...(object.namespace !== undefined && { namespace: object.namespace }),
+    ...(at && { at: at.toISOString() }),
+  };
+  return JSON.stringify(key);
+}
+
+function requestableKey({ organization }: AuthzenCaller, { subject, relation, object }: AskedQuestion): string {
+  return JSON.stringify([organization.id, subject.id, relation, object.type, object.id].map(String));
+}
+
+/** With the sentence, if it is about the same moment. */
+function spoken(verdict: Verdict, isRequestable: boolean, said: Said): Verdict {
+  const isTrue = said.allowed === verdict.decision;
+  return { ...verdict, isRequestable, ...(isTrue && { sentence: said.sentence }) };
+}
+
+/** An item whose subject has a name, not the caller whatever their name, and a namespace that could be one. */
+interface NamedItem extends AskedItem {
+  readonly subject: Entity;
+  readonly namespace: string | undefined;
+}
+
+/** What a member is called counts as well as its ID, so the whole item is the name of the question. */
+function nameOf({ id, organization }: AuthzenCaller, { subject, action, resource, namespace }: NamedItem): string {
+  const who = [String(organization.id), String(id), subject.type, subject.id];
+  return JSON.stringify([...who, action, resource.type, resource.id, namespace]);
+}
+
+function isShort(item: AskedItem): item is NamedItem {
+  const { subject, action, resource, namespace } = item;
+  if (subject === THE_CALLER || !(namespace === undefined || typeof namespace === 'string')) return false;
+  const texts = [subject.type, subject.id, action, resource.type, resource.id, namespace ?? ''];
+  return texts.reduce((sum, text) => sum + text.length, 0) <= MAX_REMEMBERED;
 }
 
 /** How far the token of the caller reaches: with reasons, only for the answer about themselves, or not at all. */

@@ -121,6 +121,45 @@ describe('POST /access/v1/{org}/evaluation', () => {
     assert.equal((await ask(user)).body.context?.reason_user?.includes('gateway') ?? false, false);
   });
 
+  it('A repeated question has the same answer, until a change, which counts in the very next one', async () => {
+    const { dan: user, staging, operator } = place;
+    const asker = await makePerson(atrium);
+    await place.call('PUT', `/teams/${place.crew}/members/${asker.name}`);
+    const viewer = await place.role('asking', 'org_mgmt view members', 'cluster_mgmt view clusters');
+    const mayAsk = await assign(place, viewer.id, { type: 'user', id: Number(asker.id) });
+    const asked = question(user.name, 'connect', staging.id);
+    const repeated = async () => {
+      const answers = [];
+      for (let count = 0; count < 4; count++) answers.push(await point.as(asker.name)('evaluation', asked));
+      const [first] = answers;
+      for (const { status, body, headers } of answers) {
+        assert.equal(status, first?.status);
+        assert.equal(headers.get('content-type'), first?.headers.get('content-type'));
+        assert.equal(body.decision, first?.body.decision);
+        assert.equal(body.context?.reason_user, first?.body.context?.reason_user);
+      }
+      return first?.body;
+    };
+    for (let round = 0; round < 3; round++) {
+      const no = await repeated();
+      assert.deepEqual([no.decision, typeof no.context.reason_user], [false, 'string']);
+      const given = await assign(
+        place,
+        operator.id,
+        { type: 'user', id: Number(user.id) },
+        { type: 'cluster', id: staging.id },
+      );
+      const yes = await repeated();
+      assert.equal(yes.decision, true);
+      assert.notEqual(yes.context.reason_user, no.context.reason_user);
+      await place.call('DELETE', place.at(given.id));
+    }
+    await repeated();
+    await place.call('DELETE', place.at(mayAsk.id));
+    const rejected = await point.as(asker.name)('evaluation', asked);
+    assert.deepEqual([rejected.status, rejected.body.reason], [403, 'missing_relation']);
+  });
+
   it('Deactivated users and those who may not sign in hold nothing (Z7)', async () => {
     const { dan: user, prod } = place;
     await setActive(atrium.instance, user.id, false);
