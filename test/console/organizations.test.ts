@@ -28,7 +28,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       await page.getByRole('link', { name: count, exact: true }).waitFor();
     }
     await page.getByRole('heading', { name: 'Latest changes' }).waitFor();
-    await page.getByText(/ann created the robot account ci/).waitFor();
+    await page.getByText(/ann created the robot ci/).waitFor();
     await page.getByRole('link', { name: '1 Inactive' }).click();
     await page.getByRole('link', { name: 'prod', exact: true }).waitFor();
     assert.equal(await page.getByLabel('Phase').inputValue(), 'Inactive');

@@ -174,7 +174,7 @@ for (const driver of API_DRIVERS) {
       const [entry] = body.items;
       assert.equal(entry.actor.name, dan.name);
       assert.deepEqual(entry.via, { delegate: 'scout', token: agent.id });
-      assert.ok(entry.summary.startsWith(`${dan.name} (through scout) asked for`), entry.summary);
+      assert.ok(entry.summary.startsWith(`${dan.name} (through scout) asked to connect to `), entry.summary);
       const exported = await place.call('GET', `/orgs/${org.name}/audit/export?format=ocsf`);
       const event = exported.text
         .trim()
