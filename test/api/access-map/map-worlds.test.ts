@@ -212,7 +212,7 @@ function givenPlainly(
     ...{ id: 0, level: (permission ?? 'none') as PlainTeam['level'], isBuiltIn: false },
     members: new Set(permission !== undefined || isWhole ? ['?', 'other'] : []),
   };
-  // The only owner cannot be removed, whoever asks.
+  // No caller can remove the only owner.
   const others = [...where.teams.values()].map((team) => ({
     ...team,
     members: new Set(team.members.size === 1 ? ['other'] : ['other', 'another']),
@@ -280,7 +280,7 @@ function compare(
   const membersOf = (holder: string) => {
     if (!holder.startsWith('team:')) return [holder];
     const members = [...(teams.get(Number(holder.slice(5)))?.members ?? [])];
-    // A map of one user counts nobody else.
+    // A map of one user counts no other user.
     return to === undefined || to.startsWith('team:') ? members : members.filter((one) => `user:${one}` === to);
   };
   const peopleOf = (holders: Iterable<string>) => new Set([...holders].flatMap(membersOf));

@@ -59,7 +59,7 @@ describe('Short answers on a connection that is kept', () => {
     assert.equal(answer.match(/"login":"ann"/g)?.length, 3, answer);
   });
 
-  it('a client that hangs up at once leaves the server well', async () => {
+  it('a client that hangs up immediately leaves the server well', async () => {
     const { hostname, port } = new URL(atrium.url);
     for (let count = 0; count < 20; count++) {
       const socket = connect({ host: hostname, port: Number(port) });
