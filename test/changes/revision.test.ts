@@ -288,6 +288,30 @@ describe('Revisions', () => {
     assert.equal(revisions.queries, 2);
   });
 
+  it('The only writer answers requests that arrive in the same few turns together, and one that is alone in the next', async () => {
+    const { store, asked } = slowStore({ onlyWriter: true });
+    const revisions = createRevisions(store);
+    const first = revisions.current();
+    await turn();
+    asked[0]?.answer();
+    await first;
+
+    const heard: string[] = [];
+    revisions.whenCurrent(() => heard.push('alone'));
+    assert.deepEqual(heard, [], 'other requests of this turn are read first');
+    await oneTurn();
+    assert.deepEqual(heard, ['alone']);
+
+    revisions.whenCurrent(() => heard.push('early'));
+    revisions.whenCurrent(() => heard.push('early, too'));
+    await oneTurn();
+    assert.deepEqual(heard, ['alone'], 'a turn that brought more requests is followed by another');
+    revisions.whenCurrent(() => heard.push('late'));
+    for (let turns = 0; heard.length === 1 && turns < 8; turns++) await oneTurn();
+    assert.deepEqual(heard, ['alone', 'early', 'early, too', 'late']);
+    assert.equal(asked.length, 1);
+  });
+
   it('The only writer asks again once something has expired by its clock, and knows the next time from the answer', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1000 });
     const { store, asked } = slowStore({ onlyWriter: true });
