@@ -11,7 +11,7 @@ import { joinBytes } from './pglite-messages.ts';
 const SETTINGS = {
   fsync: 'on',
   wal_sync_method: 'fsync',
-  shared_buffers: '16MB',
+  shared_buffers: '8MB',
   max_connections: '4',
   min_wal_size: '16MB',
   max_wal_size: '64MB',
