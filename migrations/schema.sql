@@ -1853,6 +1853,204 @@ create view spent_secret as
    FROM single_use;
 
 create view tuple as
+ SELECT tuple_platform.store,
+    tuple_platform.object_type,
+    tuple_platform.object_id,
+    tuple_platform.relation,
+    tuple_platform.subject,
+    tuple_platform.source_kind,
+    tuple_platform.source_id
+   FROM tuple_platform
+UNION ALL
+ SELECT tuple_account.store,
+    tuple_account.object_type,
+    tuple_account.object_id,
+    tuple_account.relation,
+    tuple_account.subject,
+    tuple_account.source_kind,
+    tuple_account.source_id
+   FROM tuple_account
+UNION ALL
+ SELECT tuple_team.store,
+    tuple_team.object_type,
+    tuple_team.object_id,
+    tuple_team.relation,
+    tuple_team.subject,
+    tuple_team.source_kind,
+    tuple_team.source_id
+   FROM tuple_team
+UNION ALL
+ SELECT tuple_role.store,
+    tuple_role.object_type,
+    tuple_role.object_id,
+    tuple_role.relation,
+    tuple_role.subject,
+    tuple_role.source_kind,
+    tuple_role.source_id
+   FROM tuple_role
+UNION ALL
+ SELECT tuple_assignment.store,
+    tuple_assignment.object_type,
+    tuple_assignment.object_id,
+    tuple_assignment.relation,
+    tuple_assignment.subject,
+    tuple_assignment.source_kind,
+    tuple_assignment.source_id
+   FROM tuple_assignment
+UNION ALL
+ SELECT tuple_cluster.store,
+    tuple_cluster.object_type,
+    tuple_cluster.object_id,
+    tuple_cluster.relation,
+    tuple_cluster.subject,
+    tuple_cluster.source_kind,
+    tuple_cluster.source_id
+   FROM tuple_cluster
+UNION ALL
+ SELECT tuple_contract.store,
+    tuple_contract.object_type,
+    tuple_contract.object_id,
+    tuple_contract.relation,
+    tuple_contract.subject,
+    tuple_contract.source_kind,
+    tuple_contract.source_id
+   FROM tuple_contract
+UNION ALL
+ SELECT tuple_robot.store,
+    tuple_robot.object_type,
+    tuple_robot.object_id,
+    tuple_robot.relation,
+    tuple_robot.subject,
+    tuple_robot.source_kind,
+    tuple_robot.source_id
+   FROM tuple_robot
+UNION ALL
+ SELECT tuple_token.store,
+    tuple_token.object_type,
+    tuple_token.object_id,
+    tuple_token.relation,
+    tuple_token.subject,
+    tuple_token.source_kind,
+    tuple_token.source_id
+   FROM tuple_token;
+
+create view tuple_account as
+ SELECT id AS store,
+    'organization'::text AS object_type,
+    id::text AS object_id,
+    'platform'::text AS relation,
+    'platform:atrium'::text AS subject,
+    'account'::text AS source_kind,
+    id AS source_id
+   FROM account a
+  WHERE kind = 'organization'::text;
+
+create view tuple_assignment as
+ SELECT s.organization_id AS store,
+    'role'::text AS object_type,
+    s.role_id::text AS object_id,
+    'assignee'::text AS relation,
+    (s.to_type || ':'::text) || s.to_id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type = 'organization'::text AND s.team_id IS NULL
+UNION ALL
+ SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+    'assignee'::text AS relation,
+    ((s.to_type || ':'::text) || s.to_id) ||
+        CASE s.to_type
+            WHEN 'team'::text THEN '#member'::text
+            ELSE ''::text
+        END AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.team_id IS NULL
+UNION ALL
+ SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+    'role'::text AS relation,
+    'role:'::text || s.role_id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type <> 'organization'::text
+UNION ALL
+ SELECT s.organization_id AS store,
+    'assignment'::text AS object_type,
+    s.id::text AS object_id,
+        CASE
+            WHEN n.name ~~ '%*'::text THEN 'namespace_prefix'::text
+            ELSE 'namespace'::text
+        END AS relation,
+    'namespace:'::text || rtrim(n.name, '*'::text) AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+     CROSS JOIN LATERAL unnest(s.namespaces) n(name)
+  WHERE s.namespaces IS NOT NULL
+UNION ALL
+ SELECT s.organization_id AS store,
+    s.on_type AS object_type,
+    s.on_id::text AS object_id,
+        CASE
+            WHEN s.namespaces IS NOT NULL THEN 'namespaced_assignment'::text
+            WHEN s.on_team_id IS NOT NULL AND (( SELECT t.permission
+               FROM team t
+              WHERE t.id = s.on_team_id)) = 'owner'::text THEN 'view_assignment'::text
+            ELSE 'assignment'::text
+        END AS relation,
+    'assignment:'::text || s.id AS subject,
+    'assignment'::text AS source_kind,
+    s.id AS source_id
+   FROM assignment s
+  WHERE s.on_type <> 'organization'::text;
+
+create view tuple_cluster as
+ SELECT a.id AS store,
+    'cluster'::text AS object_type,
+    c.id::text AS object_id,
+        CASE a.kind
+            WHEN 'user'::text THEN 'owner'::text
+            ELSE 'organization'::text
+        END AS relation,
+    (a.kind || ':'::text) || a.id AS subject,
+    'cluster'::text AS source_kind,
+    c.id AS source_id
+   FROM cluster c
+     JOIN account a ON a.id = c.owner_id
+UNION ALL
+ SELECT a.id AS store,
+    'cluster'::text AS object_type,
+    c.id::text AS object_id,
+    'set'::text AS relation,
+    'cluster_set:'::text || s.id AS subject,
+    'cluster'::text AS source_kind,
+    c.id AS source_id
+   FROM cluster c
+     JOIN account a ON a.id = c.owner_id
+     JOIN cluster_set s ON s.organization_id = a.id AND s.name = c.cluster_set_name
+  WHERE a.kind = 'organization'::text AND c.cluster_set_name <> ''::text;
+
+create view tuple_contract as
+ SELECT a.id AS store,
+    'contract'::text AS object_type,
+    c.id::text AS object_id,
+        CASE a.kind
+            WHEN 'user'::text THEN 'owner'::text
+            ELSE 'organization'::text
+        END AS relation,
+    (a.kind || ':'::text) || a.id AS subject,
+    'contract'::text AS source_kind,
+    c.id AS source_id
+   FROM contract c
+     JOIN account a ON a.id = c.owner_id;
+
+create view tuple_platform as
  SELECT 0::bigint AS store,
     'platform'::text AS object_type,
     'atrium'::text AS object_id,
@@ -1870,18 +2068,83 @@ UNION ALL
     w.subject,
     'platform'::text AS source_kind,
     1::bigint AS source_id
-   FROM ( VALUES ('user:*'::text), ('robot_ac:*'::text)) w(subject)
+   FROM ( VALUES ('user:*'::text), ('robot_ac:*'::text)) w(subject);
+
+create view tuple_robot as
+ SELECT a.id AS store,
+    'robot_ac'::text AS object_type,
+    c.id::text AS object_id,
+        CASE a.kind
+            WHEN 'user'::text THEN 'owner'::text
+            ELSE 'organization'::text
+        END AS relation,
+    (a.kind || ':'::text) || a.id AS subject,
+    'robot'::text AS source_kind,
+    c.id AS source_id
+   FROM robot c
+     JOIN account a ON a.id = c.owner_id
 UNION ALL
  SELECT a.id AS store,
     'organization'::text AS object_type,
     a.id::text AS object_id,
-    'platform'::text AS relation,
-    'platform:atrium'::text AS subject,
-    'account'::text AS source_kind,
-    a.id AS source_id
-   FROM account a
-  WHERE a.kind = 'organization'::text
+    'robot'::text AS relation,
+    'robot_ac:'::text || c.id AS subject,
+    'robot'::text AS source_kind,
+    c.id AS source_id
+   FROM robot c
+     JOIN account a ON a.id = c.owner_id AND a.kind = 'organization'::text;
+
+create view tuple_role as
+ SELECT r.organization_id AS store,
+    'role'::text AS object_type,
+    r.id::text AS object_id,
+    'organization'::text AS relation,
+    'organization:'::text || r.organization_id AS subject,
+    'role'::text AS source_kind,
+    r.id AS source_id
+   FROM role r
 UNION ALL
+ SELECT r.organization_id AS store,
+    'organization'::text AS object_type,
+    r.organization_id::text AS object_id,
+    p.relation,
+    ('role:'::text || r.id) || '#assignee'::text AS subject,
+    'role'::text AS source_kind,
+    r.id AS source_id
+   FROM role r
+     CROSS JOIN LATERAL ( SELECT p_1.relation
+           FROM role_permission p_1
+          WHERE p_1.role_id = r.id
+         OFFSET 0) p
+UNION ALL
+ SELECT r.organization_id AS store,
+    'role'::text AS object_type,
+    r.id::text AS object_id,
+    'allows_'::text || substr(p.relation, 5) AS relation,
+    'platform:atrium'::text AS subject,
+    'role'::text AS source_kind,
+    r.id AS source_id
+   FROM role r
+     CROSS JOIN LATERAL ( SELECT p_1.relation
+           FROM role_permission p_1
+          WHERE p_1.role_id = r.id
+         OFFSET 0) p
+  WHERE p.relation = ANY (ARRAY['can_view_clusters'::text, 'can_edit_clusters'::text, 'can_connect_clusters'::text, 'can_view_cluster_config'::text, 'can_remove_clusters'::text, 'can_administer_clusters'::text, 'can_review_clusters'::text, 'can_view_contracts'::text, 'can_edit_contracts'::text, 'can_delete_contracts'::text, 'can_view_robots'::text, 'can_edit_robots'::text, 'can_delete_robots'::text, 'can_view_teams'::text, 'can_edit_teams'::text, 'can_delete_teams'::text, 'can_manage_team_members'::text])
+UNION ALL
+ SELECT r.organization_id AS store,
+    'role'::text AS object_type,
+    r.id::text AS object_id,
+    'assignee'::text AS relation,
+    ('team:'::text || t.team_id) || '#member'::text AS subject,
+    'role'::text AS source_kind,
+    r.id AS source_id
+   FROM role r
+     CROSS JOIN LATERAL ( SELECT t_1.team_id
+           FROM assignment t_1
+          WHERE t_1.role_id = r.id AND t_1.team_id IS NOT NULL
+         OFFSET 0) t;
+
+create view tuple_team as
  SELECT t.organization_id AS store,
     'team'::text AS object_type,
     t.id::text AS object_id,
@@ -1976,182 +2239,9 @@ UNION ALL
          OFFSET 0) m
   WHERE t.permission = 'owner'::text AND (( SELECT count(*) AS count
            FROM team_member o
-          WHERE o.team_id = t.id)) = 1
-UNION ALL
- SELECT r.organization_id AS store,
-    'role'::text AS object_type,
-    r.id::text AS object_id,
-    'organization'::text AS relation,
-    'organization:'::text || r.organization_id AS subject,
-    'role'::text AS source_kind,
-    r.id AS source_id
-   FROM role r
-UNION ALL
- SELECT r.organization_id AS store,
-    'organization'::text AS object_type,
-    r.organization_id::text AS object_id,
-    p.relation,
-    ('role:'::text || r.id) || '#assignee'::text AS subject,
-    'role'::text AS source_kind,
-    r.id AS source_id
-   FROM role r
-     CROSS JOIN LATERAL ( SELECT p_1.relation
-           FROM role_permission p_1
-          WHERE p_1.role_id = r.id
-         OFFSET 0) p
-UNION ALL
- SELECT r.organization_id AS store,
-    'role'::text AS object_type,
-    r.id::text AS object_id,
-    'allows_'::text || substr(p.relation, 5) AS relation,
-    'platform:atrium'::text AS subject,
-    'role'::text AS source_kind,
-    r.id AS source_id
-   FROM role r
-     CROSS JOIN LATERAL ( SELECT p_1.relation
-           FROM role_permission p_1
-          WHERE p_1.role_id = r.id
-         OFFSET 0) p
-  WHERE p.relation = ANY (ARRAY['can_view_clusters'::text, 'can_edit_clusters'::text, 'can_connect_clusters'::text, 'can_view_cluster_config'::text, 'can_remove_clusters'::text, 'can_administer_clusters'::text, 'can_review_clusters'::text, 'can_view_contracts'::text, 'can_edit_contracts'::text, 'can_delete_contracts'::text, 'can_view_robots'::text, 'can_edit_robots'::text, 'can_delete_robots'::text, 'can_view_teams'::text, 'can_edit_teams'::text, 'can_delete_teams'::text, 'can_manage_team_members'::text])
-UNION ALL
- SELECT r.organization_id AS store,
-    'role'::text AS object_type,
-    r.id::text AS object_id,
-    'assignee'::text AS relation,
-    ('team:'::text || t.team_id) || '#member'::text AS subject,
-    'role'::text AS source_kind,
-    r.id AS source_id
-   FROM role r
-     CROSS JOIN LATERAL ( SELECT t_1.team_id
-           FROM assignment t_1
-          WHERE t_1.role_id = r.id AND t_1.team_id IS NOT NULL
-         OFFSET 0) t
-UNION ALL
- SELECT s.organization_id AS store,
-    'role'::text AS object_type,
-    s.role_id::text AS object_id,
-    'assignee'::text AS relation,
-    (s.to_type || ':'::text) || s.to_id AS subject,
-    'assignment'::text AS source_kind,
-    s.id AS source_id
-   FROM assignment s
-  WHERE s.on_type = 'organization'::text AND s.team_id IS NULL
-UNION ALL
- SELECT s.organization_id AS store,
-    'assignment'::text AS object_type,
-    s.id::text AS object_id,
-    'assignee'::text AS relation,
-    ((s.to_type || ':'::text) || s.to_id) ||
-        CASE s.to_type
-            WHEN 'team'::text THEN '#member'::text
-            ELSE ''::text
-        END AS subject,
-    'assignment'::text AS source_kind,
-    s.id AS source_id
-   FROM assignment s
-  WHERE s.team_id IS NULL
-UNION ALL
- SELECT s.organization_id AS store,
-    'assignment'::text AS object_type,
-    s.id::text AS object_id,
-    'role'::text AS relation,
-    'role:'::text || s.role_id AS subject,
-    'assignment'::text AS source_kind,
-    s.id AS source_id
-   FROM assignment s
-  WHERE s.on_type <> 'organization'::text
-UNION ALL
- SELECT s.organization_id AS store,
-    'assignment'::text AS object_type,
-    s.id::text AS object_id,
-        CASE
-            WHEN n.name ~~ '%*'::text THEN 'namespace_prefix'::text
-            ELSE 'namespace'::text
-        END AS relation,
-    'namespace:'::text || rtrim(n.name, '*'::text) AS subject,
-    'assignment'::text AS source_kind,
-    s.id AS source_id
-   FROM assignment s
-     CROSS JOIN LATERAL unnest(s.namespaces) n(name)
-  WHERE s.namespaces IS NOT NULL
-UNION ALL
- SELECT s.organization_id AS store,
-    s.on_type AS object_type,
-    s.on_id::text AS object_id,
-        CASE
-            WHEN s.namespaces IS NOT NULL THEN 'namespaced_assignment'::text
-            WHEN s.on_team_id IS NOT NULL AND (( SELECT t.permission
-               FROM team t
-              WHERE t.id = s.on_team_id)) = 'owner'::text THEN 'view_assignment'::text
-            ELSE 'assignment'::text
-        END AS relation,
-    'assignment:'::text || s.id AS subject,
-    'assignment'::text AS source_kind,
-    s.id AS source_id
-   FROM assignment s
-  WHERE s.on_type <> 'organization'::text
-UNION ALL
- SELECT a.id AS store,
-    'cluster'::text AS object_type,
-    c.id::text AS object_id,
-        CASE a.kind
-            WHEN 'user'::text THEN 'owner'::text
-            ELSE 'organization'::text
-        END AS relation,
-    (a.kind || ':'::text) || a.id AS subject,
-    'cluster'::text AS source_kind,
-    c.id AS source_id
-   FROM cluster c
-     JOIN account a ON a.id = c.owner_id
-UNION ALL
- SELECT a.id AS store,
-    'cluster'::text AS object_type,
-    c.id::text AS object_id,
-    'set'::text AS relation,
-    'cluster_set:'::text || s.id AS subject,
-    'cluster'::text AS source_kind,
-    c.id AS source_id
-   FROM cluster c
-     JOIN account a ON a.id = c.owner_id
-     JOIN cluster_set s ON s.organization_id = a.id AND s.name = c.cluster_set_name
-  WHERE a.kind = 'organization'::text AND c.cluster_set_name <> ''::text
-UNION ALL
- SELECT a.id AS store,
-    'contract'::text AS object_type,
-    c.id::text AS object_id,
-        CASE a.kind
-            WHEN 'user'::text THEN 'owner'::text
-            ELSE 'organization'::text
-        END AS relation,
-    (a.kind || ':'::text) || a.id AS subject,
-    'contract'::text AS source_kind,
-    c.id AS source_id
-   FROM contract c
-     JOIN account a ON a.id = c.owner_id
-UNION ALL
- SELECT a.id AS store,
-    'robot_ac'::text AS object_type,
-    c.id::text AS object_id,
-        CASE a.kind
-            WHEN 'user'::text THEN 'owner'::text
-            ELSE 'organization'::text
-        END AS relation,
-    (a.kind || ':'::text) || a.id AS subject,
-    'robot'::text AS source_kind,
-    c.id AS source_id
-   FROM robot c
-     JOIN account a ON a.id = c.owner_id
-UNION ALL
- SELECT a.id AS store,
-    'organization'::text AS object_type,
-    a.id::text AS object_id,
-    'robot'::text AS relation,
-    'robot_ac:'::text || c.id AS subject,
-    'robot'::text AS source_kind,
-    c.id AS source_id
-   FROM robot c
-     JOIN account a ON a.id = c.owner_id AND a.kind = 'organization'::text
-UNION ALL
+          WHERE o.team_id = t.id)) = 1;
+
+create view tuple_token as
  SELECT a.id AS store,
     'token'::text AS object_type,
     c.id::text AS object_id,

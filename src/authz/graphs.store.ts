@@ -35,10 +35,10 @@ const patches = new Map<string, Statement>();
 const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(CHANGE_KINDS);
 /**
  * A patch of what changed, as long as only rows of these kinds did. There is a statement for each set of kinds, because
- * planning one over all parts of the view takes fifty times as long as running it, and every connection has to.
+ * planning one over all views of tuples takes fifty times as long as running it, and every connection has to.
  *
- * A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
- * uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
+ * A join with the changes would make the views produce all tuples of the account for each of them; with values, they
+ * use their indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
  * be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
  */
 function patchOf(kinds: ReadonlySet<ChangeKind>): Statement {
@@ -66,19 +66,19 @@ function patchOf(kinds: ReadonlySet<ChangeKind>): Statement {
 function freshOf(kind: (typeof CHANGE_KINDS)[number]): string {
   return `select null::bigint, null::uuid, null::boolean, null, null::bigint, object_type, object_id, relation, subject,
           source_kind, source_id
-     from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
+     from tuple_${kind} where store in ($1, ${PLATFORM})
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
 
-// A statement for each kind, because planning one over all parts of the view takes longer than running it.
+// A statement for each kind, because planning one over all views takes longer than running it.
 const SOURCES = CHANGE_KINDS.map(
   (kind) =>
     [
       kind,
       sql(
         `graphs.source.${kind}`,
-        `select object_type, object_id, relation, subject, source_kind, source_id from tuple
-          where store in ($1, ${PLATFORM}) and source_kind = '${kind}' and source_id = any ($2::bigint[])
+        `select object_type, object_id, relation, subject, source_kind, source_id
+           from tuple_${kind} where store in ($1, ${PLATFORM}) and source_id = any ($2::bigint[])
           limit $3::bigint + 1`,
       ),
     ] as const,

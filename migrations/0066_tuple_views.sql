@@ -1,0 +1,2 @@
+-- compatible-from: 55
+-- The view `tuple` is made of one view for each kind of source now: see tuples.sql, which is applied after this file.
