@@ -103,7 +103,7 @@ try {
     DATA_DIR: folder,
     ADMIN_PORT: '0',
     RUN_MODE: 'prod',
-    // Pages are measured one after the other, faster than anybody clicks.
+    // Pages are measured one after the other, faster than any user clicks.
     RATE_LIMIT: '0',
   };
   await (await startServer(['src/main.ts', 'demo'], settings)).stop();

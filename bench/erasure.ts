@@ -12,7 +12,7 @@ import { startMeter } from './requests/meter.ts';
 const ROWS = Number(process.env.BENCH_ROWS ?? 200_000);
 const SAMPLE_MS = 25;
 const PART = 2000;
-/** What others use of the server at any moment. */
+/** What other connections use of the database server at any moment. */
 const SAMPLE = `select count(*) filter (where state <> 'idle')::integer as busy,
     coalesce(max(extract(epoch from clock_timestamp() - xact_start)) * 1000, 0)::float8 as oldest_ms,
     count(*) filter (where wait_event_type = 'Lock')::integer as waiting

@@ -104,7 +104,7 @@ async function openBare(name: string, body: string, headers: Record<string, stri
   return { name, server, rates: [], costs: [] };
 }
 
-/** What one answer of the instance looks like, so that others can send the same. */
+/** What one answer of the instance looks like, so that other servers can send the same. */
 async function sampleOf(atrium: Contestant) {
   const answer = await fetch(`${atrium.server.address}/api/v1/user`, {
     headers: { authorization: `token ${atrium.token}` },

@@ -11,9 +11,9 @@ import { startPostgres } from '../test/support/services/postgres.ts';
 import { createStealMeter, startServer } from './support/server.ts';
 
 /**
- * npm run bench -- webhooks: 500 events a second for 50 webhooks, one of each in an organization of its own. One receiver
- * is dead: it takes connections and never answers. One is slow: it answers after five seconds. How long the others wait
- * is the time from the change, as the event says it, to the arrival of its message.
+ * npm run bench -- webhooks: 500 events a second for 50 webhooks, one of each in an organization of its own. One
+ * receiver is dead: it takes connections and never answers. One is slow: it answers after five seconds. How long the
+ * other receivers wait is the time from the change, as the event says it, to the arrival of its message.
  *
  * Changes are written by this process, ten in a transaction, and delivered by the server.
  */

@@ -37,7 +37,7 @@ export function configPath(env: NodeJS.ProcessEnv = process.env): string {
   return join(base, 'atrium', 'config.json');
 }
 
-/** Rejects a file that others can read, because its tokens have to be considered leaked. */
+/** Rejects a file that other users of the machine can read, because its tokens have to be considered leaked. */
 export function readConfig(path: string): Config {
   const text = readPrivate(path);
   if (text === undefined) return { contexts: {} };

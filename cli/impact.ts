@@ -13,7 +13,7 @@ type Effect = Impact['unattended'][number];
 type Kept = Impact['users'][number]['keeps'][number];
 
 export function linesOf(impact: Impact, style: Style, at?: string): string[] {
-  // Those that are enforced are among the refusals, but what ends by itself is not refused.
+  // Those that are enforced are among the rejections, but what ends by itself is not rejected.
   const { total, unattended, refusals, guardrails } = impact;
   const watched = guardrails.filter(({ enforce }) => !enforce || at !== undefined);
   const count = total === 1 ? '1 person' : `${total} people`;

@@ -214,7 +214,7 @@ export function createListenerApp(parts: AppParts) {
   });
   if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'listener'));
-  // Nobody signs in here.
+  // No user signs in here.
   const book = createRouteBook(app, ({ path, access }) =>
     createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
   );

@@ -56,7 +56,7 @@ interface Surroundings {
   readonly onStopped?: (error: Error) => void;
   readonly startPglite?: DbOptions['startPglite'];
   readonly patience?: DbOptions['patience'];
-  /** What this process shares with others that serve the same ports. */
+  /** What this process shares with other processes that serve the same ports. */
   readonly common?: { readonly brake: Brake; readonly share: Share } | undefined;
 }
 

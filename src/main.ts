@@ -76,7 +76,7 @@ type Demo = typeof import('./operations/demo/demo.ts');
 
 /** Serves requests in this process, alone or as one of several workers. */
 async function serve(config: Config, log: Logger, demo: Demo | undefined) {
-  // It takes most of a second to load, and wrong settings should be reported at once.
+  // It takes most of a second to load, and wrong settings should be reported immediately.
   const { openInstance } = await import('./instance.ts');
   const open = worker
     ? await openInstance(

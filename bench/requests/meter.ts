@@ -1,6 +1,6 @@
 /**
- * How long one request keeps all others waiting: the processor time of the server's thread between two turns of its
- * event loop, at most. Time during which the thread waits, or another process has the core, does not count.
+ * How long one request keeps all other requests waiting: the processor time of the server's thread between two turns of
+ * its event loop, at most. Time during which the thread waits, or another process has the core, does not count.
  */
 export interface Hold {
   readonly longestMs: number;

@@ -84,7 +84,7 @@ function sinceThen({ at, allowed_now: now, changed_since: since }: Explanation):
   return [`as of ${shortTime(at)}`, `now ${now ? 'yes' : 'no'}`, changes].filter(Boolean).join(', ');
 }
 
-/** What would make it a yes, what else that would give the user, and to how many others. */
+/** What would make it a yes, what else that would give the user, and to how many other users. */
 function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
   if (allowed) return [];
   const lines = remedies.map(

@@ -30,7 +30,9 @@ const fields: Columns<User> = {
   description: (row) => row.description,
 };
 
-/** A password is never an argument: the shell would keep it in its history, and others could see it. */
+/**
+ * A password is never an argument: the shell would keep it in its history, and other users of the machine could see it.
+ */
 async function passwordIn(session: Session, options: Readonly<Record<keyof typeof password, boolean>>) {
   if (options['password-stdin']) return (await readInput('-')).split(/\r?\n/, 1)[0];
   if (!options['ask-password']) return undefined;
@@ -84,8 +86,8 @@ export const user: Group = {
       async run(session, { args }) {
         const path = { username: args.user };
         const { data, etag } = await session.client().request('GET /users/{username}', { path });
-        // Only callers who may see everything get an ETag. For others, the remaining fields would only look like real
-        // values.
+        // Only callers who may see everything get an ETag. For other callers, the remaining fields would only look like
+        // real values.
         const { id, login, name, location, website, description } = fields;
         const shown = { id, login, name, location, website, description } as Columns<User>;
         return one(data, etag === undefined ? shown : fields);

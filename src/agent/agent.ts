@@ -10,7 +10,7 @@ import { nextEnd, wantedBindings } from './wanted-bindings.ts';
 export interface AgentOptions {
   /** Address and cluster, for the state: that of another cluster does not count. */
   readonly of: string;
-  /** The namespace that the agent runs in. Nobody gets more than a look at it. */
+  /** The namespace that the agent runs in. No user gets more than a look at it. */
   readonly namespace: string;
   /** After so long without an answer of Atrium, the bindings are removed. */
   readonly cutOffAfterMs: number;

@@ -47,7 +47,7 @@ function administer(): Rule[] {
   ];
 }
 
-/** Whoever holds a relation also holds those before it. */
+/** A user who holds a relation also holds those before it. */
 function allowedBy(relation: (typeof KUBERNETES_RELATIONS)[number]) {
   const allowed = KUBERNETES_RELATIONS.slice(0, KUBERNETES_RELATIONS.indexOf(relation) + 1);
   return ({ isNamespaced }: Discovered, asked: Asked): boolean => {

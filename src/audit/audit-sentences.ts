@@ -136,7 +136,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What somebody else did to themselves reads better in other words. */
+/** What other users did to themselves reads better in other words. */
 const OWN: Readonly<Partial<Record<AuditAction, string>>> = {
   'team.add_member': '%actor joined the team %object%until',
   'team.remove_member': '%actor left the team %object',

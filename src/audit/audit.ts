@@ -12,7 +12,7 @@ export interface AuditRow {
   /** RFC 3339 in UTC with milliseconds, as it was hashed. */
   readonly at: string;
   readonly organizationId: bigint;
-  /** Whoever made the change: the number of a user or a robot. */
+  /** The actor of the change: the number of a user or a robot. */
   readonly actor: { readonly id: bigint; readonly name: string };
   /** The user for whom the actor, a site administrator, acted. */
   readonly onBehalfOf: { readonly id: bigint; readonly name: string } | null;

@@ -31,7 +31,7 @@ const MAX_TOLD = 20_000;
 
 /**
  * How the objects of entries are called: by their present name if the reader may see the object, else as the log itself
- * called them last. That is no news to somebody who may read the log, so a name never tells more than before.
+ * called them last. That is no news to a user who may read the log, so a name never tells more than before.
  */
 export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'allowed'>) {
   return (reader: Reader) => {

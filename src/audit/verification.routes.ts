@@ -156,7 +156,7 @@ export function verificationRoutes(
 
 /** Progress while it lasts, and the verdict as the last line. */
 async function* lines({ verdict, progress }: Walk, cursors: SignedTexts): AsyncGenerator<string> {
-  // Whoever disconnects in the meantime waits for no verdict.
+  // A client that disconnects in the meantime waits for no verdict.
   verdict.catch(() => undefined);
   for (let waitMs = 0; ; ) {
     const found = await Promise.race([verdict, pause(waitMs, undefined, { ref: false })]);

@@ -12,12 +12,13 @@ import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoin
  * Verifies the chains of the audit log.
  *
  * 1. Each entry must contain the hash of the one before it, and its own hash must match its content.
- * 2. What was verified is sealed by a signed checkpoint, so that the next verification starts there. It proves that
- *    the entry of the checkpoint is as it was, and everything after it. An entry before it that was changed, without
- *    its hash, shows only from the beginning.
- * 3. From the beginning, every checkpoint is compared with the entries. Somebody who rewrites all hashes after a forged
- *    entry cannot sign new checkpoints.
- * 4. A checkpoint that is not ours, or contradicts the chain, is reported, and the chain is verified from the beginning.
+ * 2. What was verified is sealed by a signed checkpoint, so that the next verification starts there. It proves that the
+ *    entry of the checkpoint is as it was, and everything after it. An entry before it that was changed, without its
+ *    hash, shows only from the beginning.
+ * 3. From the beginning, every checkpoint is compared with the entries. An attacker who rewrites all hashes after a
+ *    forged entry cannot sign new checkpoints.
+ * 4. A checkpoint that is not ours, or contradicts the chain, is reported, and the chain is verified from the
+ *    beginning.
  * 5. A chain is sealed only as far as nothing in it is broken.
  * 6. An entry of an earlier release from which a person was erased keeps its hash, which nothing can match any more. It
  *    is unbroken if the deployment's chain attests it.
@@ -97,7 +98,7 @@ interface VerificationParts {
   readonly store: VerificationStore;
   readonly signer: CheckpointSigner;
   readonly segmentSigner: Pick<SegmentSigner, 'isOurs'>;
-  /** A chain is broken, which nobody has asked about. */
+  /** A chain was found broken without a request to verify it. */
   readonly onBroken: (chainId: bigint, verdict: Verdict) => void;
 }
 
@@ -234,7 +235,7 @@ export function createVerification({ store, signer, segmentSigner, onBroken }: V
     };
   }
 
-  /** Verifies what was written of late, so that a verification that somebody asks for is short. */
+  /** Verifies what was written of late, so that a verification that a caller asks for is short. */
   async function advance(): Promise<void> {
     const { newest, chains, entries } = UPKEEP;
     for (const chainId of await store.grown({ newest, entries: CHECKPOINT_EVERY, limit: chains })) {

@@ -29,7 +29,7 @@ export function createObjectAnswers<T extends object | boolean>(user: string, as
   );
 }
 
-/** The same question about many users, and one object. Most users are in the same few teams as others. */
+/** The same question about many users, and one object. Most users are in the same few teams as other users. */
 export function createUserAnswers<T extends object | boolean>(ask: Ask<T>): Ask<T> {
   return remembering((graph, user) => textOfSubject(graph, nodeOf(graph, user)), ask);
 }

@@ -31,8 +31,8 @@ export type FindAskedPrincipal = ReturnType<typeof createAskedPrincipal>;
  *
  * 1. Callers may always ask about themselves.
  * 2. Only callers who may see the members can ask about another user, and only callers who may view a robot about it.
- *    For all others, the robot does not exist.
- * 3. About the past of others, only readers of the audit log can ask.
+ *    For all other callers, the robot does not exist.
+ * 3. About the past of other users, only readers of the audit log can ask.
  */
 export function createAskedPrincipal(store: AskedPrincipalStore, judge: Pick<Judge, 'holds'>) {
   return async (

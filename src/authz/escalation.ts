@@ -37,9 +37,9 @@ export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
 
 const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
 
-/** Nobody can grant more than they hold. What a user holds is read once, at the moment of the request. */
+/** No caller can grant more than they hold. What a user holds is read once, at the moment of the request. */
 export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>, givingOf: GivingOfTeam) {
-  /** Whoever joins a team also gets what it has on single objects, so these are read with `joining`. */
+  /** A user who joins a team also gets what it has on single objects, so these are read with `joining`. */
   return async function guard(personId: bigint, organizationId: bigint, joining?: Joining) {
     const organization = { type: 'organization', id: organizationId } as const;
     const held = await heldBy(judge, personId, organizationId);

@@ -38,8 +38,9 @@ const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(CHANGE_KINDS);
  * planning one over all views of tuples takes fifty times as long as running it, and every connection has to.
  *
  * A join with the changes would make the views produce all tuples of the account for each of them; with values, they
- * use their indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
- * be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
+ * use their indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at the same
+ * time would be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is
+ * loaded anew.
  */
 function patchOf(kinds: ReadonlySet<ChangeKind>): Statement {
   const known = patches.get([...kinds].join());
@@ -97,7 +98,7 @@ export async function readTuples(query: Query, accountId: bigint) {
   return { revision, stamp, count, tuples: new TupleLines(lines ?? '') };
 }
 
-/** `kinds` are those that are known to have changed. If others did meanwhile, everything is read once more. */
+/** `kinds` are those that are known to have changed. If other kinds did meanwhile, everything is read once more. */
 export async function readPatch(
   query: Query,
   accountId: bigint,

@@ -5,9 +5,10 @@
  * 2. A stale graph is patched with what the changes name. It is loaded whole if it is unknown or too far behind.
  * 3. A request never gets a graph of an older moment than the latest revision at the time of its call.
  * 4. Two graphs are queried together only as of one and the same moment.
- * 5. A graph is built in slices, and others are served in between. Nobody sees it before it is complete. Whether it is
- *    stale is decided at that moment: changes that were announced meanwhile named a graph that was not there yet.
- * 6. A graph that somebody can see changes in one piece, so a patch is small. After a large change, such as an import of
+ * 5. A graph is built in slices, and other requests are served in between. No reader sees it before it is complete.
+ *    Whether it is stale is decided at that moment: changes that were announced meanwhile named a graph that was not
+ *    there yet.
+ * 6. A graph that readers can see changes in one piece, so a patch is small. After a large change, such as an import of
  *    hundreds of roles, a new graph takes the place of the old one.
  * 7. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
@@ -107,7 +108,8 @@ export function createGraphs(
   return { of, now, together, togetherNow, eachTuple, bytes: () => totalBytes, count: () => entries.size, counts };
 
   /**
-   * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
+   * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph
+   * immediately.
    */
   async function of(accountId: bigint): Promise<Graph> {
     return (await entryOf(accountId)).graph;
@@ -217,7 +219,7 @@ export function createGraphs(
     const entry = known && patch && !patch.isUseless ? patched(known, patch) : await loaded(accountId);
     entry.isStale = !revisions.isLatest(entry);
     if (!entry.isStale) entry.changed.clear();
-    // Whoever still holds the replaced graph must not take it for exact from now on.
+    // Readers that still hold the replaced graph must not take it for exact from now on.
     if (entry !== known) drop(accountId);
     // The account may have been dropped meanwhile, so it is counted anew.
     if (entries.get(accountId) === entry) totalBytes -= entry.bytes;

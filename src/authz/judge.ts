@@ -26,8 +26,8 @@ export interface Judge {
   holds(personId: bigint, accountId: bigint, relation: string, object: AskedObject): Promise<boolean>;
   /**
    * The IDs of all objects of an account that have this type and on which a user holds the relation. There can be tens
-   * of thousands, so others are served in between. Each answer is exact as of a moment after the call. If only `most` of
-   * them are wanted, the judge can stop there.
+   * of thousands, so other requests are served in between. Each answer is exact as of a moment after the call. If only
+   * `most` of them are wanted, the judge can stop there.
    */
   objects(
     personId: bigint,
@@ -84,7 +84,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     const pair = graphs.togetherNow(organizationId, personId);
     return (pair && quickly(...pair)) ?? inOneMoment(graphs, organizationId, personId, inPieces);
 
-    /** Usually everything is known, or soon found. Undefined if it takes so long that others must be served. */
+    /** Usually everything is known, or soon found. Undefined if it takes so long that other requests must be served. */
     function quickly(graph: Graph, own: Graph): (readonly string[])[] | undefined {
       const slices = objects.length > FEW_OBJECTS ? createSlices() : undefined;
       const found: (readonly string[])[] = [];

@@ -22,8 +22,8 @@ interface Running<T> {
 }
 
 /**
- * Asks two graphs in pieces, all as of one and the same moment, and serves others in between. Usually one piece is
- * enough. If the organization changes all the time, and there is much to ask, nothing can be said about one moment.
+ * Asks two graphs in pieces, all as of one and the same moment, and serves other requests in between. Usually one piece
+ * is enough. If the organization changes all the time, and there is much to ask, nothing can be said about one moment.
  */
 export async function inOneMoment<T>(
   graphs: Pick<Graphs, 'together'>,

@@ -9,7 +9,7 @@ import type { NoteUse } from './uses/access-uses.ts';
 interface RelationOf {
   readonly type: 'organization' | 'role' | OwnedType;
   readonly relation: string;
-  /** Whoever holds this on the organization may know that a role does not exist. */
+  /** Callers who hold this on the organization may know that a role does not exist. */
   readonly manages?: string;
   /** It opens a list, which callers who hold this on at least one object get as well, with what they may view. */
   readonly some?: { readonly type: OwnedType; readonly relation: string };

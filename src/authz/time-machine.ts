@@ -23,7 +23,7 @@ export function createTimeMachine(past: Past, present: Pick<Graphs, 'together'>,
     return at === undefined ? present : past.graphsAt(at);
   }
 
-  /** The past of others is in the audit log, so whoever asks about it must be able to read the log. */
+  /** The past of other users is in the audit log, so a caller who asks about it must be able to read the log. */
   async function requireReader(historian: Historian): Promise<void> {
     if (!(await isReader(historian))) throw missingRelation('can_view_audit_log');
   }

@@ -21,13 +21,13 @@ export interface Viewpoint {
   query(asked: string, relation: string, inAllWays?: boolean): CheckQuery;
   /** Whether a user holds a relation on the object. */
   holds(asked: string, relation: string): boolean;
-  /** Whoever may hold a relation on the object: all users, or all robots. */
+  /** The subjects that may hold a relation on the object: all users, or all robots. */
   possible(relation: string, filter: string): readonly string[];
   /** Whether the caller may know of an object such as `team:4`. */
   sees(object: string): boolean;
   /** If this is the viewpoint of a past moment: that of the present. */
   readonly now: Viewpoint | undefined;
-  /** Whether the object existed at the past moment. About the present, nobody asks. */
+  /** Whether the object existed at the past moment. About the present, it is not asked. */
   readonly existed: boolean;
 }
 

@@ -24,7 +24,8 @@ const VIEW = 'can_view';
 
 /**
  * Which clusters a user may view, in all their organizations and among those they own: the judge's own answer. There
- * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
+ * can be tens of thousands, so other requests are served in between. Each answer is exact as of a moment after the
+ * call.
  */
 export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' | 'holds'>) {
   return { clusters, visibleTo, visibleIn };

@@ -10,7 +10,7 @@ const TEAMS = 60;
 const MEMBERS = 20;
 const ROLES = 60;
 const ASSIGNEES = 6;
-/** With these there are more edges than a graph settles at once, so that the code for it runs too. */
+/** With these there are more edges than a graph settles in one go, so that the code for it runs too. */
 const CLUSTERS = 1500;
 const IN_SLICE = 500;
 

@@ -79,7 +79,7 @@ export function createAskedThings({ store, judge, robotNamed, revision }: Parts)
   );
   return { subjectOf, objectOf, usable: store.usable };
 
-  /** Undefined for whoever does not exist, for the caller. `isPast`: accounts that have ended count as well. */
+  /** Undefined for a subject that does not exist for the caller. `isPast`: accounts that have ended count as well. */
   async function subjectOf(caller: AuthzenCaller, entity: Entity, isPast = false): Promise<AskedSubject | undefined> {
     if (entity.type === 'user') return await userOf(caller, entity.id, isPast);
     return entity.type === 'robot_ac' ? await robotOf(caller, entity.id) : undefined;

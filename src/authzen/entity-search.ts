@@ -80,7 +80,7 @@ export function createEntitySearch({ things, evaluations, explainAt, requireMemb
     const question = {
       ...{ organizationId: caller.organization.id, callerId: caller.id, limits: caller.limits },
       type: type as Parameters<Explain['whatCan']>[0]['type'],
-      // Whoever may do something in one namespace sees the cluster.
+      // A subject that may do something in one namespace sees the cluster.
       relation: isNarrow ? 'can_view' : relation,
     };
     const name = asked.id === caller.id ? undefined : asked.name;

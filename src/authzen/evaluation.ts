@@ -28,7 +28,7 @@ import type { AskedSubject, AskedThings, AuthzenCaller, Entity } from './asked-t
 export const THE_CALLER = 'the caller';
 
 export interface AskedItem {
-  /** Whoever the caller is, whatever their login looks like. */
+  /** `THE_CALLER` is the caller, whatever their login looks like. */
   readonly subject: Entity | typeof THE_CALLER;
   readonly action: string;
   readonly resource: Entity;
@@ -64,7 +64,7 @@ interface Parts {
   readonly graphsAt: (at: Date | undefined) => Pick<Graphs, 'together'>;
   readonly graphsNow: Graphs['togetherNow'];
   readonly explainAt: (at: Date | undefined) => Pick<Explain, 'explain'>;
-  /** The past of others is for readers of the audit log. */
+  /** The past of other users is for readers of the audit log. */
   readonly requireReader: (caller: AuthzenCaller) => Promise<void>;
   readonly mayBeAsked: MayBeAsked;
   readonly model: Model;

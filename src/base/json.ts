@@ -81,7 +81,7 @@ export async function writeLongListInSlices<T>(items: readonly T[], present: (it
   return (await writeLongListInPieces(items, present)).join('');
 }
 
-/** The same if they can be tens of megabytes, which would take long to join, to encode and to send at once. */
+/** The same if they can be tens of megabytes, which would take long to join, to encode and to send in one piece. */
 export async function writeLongListInPieces<T>(items: readonly T[], present: (item: T) => unknown): Promise<string[]> {
   const pieces: string[] = [];
   const yieldIfDue = createYielder();

@@ -109,7 +109,7 @@ export function createBuckets(
   }
 }
 
-/** Whoever waits is told at once, even if the work needs a moment to stop. */
+/** The caller that waits is told immediately, even if the work needs a moment to stop. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

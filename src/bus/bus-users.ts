@@ -62,8 +62,8 @@ export function createBusUsers(store: BusUserStore, safe: Safe) {
   }
 
   /**
-   * Before the key is handed out: whoever revokes the token from then on revokes the key too. Returns false if the key
-   * has changed or has been revoked in the meantime.
+   * Before the key is handed out: revoking the token from then on revokes the key too. Returns false if the key has
+   * changed or has been revoked in the meantime.
    */
   async function isNoted({ publicKey, issuedWith }: StoredUser, tokenId: bigint | undefined): Promise<boolean> {
     if (tokenId === undefined || issuedWith.includes(tokenId)) return true;

@@ -9,7 +9,7 @@ import type { Allowed } from './subjects.ts';
 export interface Bearer extends Allowed {
   readonly id: bigint;
   readonly name: string;
-  /** The part of these rights that others can take away. */
+  /** The part of these rights that other users can take away. */
   readonly grant?: Grant;
 }
 

@@ -61,7 +61,7 @@ const ACCOUNT_LIMITS = {
 };
 const STORAGE = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 const NO_STORAGE = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 };
-/** Whoever receives a request may answer it once within a minute, on whatever subject the answer goes to. */
+/** A client that receives a request may answer it once within a minute, on whatever subject the answer goes to. */
 const ANSWERS = { max: 1, ttl: 60_000_000_000 };
 
 export function operatorJwt(operator: NkeyPair, { name, issuedAt, systemAccount }: OperatorClaims): string {

@@ -50,7 +50,7 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
     return known;
   }
 
-  /** Undefined if nobody has needed the bus yet. */
+  /** Undefined if no caller has needed the bus yet. */
   async function find(): Promise<Keyring | undefined> {
     return known !== undefined || (await store.load()).length === NAMES.length ? await get() : undefined;
   }

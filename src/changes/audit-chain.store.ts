@@ -54,9 +54,12 @@ const APPEND = appendOf('audit.append');
  * older backups do not know of them.
  */
 const INSERT_WHOLE = insertOf('audit.insertWhole', COLUMNS.length);
-/** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
+/**
+ * In one statement: states can be long, and hashing and sending them all in one piece would keep other requests
+ * waiting.
+ */
 const MAX_ROWS = 100;
-/** In one statement: a user may leave thousands of organizations at once. */
+/** In one statement: a user may leave thousands of organizations at the same time. */
 const MAX_CHAINS = 500;
 
 /** The end of a chain, which the next row follows. */
@@ -65,7 +68,10 @@ interface End {
   readonly at: Date;
 }
 
-/** Writes any number of entries with a few statements: a thousand roles may change at once, or a hundred chains. */
+/**
+ * Writes any number of entries with a few statements: a thousand roles may change at the same time, or a hundred
+ * chains.
+ */
 export async function appendAudit(query: TransactionQuery, given: readonly AuditEntry[]): Promise<void> {
   if (given.length === 0) return;
   const committed = given.map(commitTexts);
@@ -237,7 +243,7 @@ function plainFields(entry: HashedEntry): unknown[] {
 
 /** A changed, removed or inserted row breaks the chain after it. */
 export function chainHash(entry: HashedEntry): Buffer {
-  // An entry that was made on behalf of nobody is hashed as before there was such a thing.
+  // An entry that was not made on behalf of a user is hashed as before there was such a thing.
   const isOnBehalf = entry.on_behalf_id !== null || entry.on_behalf_name !== null;
   const behalf = isOnBehalf ? [entry.on_behalf_id, entry.on_behalf_name] : [];
   // Robots have IDs of their own, so what a robot did is hashed with the type of its actor.

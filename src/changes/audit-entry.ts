@@ -52,7 +52,7 @@ export function throughMcp(actor: Actor): Actor {
   return { ...actor, via: isDelegated ? { ...via, isMcp: true } : 'mcp' };
 }
 
-/** Whoever acts if nobody does. */
+/** The actor of changes that no caller made. */
 export const SERVER: Actor = { id: 0n, name: 'atrium', requestId: '' };
 
 /** One change of state, written in the transaction that makes the change. */

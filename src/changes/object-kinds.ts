@@ -20,7 +20,7 @@ interface ObjectKind {
   /** The area of the scopes that show it. */
   readonly area: 'organization' | 'authz';
   /**
-   * Whoever holds this on an organization may see every object of the type there: in searches, in events, and by name
+   * Users who hold this on an organization may see every object of the type there: in searches, in events, and by name
    * in the audit log. Without one, the type is in none of them.
    */
   readonly viewAll?: string;
@@ -36,7 +36,7 @@ interface ObjectKind {
   readonly isPrincipal: boolean;
   /** Roles can be assigned on it. */
   readonly isPlace: boolean;
-  /** It only holds what it is: nobody has a right to anything else because of its tuples. */
+  /** It only holds what it is: no user has a right to anything else because of its tuples. */
   readonly isResource: boolean;
   /** A user can own it without any organization. Its tuples are then in the graph of that user. */
   readonly isPersonal: boolean;

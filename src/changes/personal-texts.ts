@@ -134,7 +134,7 @@ function createStates({ actor, action, objectType, objectId, organizationId }: I
     return isFields(value) ? within(value, when, list, false) : value;
   }
 
-  /** A robot and the server identify nobody. */
+  /** A robot and the server identify no person. */
   function writer(): bigint {
     const { id } = actor.sudoBy ?? actor;
     return id > 0n ? id : -1n;

@@ -44,7 +44,7 @@ export function subjectOfPrincipal(principalId: bigint): string {
   return isRobotPrincipal(principalId) ? `${ROBOT}${-principalId}` : `${USER}${principalId}`;
 }
 
-/** Not all of a type at once, as `robot_ac:*` is. */
+/** Not all of a type together, as `robot_ac:*` is. */
 export function isSingle(subject: string): boolean {
   return !subject.endsWith(':*');
 }

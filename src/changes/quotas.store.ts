@@ -21,7 +21,8 @@ export type Quotas = ReturnType<typeof createQuotas>;
  *    place. The revision would also make them take turns, but it is taken last in every write of the deployment, and
  *    must be held as briefly as possible.
  * 2. The turn is taken after every row that the transaction locks, and nothing is locked after it but the new row's own
- *    references, its audit chain and the revision. Nobody who holds those waits for a turn, so there is no deadlock.
+ *    references, its audit chain and the revision. No transaction that holds those waits for a turn, so there is no
+ *    deadlock.
  * 3. The lock is a statement of its own: a statement that waits for a lock counts what was there before it waited.
  */
 export function createQuotas(limits: Limits) {
@@ -46,7 +47,9 @@ export function createQuotas(limits: Limits) {
   }
 }
 
-/** Counts the rows of an owner, which is $1 in the condition, and stops at $2: nobody needs to know how many more. */
+/**
+ * Counts the rows of an owner, which is $1 in the condition, and stops at $2: how many more there are does not matter.
+ */
 export function countTaken(name: string, from: string): Statement {
   return sql(name, `select count(*)::integer as taken from (select 1 from ${from} limit $2) as present`);
 }

@@ -44,18 +44,18 @@ const NEXT_VALUES = `value = value + 1,
      guardrails = case when 'guardrail' = any ($1::text[]) then gen_random_uuid() else guardrails end`;
 const NEXT_RETURNS = 'value as revision, stamp, guardrails';
 const NEXT = sql('revision.next', nextNoting('next.revision'));
-// Travels with the COMMIT, so that nobody waits for this process while it holds the row. If there are guardrails after
-// all, it fails: a change of no revision violates a constraint.
+// Travels with the COMMIT, so that no writer waits for this process while it holds the row. If there are guardrails
+// after all, it fails: a change of no revision violates a constraint.
 const NEXT_UNGUARDED = sql(
   'revision.nextUnguarded',
   nextNoting('case when next.guardrails is null then next.revision end'),
 );
-// Everything that anybody remembers is void, as if all changes up to this one had been pruned.
+// Everything that any replica remembers is void, as if all changes up to this one had been pruned.
 const NEXT_FOR_ALL = sql(
   'revision.nextForAll',
   `update revision set ${NEXT_VALUES}, pruned = value + 1 where id = 1 returning ${NEXT_RETURNS}`,
 );
-// A part at a time: a trigger deletes the stamps of these revisions, and everybody who writes waits for this row.
+// A part at a time: a trigger deletes the stamps of these revisions, and every writer waits for this row.
 const CUT = sql(
   'revision.cut',
   `update revision set pruned = least(value - $1, pruned + $2) where id = 1 and pruned < value - $1
@@ -72,7 +72,8 @@ const PRUNE = sql(
 const MAX_CUT = 1000n;
 const MAX_CUTS = 2000;
 
-// A statement of its own, before anything is looked up: whoever holds the row may have set an earlier time.
+// A statement of its own, before anything is looked up: the transaction that holds the row may have set an earlier
+// time.
 const LOCK = sql('revision.lock', 'select 1 from revision where id = 1 for update');
 const NEXT_EXPIRY = sql(
   'revision.nextExpiry',
@@ -98,7 +99,7 @@ const MAX_TRIES = 3;
 /** How often something may expire while the last that expired is removed. */
 const MAX_ROUNDS = 20;
 const LAST_REVISION = 2n ** 63n - 1n;
-/** Whoever deletes an organization touches all its members. Every replica would have to read so many changes in one piece. */
+/** Deleting an organization touches all its members. Every replica would have to read so many changes in one piece. */
 const MAX_CHANGES = 5_000;
 
 interface Taken extends Moment {
@@ -176,7 +177,7 @@ export function createRevisionStore(
       }
       if (!isMissingValue(cause, 'change', 'revision')) throw cause;
       mayBeGuarded = true;
-      // It may be of another organization, which is nobody else's business.
+      // It may be of another organization, so it is not named.
       throw new AppError('unavailable', 'another change was made at the same time', { cause, retryAfter: 1 });
     }
   }

@@ -89,7 +89,7 @@ export interface Revisions {
 /** Before the first read. What was remembered by then may be of any moment, so it is forgotten, not patched. */
 const NEVER: Moment = { revision: -1n, stamp: '' };
 const MAX_TURNS = 5;
-/** In one transaction: others wait for the only connection of the built-in database. */
+/** In one transaction: other requests wait for the only connection of the built-in database. */
 const EXPIRED_AT_ONCE = 500;
 
 /**
@@ -103,10 +103,10 @@ const EXPIRED_AT_ONCE = 500;
  *    number is now. Then listeners forget everything.
  * 5. Only what was read at exactly the latest moment is remembered. What was read at a later one is known to be of the
  *    same history only after the next read, and by then changes may have named it.
- * 6. What has expired is removed before anybody who waits continues, and a request that arrives after the moment waits
- *    for a read that began after it. The clock is that of the database. The only writer of a built-in database has the
- *    same clock, and knows the next moment from its last read: only writes move it, and a read follows each of them.
- *    If nothing can be removed, the read fails, and nobody is answered.
+ * 6. What has expired is removed before any waiting request continues, and a request that arrives after the moment
+ *    waits for a read that began after it. The clock is that of the database. The only writer of a built-in database
+ *    has the same clock, and knows the next moment from its last read: only writes move it, and a read follows each of
+ *    them. If nothing can be removed, the read fails, and no request is answered.
  */
 export function createRevisions(store: RevisionStore): Revisions {
   const listeners: Listener[] = [];
@@ -193,7 +193,7 @@ export function createRevisions(store: RevisionStore): Revisions {
     if ('nextExpiry' in news) nextExpiry = news.nextExpiry ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Several processes may do this at once: whoever comes later finds nothing. */
+  /** Several processes may do this at the same time: the later ones find nothing. */
   async function expire(): Promise<void> {
     try {
       for (const expirer of expirers) {
@@ -233,7 +233,7 @@ export function createRevisions(store: RevisionStore): Revisions {
   }
 }
 
-/** An exception of one caller must not keep the others waiting. */
+/** An exception of one caller must not keep other callers waiting. */
 function tell(done: Done, error: unknown): void {
   try {
     done(error);

@@ -3,8 +3,8 @@ import type { GraphTuple } from './graph-tuple.ts';
 
 /**
  * Tuples as a text with lines such as `team:3 member user:7 team:3`: object, relation, user and source. A line may list
- * several users, as `user:7,8`. No name can contain a space, a comma or a line break. Whoever builds a graph reads the
- * text itself, which is faster.
+ * several users, as `user:7,8`. No name can contain a space, a comma or a line break. Code that builds a graph reads
+ * the text itself, which is faster.
  */
 export class TupleLines implements Iterable<GraphTuple> {
   readonly text: string;

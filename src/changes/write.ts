@@ -38,11 +38,11 @@ export type Work<T, Made = never> = (
 export type Write = <T, Made = never>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions) => Promise<T>;
 
 export interface WriteOptions {
-  /** It has happened already, elsewhere or by the passage of time: guards take note of it, and cannot refuse it. */
+  /** It has happened already, elsewhere or by the passage of time: guards take note of it, and cannot reject it. */
   readonly isFact?: boolean;
 }
 
-/** What a transaction has done, just before it commits. Nobody else can write until then. */
+/** What a transaction has done, just before it commits. No other transaction can write until then. */
 export interface Written {
   readonly query: Query;
   readonly revision: bigint;

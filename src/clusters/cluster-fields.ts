@@ -48,7 +48,7 @@ export type DetailFieldName = NamesWhere<{ isDetail: true }>;
 interface ValueOf {
   readonly line: string;
   readonly endpoint: string;
-  /** 0 if nobody is named. */
+  /** 0 if no user is named. */
   readonly id: bigint;
   readonly count: number;
   readonly flag: boolean;

@@ -33,7 +33,7 @@ export type ClusterRow = {
 const RARE = FIELDS.filter(({ isRare }) => isRare);
 const COMMON = FIELDS.filter(({ isRare }) => !isRare);
 
-// Every column of a row costs the same, and ten thousand rows are read at once: what is mostly unset travels as one
+// Every column of a row costs the same, and ten thousand rows are read together: what is mostly unset travels as one
 // column, which is null for most clusters.
 const RARE_COLUMN = `case when ${RARE.map(isUnset).join(' and ')} then null
   else json_build_object(${RARE.map((field) => `'${field.name}', ${jsonOf(field)}`).join(', ')}) end as rare`;
@@ -72,7 +72,7 @@ export function storedValue(field: Field, value: unknown): unknown {
   return value === 0n || (Array.isArray(value) && value.length === 0) ? null : value;
 }
 
-/** Field by field: ten thousand rows are read at once, and a loop over the fields would take several times as long. */
+/** Field by field: ten thousand rows are read together, and a loop over the fields would take several times as long. */
 export function toCluster(row: ClusterRow): Cluster {
   const rare = row.rare ?? NOTHING_RARE;
   return {

@@ -30,7 +30,7 @@ export type Rejection = { readonly rejected: 'name taken' | 'uid taken' };
 
 export interface ClusterStore {
   get(ownerId: bigint, id: bigint): Promise<EditableCluster | undefined>;
-  /** Otherwise the owner is a user, whose clusters nobody else reaches. */
+  /** Otherwise the owner is a user, whose clusters no other user reaches. */
   isOrganization(ownerId: bigint): Promise<boolean>;
   create(
     ownerId: bigint,
@@ -39,7 +39,7 @@ export interface ClusterStore {
     actor: Actor,
     once?: Once<EditableCluster>,
   ): Promise<EditableCluster | Rejection | undefined>;
-  /** `decide` sees the cluster as it is while nobody else can change it. */
+  /** `decide` sees the cluster as it is while no other transaction can change it. */
   update(
     ownerId: bigint,
     id: bigint,

@@ -19,7 +19,8 @@ export interface HeartbeatStore {
    */
   repeat(beats: readonly PlacedBeat[], terms: RepeatTerms): Promise<ReadonlySet<bigint>>;
   /**
-   * `decide` gets the last reported phase while nobody else can change it. Returns false if there is no such cluster.
+   * `decide` gets the last reported phase while no other transaction can change it. Returns false if there is no such
+   * cluster.
    */
   turn(beat: PlacedBeat, decide: (last: string) => string, actor: Actor): Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import { readLineField } from '../base/fields.ts';
 /** In which way Kubernetes asks who may do what: its API server does, an agent writes its bindings, or neither. */
 export const KUBERNETES_AUTHS = ['webhook', 'agent', 'none'] as const;
 export type KubernetesAuth = (typeof KUBERNETES_AUTHS)[number];
-/** What users are called in bindings, on clusters where somebody else authenticates them. */
+/** What users are called in bindings, on clusters where another system authenticates them. */
 export const KUBERNETES_USERNAMES = ['login', 'email'] as const;
 export type KubernetesUsername = (typeof KUBERNETES_USERNAMES)[number];
 

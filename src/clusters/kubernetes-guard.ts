@@ -20,7 +20,9 @@ export function changesAccess(before: Governed, after: Governed): boolean {
   );
 }
 
-/** Whoever decides whom Kubernetes asks, and where kubectl sends tokens, could as well do everything in the cluster. */
+/**
+ * A user who decides whom Kubernetes asks, and where kubectl sends tokens, could as well do everything in the cluster.
+ */
 export function createKubernetesGuard(judge: Pick<Judge, 'holds'>) {
   /** @param clusterId undefined if it is imported */
   return async (

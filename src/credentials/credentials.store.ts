@@ -27,7 +27,7 @@ interface CredentialRow {
 type SummaryRow = Pick<CredentialRow, 'name' | 'type' | 'created_at'> & { updated_at: Date };
 
 const COLUMNS = 'id, name, type, version, created_at, sealed';
-// Everything at once, unless it is long. Then nothing comes, and it is read in parts.
+// Everything in one read, unless it is long. Then nothing comes, and it is read in parts.
 const LIST = sql(
   'credentials.list',
   `select ${COLUMNS} from credential where owner_id = $1

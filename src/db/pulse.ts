@@ -107,7 +107,7 @@ function startProbe(config: PostgresConfig, heard: () => void): Probe {
   // An error is an answer too: no call waits in vain for a server that is down.
   client.on('error', finish);
   // Over a slow network, signing in takes longer than a query, so each of its steps counts as a sign of life. A pooler
-  // lets everybody in, whether there is a server behind it or not.
+  // lets every client in, whether there is a server behind it or not.
   for (const step of config.atBegin === undefined ? STEPS : [])
     client.connection.on(step, () => probe.isOver || heard());
   client

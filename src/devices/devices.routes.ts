@@ -47,7 +47,7 @@ interface DeviceRoutesParts {
   readonly soon: () => Date;
   /** Requests that one network begins. */
   readonly begun: Allowance;
-  /** Codes that one user has tried and that nobody waits under. */
+  /** Unknown or expired codes that one user has tried. */
   readonly guesses: Allowance;
 }
 
@@ -138,7 +138,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
     },
     async (request) => {
       const { person, session, sudoBy, tokenId } = callerOf(request);
-      // A token must not become another one that outlives it, and nobody signs in programs for somebody else.
+      // A token must not become another one that outlives it, and no user signs in programs for another one.
       if (session === undefined || tokenId !== undefined) {
         throw new AppError('forbidden', 'programs are approved in a browser session that was not opened with a token');
       }
@@ -156,7 +156,7 @@ export function deviceRoutes(scope: Scope, { devices, baseUrl, soon, begun, gues
     },
   );
 
-  /** Nobody finds a code by trying. */
+  /** So that no code is found by trying. */
   async function guarded<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     const key = String(callerOf(request).person.id);
     take(guesses, key, 'too many wrong codes');

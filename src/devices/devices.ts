@@ -7,7 +7,7 @@ import { readTokenRequest } from '../identity/tokens/token-request.ts';
 import { hashSecret } from '../identity/tokens/token-text.ts';
 import { latestEnd, type TokenPolicies } from '../tokens/token-policy.ts';
 
-/** A request of a program to act for whoever approves it. */
+/** A request of a program to act for the user who approves it. */
 export interface DeviceRequest {
   readonly userCode: string;
   /** What the program calls itself, such as the name of the machine. */
@@ -80,9 +80,9 @@ const USUAL_DAYS = 90;
 
 /**
  * Device authorization, as RFC 8628 describes it: a program shows a code, and its user approves it in a browser. The
- * token policy of the deployment holds: whoever approves must be allowed to create tokens, and since a program asks for
- * no end, its token gets the latest one that the policy allows. An approval ends with the session that it was given in,
- * and with everything that ends all sessions of its user.
+ * token policy of the deployment holds: the user who approves must be allowed to create tokens, and since a program
+ * asks for no end, its token gets the latest one that the policy allows. An approval ends with the session that it was
+ * given in, and with everything that ends all sessions of its user.
  */
 export function createDevices({ store, key, issue, policies }: DevicesParts) {
   return { start, find, decide, poll };
@@ -120,7 +120,7 @@ export function createDevices({ store, key, issue, policies }: DevicesParts) {
     if (!(await store.decide(plainCode(userCode), { ...said, accountId: person.id }, now))) throw notFound();
   }
 
-  /** The token, as soon as somebody has approved the request. */
+  /** The token, as soon as a user has approved the request. */
   async function poll(deviceCode: string, requestId: string, now: Date): Promise<IssuedToken> {
     const found = await store.poll(hashSecret(key, deviceCode), now);
     if (!found) throw pollFault('expired_token', 'the code has expired, or was used: begin again');

@@ -93,7 +93,7 @@ const KNOWN: ReadonlyMap<ChangeKind, Visibility> = new Map<ChangeKind, Visibilit
   // Only owners see every review.
   ['review', { all: 'can_delete', area: OBJECT_KINDS.role.area }],
   ['webhook', { all: 'can_edit', area: 'organization' }],
-  // Whoever can add members sees all invitations.
+  // Users who can add members see all invitations.
   ['invitation', { all: 'can_add_member', area: 'organization' }],
 ]);
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
@@ -105,8 +105,8 @@ const OBJECTS_AT_ONCE = 500;
  * What a caller may see of the changes of one organization.
  *
  * 1. An object is named only if the caller may view it now, or may view every object of its kind in the organization.
- *    So what is gone is named only to those who could see it, and to everybody else not even the fact that something
- *    changed is told.
+ *    So what is gone is named only to those who could see it, and all other callers are not even told that something
+ *    changed.
  * 2. Rights are a text that differs whenever the caller may see other objects than before. It covers the objects that
  *    they see singly: a caller who loses sight of one hears of that as a change of their rights.
  */

@@ -6,7 +6,9 @@ import { subjectOfPrincipal } from '../changes/principal.ts';
 import type { GuardrailRule } from './guardrail.ts';
 import type { Guardrails } from './guardrails.ts';
 
-/** The guardrails that say in so many words that a user can never do this. Only whoever may view roles sees guardrails. */
+/**
+ * The guardrails that say in so many words that a user can never do this. Only users who may view roles see guardrails.
+ */
 export function createForbidding(
   guardrails: Pick<Guardrails, 'list'>,
   graphs: Pick<Graphs, 'of'>,

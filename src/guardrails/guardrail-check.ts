@@ -163,7 +163,7 @@ export function createGuardrailChecks({ store, living, names, graphs, model }: G
   }
 }
 
-/** Whoever sees one member sees all of them. */
+/** A caller who sees one member sees all of them. */
 function kindOf(object: string): string {
   return object.startsWith('user:') ? 'user:' : object;
 }

@@ -18,7 +18,7 @@ const ALL = sql(
   `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = $1 order by g.name_key, g.id`,
 );
 
-/** With `isLocked`, nobody else can change them until the transaction ends. */
+/** With `isLocked`, no other transaction can change them until this one ends. */
 export async function readGuardrails(query: Query, organizationId: bigint, isLocked: boolean): Promise<GuardrailsNow> {
   if (isLocked) await lockGuardrails(query, organizationId);
   const guardrails = (await query<GuardrailRow>(ALL, [organizationId])).map(toGuardrail);

@@ -273,7 +273,7 @@ export function guardrailWords(plan: GuardrailPlan, names: ReadonlyMap<string, s
   return changes.sort((a, b) => (a.guardrail.toLowerCase() < b.guardrail.toLowerCase() ? -1 : 1));
 }
 
-/** Everything that these guardrails name, for whoever looks up what it is called. */
+/** Everything that these guardrails name, so that its names can be looked up. */
 export function namedInAll(guardrails: readonly Guardrail[]): string[] {
   return [...new Set(guardrails.flatMap(namedIn))];
 }

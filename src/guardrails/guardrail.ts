@@ -4,7 +4,7 @@ import { isRobotPrincipal, principalOf, subjectOfPrincipal } from '../changes/pr
 export const GUARDRAIL_KINDS = ['never', 'always', 'at_least', 'at_most'] as const;
 export type GuardrailKind = (typeof GUARDRAIL_KINDS)[number];
 
-/** The types that a statement can be about. What users may do with their own accounts is nobody else's business. */
+/** The types that a statement can be about. What users may do with their own accounts concerns only them. */
 export const GUARDED_TYPES = OBJECT_TYPES.filter((type) => type !== 'user');
 export type GuardedType = Exclude<ObjectType, 'user'>;
 
@@ -48,7 +48,7 @@ export interface Guardrail extends GuardrailDraft {
 
 /** That a guardrail does not hold. */
 export interface Violation {
-  /** Ordered by ID, then robots; those after the first thousand are left out. Nobody, if there are too few people. */
+  /** Ordered by ID, then robots; those after the first thousand are left out. Empty if there are too few people. */
   readonly userIds: readonly bigint[];
   /** How many violate it. */
   readonly total: number;

@@ -144,7 +144,7 @@ function either(which: bigint | string): readonly [bigint | null, string | null]
   return typeof which === 'bigint' ? [which, null] : [null, which];
 }
 
-/** The guardrails of an organization, which nobody else can change until the transaction ends. */
+/** The guardrails of an organization, which no other transaction can change until this one ends. */
 export async function lockGuardrails(query: Query, organizationId: bigint): Promise<Guardrail[]> {
   return (await query<GuardrailRow>(LOCK_ALL, [organizationId])).map(toGuardrail);
 }

@@ -25,7 +25,7 @@ export interface GuardrailStore extends References {
     actor: Actor,
     once?: Once<Guardrail>,
   ): Promise<Guardrail | 'name taken'>;
-  /** `decide` sees the guardrail as it is while nobody else can change it. */
+  /** `decide` sees the guardrail as it is while no other transaction can change it. */
   update(
     organizationId: bigint,
     id: bigint,
@@ -53,7 +53,7 @@ export interface ShownGuardrail {
   readonly robots: readonly NamedRef[];
   readonly team: NamedRef | undefined;
   readonly object: NamedRef | undefined;
-  /** Everybody or everything that it is about is gone. */
+  /** Every user or object that it is about is gone. */
   readonly isVacuous: boolean;
   readonly violation: Violation | undefined;
   readonly violatedBy: readonly (NamedRef & Pick<Principal, 'type'>)[];
@@ -123,7 +123,7 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     const draft = await readDraft(visibleTo(organizationId, actor.id), model, organizationId, current, input);
     const decide = (now: Guardrail) => {
       precondition(now);
-      // Only what the caller sends changes, whatever somebody else changed meanwhile.
+      // Only what the caller sends changes, whatever other users changed meanwhile.
       return { ...now, ...pick(draft, input) };
     };
     const outcome = await store.update(organizationId, id, decide, actor);

@@ -86,7 +86,7 @@ export function rejectionOf({ id, name, sentence, violatedBy, total, text }: Tol
   });
 }
 
-/** What the caller may see, in the organization as it would be. Nobody can give themselves more than they hold. */
+/** What the caller may see, in the organization as it would be. Users cannot give themselves more than they hold. */
 export function viewOf(
   { people, answers }: OrganizationCopy,
   organizationId: bigint,

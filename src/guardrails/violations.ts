@@ -39,7 +39,7 @@ async function holds(
   const isHeld = (object: string) => {
     const isShown = copy.answers.relationsOn(one, object, asAdministrators).includes(relation);
     if (inNamespaces === undefined) return isShown;
-    // What is held in some namespaces only counts as held if nobody may hold it, and not if somebody has to.
+    // What is held in some namespaces only counts as held if no user may hold it, and not if a user has to.
     return kind === 'never' || kind === 'at_most'
       ? isShown || holdsOn(inNamespaces.somewhere, object)
       : isShown && holdsOn(inNamespaces.everywhere, object);
@@ -65,7 +65,7 @@ async function select(
   return found;
 }
 
-/** A statement about an object that is gone says nothing. One about a team or a user that is gone is about nobody. */
+/** A statement about an object that is gone says nothing. One about a team or a user that is gone is about no user. */
 function isVacuous(copy: OrganizationCopy, { objectType, objectId }: GuardrailRule): boolean {
   return objectId !== undefined && !copy.objects.has(`${objectType}:${objectId}`);
 }

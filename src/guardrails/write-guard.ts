@@ -147,7 +147,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   async function organizationsOf({ query, touched }: Written): Promise<Set<bigint>> {
     const found = new Set(touched.flatMap(organizationOf));
     if (!touched.some(({ organizationId }) => organizationId === PLATFORM)) return found;
-    // Whoever becomes a site administrator, or was one, matters only where a guardrail is about them.
+    // A user who becomes a site administrator, or was one, matters only where a guardrail is about them.
     const people = touched.flatMap(({ kind, id }) => (kind === 'account' ? [id] : []));
     for (const id of await store.organizationsNaming(query, people)) found.add(id);
     return found;

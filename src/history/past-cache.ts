@@ -10,7 +10,7 @@ interface Kept<T> {
   readonly until: number;
 }
 
-/** A page asks several questions about one moment. Later, somebody asks about another one. */
+/** A page asks several questions about one moment. Later pages ask about another one. */
 const KEPT_MS = 60_000;
 /** An entry that is about to be committed has a time already. Nothing that old is missing from the log any more. */
 const SETTLED_MS = 60_000;

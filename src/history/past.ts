@@ -6,7 +6,7 @@
  * 2. Nothing is answered that might be wrong. An entry that does not fit the state that it left, a row that was made
  *    without an entry, and a restore are walls: moments before them are rejected.
  * 3. The rules are those of today: the model and the catalog of this release, applied to the rows of then.
- * 4. Whoever asks is judged by what they may see now. What does not exist any more is for readers of the audit log.
+ * 4. Callers are judged by what they may see now. What does not exist any more is for readers of the audit log.
  */
 
 import { createGraph, type Graph, type Model } from '../../packages/rebac/src/rebac.ts';

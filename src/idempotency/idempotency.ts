@@ -1,8 +1,8 @@
 /**
  * Idempotency keys: a request that creates something, and that its client can send again if it got no answer.
  *
- * 1. The response is stored in the transaction that creates the thing. If one is committed, so is the other, even if
- *    nobody gets to hear of the COMMIT.
+ * 1. The response is stored in the transaction that creates the thing. If one is committed, so is the other, even if no
+ *    process gets to hear of the COMMIT.
  * 2. Nothing is stored before that. A request that fails, and a process that dies, leave the key as it was.
  * 3. A repeated request runs as the first one did, up to its transaction: its caller is authorized again.
  * 4. Of two requests with one key, the later is rejected while the first one runs. In this process that is known; the
@@ -65,7 +65,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 const KEPT_MS = 24 * 3_600_000;
 export const MAX_KEPT = 10_000;
 const RETRY_AFTER_S = 1;
-/** Refusals that an earlier request with the same key can be the cause of, because what it created is there. */
+/** Rejections that an earlier request with the same key can be the cause of, because what it created is there. */
 const CAUSED: ReadonlySet<string> = new Set(['invalid', 'malformed', 'conflict']);
 
 /** Ends the transaction of a request that was answered before. */

@@ -13,7 +13,7 @@ export interface SecondFactorStore {
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>;
 
-/** Who needs a second factor: everybody, site administrators, or the members of organizations that say so. */
+/** Who needs a second factor: all users, site administrators, or the members of organizations that say so. */
 export function createSecondFactors(
   store: SecondFactorStore,
   revisions: Pick<Revisions, 'latest' | 'isLatest' | 'requireAfter' | 'listen'>,

@@ -39,7 +39,7 @@ export interface NamedObject {
 export interface ImpactOn {
   readonly person: PersonRef;
   readonly impact: ShownImpact;
-  /** Of a robot that gains something: whoever has one of its tokens gains it, too. */
+  /** Of a robot that gains something: the holder of one of its tokens gains it, too. */
   readonly tokens: LiveTokens | undefined;
 }
 

@@ -49,7 +49,7 @@ export function createRolePreview(open: OpenSimulation, names: Pick<ExplainStore
     const effects = new Map<string, Omit<RoleEffect, 'person'>>();
     for (const [{ users, teamIds }, { gains, loses }] of comparison.differences) {
       const touched = teamIds.filter((team) => comparison.touchedTeams.has(team));
-      // Whoever may manage roles may still not know who is in which team, except for themselves.
+      // A caller who may manage roles may still not know who is in which team, except for themselves.
       const isShown = seesPeople || touched.some((team) => sees(`team:${team}`));
       const effect = { gains: entriesIn(gains), loses: entriesIn(loses) };
       if (effect.gains.length + effect.loses.length === 0) continue;

@@ -30,7 +30,7 @@ export interface AccessAnswer {
   readonly reason?: string;
 }
 
-/** Whether a user could ask for what was refused. It is asked for every no, so it must cost little. */
+/** Whether a user could ask for what was not allowed. It is asked for every no, so it must cost little. */
 export type IsRequestable = (about: {
   readonly personId: bigint;
   readonly organizationId: bigint;
@@ -56,7 +56,7 @@ const YES: AccessAnswer = { allowed: true };
 const NO_OPINION: AccessAnswer = { allowed: false };
 const MAX_REASON = 1000;
 const MAX_SENTENCES = 10_000;
-/** Nobody has this ID: what a site administrator has without being one. */
+/** No user has this ID: what a site administrator has without being one. */
 const SHADOW = 'user:0';
 
 export function createAccessReviews(parts: Parts) {
@@ -147,7 +147,9 @@ export function createAccessReviews(parts: Parts) {
     return `${[...sentence].slice(0, MAX_REASON - command.length - 1).join('')}\n${command}`;
   }
 
-  /** As explain says it to the user. Tools repeat what is refused, so sentences are remembered until the next write. */
+  /**
+   * As explain says it to the user. Tools repeat what is not allowed, so sentences are remembered until the next write.
+   */
   async function sentenceFor(
     cluster: ReviewedCluster,
     subject: ReviewSubject,

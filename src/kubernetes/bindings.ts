@@ -49,7 +49,7 @@ interface Parts {
   readonly revisions: Pick<Revisions, 'latest' | 'listen'>;
 }
 
-/** Somebody who holds something, directly on the cluster or through an assignment in some namespaces. */
+/** A user or robot that holds something, directly on the cluster or through an assignment in some namespaces. */
 interface Holding {
   readonly subject: string;
   readonly relation: KubernetesRelation;
@@ -76,8 +76,8 @@ const TUPLES_IN_PART = 1_000;
  * Who should hold what in a cluster, and until when: for agents, which write it into the cluster.
  *
  * 1. Asked of a copy of the graph without site administrators: what they hold by that does not count in a cluster.
- * 2. The ends are those of memberships and assignments. The copy loses one after the other, and whoever then holds
- *    something no longer held it until then.
+ * 2. The ends are those of memberships and assignments. The copy loses one after the other, and a user who then no
+ *    longer holds something held it until then.
  * 3. Agents ask all the time, so an answer is remembered until a write of the organization, or of an account that holds
  *    something, or until something ends. An answer that a write overtook is not remembered.
  */

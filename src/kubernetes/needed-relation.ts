@@ -82,7 +82,7 @@ export function neededForResource(request: ResourceRequest): Need {
   return { relation, where: isThere ? { namespace } : 'everywhere' };
 }
 
-/** An asterisk anywhere is more than one thing, and only whoever may do everything may do that. */
+/** An asterisk anywhere is more than one thing, and only users who may do everything may do that. */
 function isWild({ verb, group, resource, subresource, namespace }: ResourceRequest): boolean {
   return [verb, group, resource, subresource, namespace].some((text) => text.includes('*'));
 }

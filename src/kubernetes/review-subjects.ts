@@ -62,7 +62,7 @@ export function createReviewSubjects(
   });
   return { named, namedNow, credentialOf, isKnownTo, teamsOf: store.teamsOf };
 
-  /** The same as `named` for a user or robot that is in memory; undefined for all others. */
+  /** The same as `named` for a user or robot that is in memory; undefined for all other accounts. */
   function namedNow(name: string, cluster: ReviewedCluster): ReviewSubject | undefined {
     if (name.length > MAX_NAME) return undefined;
     if (name.includes('/')) return subjectOfRobot(robots.remembered(name), name, cluster);
@@ -127,8 +127,8 @@ export function referenceTo(credential: {
 }
 
 /**
- * Members and robots of the organization of the cluster, its owner if that is a user, and site administrators. About all
- * others, whoever runs the cluster learns nothing.
+ * Members and robots of the organization of the cluster, its owner if that is a user, and site administrators. About
+ * all other accounts, the operator of the cluster learns nothing.
  */
 export function isKnownTo(
   { ownerId }: Pick<ReviewedCluster, 'ownerId'>,

@@ -26,7 +26,7 @@ interface Parts {
   readonly tokens: Pick<ClusterTokens, 'verify' | 'audienceOf'>;
 }
 
-/** The same for every token: whoever runs a cluster must not find out what a token is good for elsewhere. */
+/** The same for every token: the operator of a cluster must not find out what a token is good for elsewhere. */
 const NOT_FOR_THIS: TokenAnswer = {
   authenticated: false,
   error: 'not a token for this cluster; use atrium kube token',
@@ -37,8 +37,8 @@ const MAX_TOKEN = 8192;
 export type TokenReviews = ReturnType<typeof createTokenReviews>;
 
 /**
- * Whose token is this? A cluster sees the tokens that are sent to it, so only such count as nobody minds it to see: those
- * of `atrium kube token` for this cluster, and tokens that are limited to it or to its organization.
+ * Whose token is this? A cluster sees the tokens that are sent to it, so only those count that it may see: those of
+ * `atrium kube token` for this cluster, and tokens that are limited to it or to its organization.
  */
 export function createTokenReviews({ callers, subjects, tokens }: Parts) {
   return { review };

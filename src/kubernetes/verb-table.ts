@@ -1,6 +1,6 @@
 /**
- * What each relation on a cluster allows in Kubernetes: all of it, in one place. `docs/kubernetes.md` shows the same rows,
- * and a test compares them. `needed-relation.ts` reads them; whoever adds a row has to look at nothing else.
+ * What each relation on a cluster allows in Kubernetes: all of it, in one place. `docs/kubernetes.md` shows the same
+ * rows, and a test compares them. `needed-relation.ts` reads them; to add a row, look at nothing else.
  *
  * 1. A request needs the first relation below that has it. Each relation also allows what those before it allow.
  * 2. What no row has is for `can_administer` only: unknown verbs, subresources and paths, and everything with `*`.

@@ -204,7 +204,7 @@ export function mcpRoutes(scope: Scope, { calls, access, organizationNamed, vers
     });
   }
 
-  /** A page of somebody else must not use the token of its reader. */
+  /** A page of another site must not use the token of its reader. */
   async function rejectForeignOrigin(request: FastifyRequest): Promise<void> {
     const { origin } = request.headers;
     if (origin === undefined || origin === new URL(baseUrl()).origin) return;
@@ -236,8 +236,8 @@ function rejected(error: unknown): ToolAnswer {
 }
 
 /**
- * Names and texts of others are inside JSON strings only, also in the text, where no character of theirs can begin a
- * line or change how the rest looks.
+ * Names and texts of other users are inside JSON strings only, also in the text, where no character of theirs can begin
+ * a line or change how the rest looks.
  */
 function resultOf({ isError, content }: ToolAnswer): object {
   const text = writeJson(content).replace(

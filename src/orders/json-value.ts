@@ -57,7 +57,7 @@ export function areEqual(one: unknown, other: unknown, budget: OrderBudget): boo
   if (Array.isArray(other)) return false;
   const keys = Object.keys(one);
   const count = Object.keys(other).length;
-  // Listing the keys of a large object is work even if the objects turn out to differ at once.
+  // Listing the keys of a large object is work even if the objects turn out to differ immediately.
   budget.work(keys.length * WORK_PER_KEY + count);
   if (keys.length !== count) return false;
   return keys.every((key) => Object.hasOwn(other, key) && areEqual(field(one, key), field(other, key), budget));

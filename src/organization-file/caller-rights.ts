@@ -38,7 +38,7 @@ export function createCallerRights(judge: Pick<Judge, 'allowed' | 'holds'>, givi
       requireTeam: (id: bigint, relation: string, named: string) => onObject(`team:${id}`, relation, named),
       requireRobot: (id: bigint, relation: string, named: string) => onObject(`robot_ac:${id}`, relation, named),
       rejectPermission: (permission: Permission) => own.rejectEscalation({ permission, roles: [] }),
-      /** Nobody adds a user to a team that holds more than they do. */
+      /** No caller adds a user to a team that holds more than they do. */
       async rejectJoining(teamId: bigint, permission: Permission, until: Date | null): Promise<void> {
         const key = `${teamId} ${until?.getTime()}`;
         const guard = joinings.get(key) ?? escalation(callerId, organizationId, { teamId, until });

@@ -283,7 +283,7 @@ export function createOrganizationFile(parts: Parts) {
     return { changes, unchanged, unmanaged, version: await versionOf(now) };
   }
 
-  /** Who gains and loses what. Guardrails that the whole file would violate are noted among the refusals. */
+  /** Who gains and loses what. Guardrails that the whole file would violate are noted among the rejections. */
   async function impactOf(
     { organizationId, organizationName, actor }: FileCaller,
     made: OrganizationPlan,

@@ -43,8 +43,8 @@ interface Row {
 }
 
 /**
- * Many memberships with a few statements: one alone takes eight. Everything that they name is locked. Whoever joins the
- * owners is there before others leave them.
+ * Many memberships with a few statements: one alone takes eight. Everything that they name is locked. Users join the
+ * owners before other users leave them.
  */
 export async function putMembers(
   transaction: Transaction,

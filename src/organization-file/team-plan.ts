@@ -147,7 +147,7 @@ export function planTeams(
       if (isPut) requirePut(team);
       for (const joining of joins) await requireJoin(team, joining);
       if (current?.permission === 'owner') requireOwner(current, joins, leaves);
-      // Whoever looks after the members also removes one who is kept only as the last owner, next to a new one.
+      // A caller who looks after the members also removes one who is kept only as the last owner, next to a new one.
       if (current && leaves.length > 0) rights.requireTeam(current.id, 'can_add_member', 'remove_member:team');
     };
     return [{ section: 'teams', name: team.name, kind: current ? 'update' : 'create', words, rule }];

@@ -1,8 +1,8 @@
 /**
- * The manager of a person, as the ID of an account, where `person` is the row of `scim_user` about the person. Providers
- * write the ID that the manager has here, or an external ID or a user name of theirs. It is read when it is asked for,
- * because a provider may name a manager before it creates the manager. If two people can be meant, none is: a manager
- * can approve what others ask for.
+ * The manager of a person, as the ID of an account, where `person` is the row of `scim_user` about the person.
+ * Providers write the ID that the manager has here, or an external ID or a user name of theirs. It is read when it is
+ * asked for, because a provider may name a manager before it creates the manager. If two people can be meant, none is:
+ * a manager can approve what other users ask for.
  */
 export function managerOf(person: string): string {
   return `(select case when count(*) = 1 then min(found.id) end from (

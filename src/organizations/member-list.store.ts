@@ -4,9 +4,9 @@ import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
 import { managerOf } from './manager.rows.ts';
 import type { Member, MemberListStore, MemberOrder, MemberSearch, MemberTeam } from './member-list.ts';
 
-// There can be fifty thousand members, and everybody waits for the only connection of the built-in database. So each
-// step is a statement of its own: who the members are, who of them is found, who of those is on the page, and what is
-// shown of them. IDs that are many go from one to the next as PostgreSQL writes them, and are not read here.
+// There can be fifty thousand members, and every request waits for the only connection of the built-in database. So
+// each step is a statement of its own: who the members are, who of them is found, who of those is on the page, and what
+// is shown of them. IDs that are many go from one to the next as PostgreSQL writes them, and are not read here.
 const MEMBERS = sql(
   'memberList.members',
   `select count(*)::integer as total, coalesce(array_agg(account_id), '{}')::text as ids

@@ -3,7 +3,7 @@ import type { Memberships } from './memberships.ts';
 import { ORGANIZATION, type OrganizationRow, TEAM, type TeamRow, toOrganization, toTeam } from './organization.rows.ts';
 
 // A user can be in ten thousand. So their IDs are read first, as one value, and then what is shown, a few at a time:
-// everybody waits for the only connection of the built-in database.
+// every request waits for the only connection of the built-in database.
 
 // Sorted by bytes, which gives the same order in every database, whatever its locale.
 const TEAM_IDS = sql(

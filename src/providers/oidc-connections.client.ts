@@ -15,7 +15,7 @@ export interface OidcConnection {
 export const CLOCK_TOLERANCE_S = 60;
 const DISCOVERED_FOR_MS = 3_600_000;
 const KEYS_FOR_MS = 300_000;
-/** Anybody can send a logout token with an unknown key, so the keys are not asked for each time. */
+/** Any client can send a logout token with an unknown key, so the keys are not asked for each time. */
 const KEYS_COOLDOWN_MS = 10_000;
 const MAX_CONNECTIONS = 200;
 

@@ -13,7 +13,7 @@ interface OidcClientOptions {
   readonly redirectUri: (name: string) => string;
 }
 
-/** Keys that only we and the provider share are not accepted: everybody who knows the secret could sign. */
+/** Keys that only we and the provider share are not accepted: every party that knows the secret could sign. */
 const ALGORITHMS = [
   'RS256',
   'RS384',

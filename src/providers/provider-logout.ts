@@ -54,8 +54,8 @@ export function createProviderLogout({
   return { urlFor, receive };
 
   /**
-   * Where a browser signs out at the provider, before its session here is ended. Undefined if the session was not opened
-   * there. A provider that does not answer does not keep anybody from signing out here.
+   * Where a browser signs out at the provider, before its session here is ended. Undefined if the session was not
+   * opened there. A provider that does not answer does not keep users from signing out here.
    */
   async function urlFor(sessionId: bigint): Promise<string | undefined> {
     const session = await store.sessionOf(sessionId);

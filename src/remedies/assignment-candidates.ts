@@ -32,7 +32,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
 
 /**
  * Roles that could be assigned to the user or robot on exactly this object, or on the organization if roles cannot be
- * assigned on such an object. Nobody else gets anything by it.
+ * assigned on such an object. No other user gets anything by it.
  */
 export async function assignmentCandidates(setting: Setting, roles: readonly RoleState[]): Promise<Candidate[]> {
   const { visible, organizationId, callerId, catalog, limits, held, least } = setting;

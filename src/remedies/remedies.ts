@@ -95,7 +95,7 @@ export function createRemedies({ graphs, store, catalog, limits, held, checks, m
       const effect = await effects.of(candidate);
       if (!effect.isEnough) continue;
       const { others, reach } = effect;
-      // Whoever may neither see guardrails nor make the change is not told of one.
+      // A caller who may neither see guardrails nor make the change is not told of one.
       const isTold = candidate.isAllowed || seesGuardrails;
       const rejectedBy = isTold ? await guard?.wouldReject(stepsOf(candidate, aim.user)) : undefined;
       judged.push({ candidate, gains: furtherIn(candidate, effect, least, here), others, reach, rejectedBy });

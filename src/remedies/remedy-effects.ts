@@ -10,7 +10,7 @@ import type { RoleHolder, VisibleOrganization } from './visible-organization.ts'
 const PROBE = 'user:0';
 const MEMBERSHIP = 'probe';
 const CHANGE = 'change';
-/** Whoever is in an organization can leave it. That is no permission to anything. */
+/** A member of an organization can leave it. That is no permission to anything. */
 const LEAVING = 'can_leave';
 /** What is stated about the owners' team while it has a single member, so not any more when a user joins. */
 export const OF_A_SINGLE_MEMBER = ['kept', 'last_owner'];

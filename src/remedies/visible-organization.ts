@@ -29,7 +29,7 @@ export interface VisibleOrganization {
   readonly userTeams: readonly bigint[];
   /** All other users in the teams, except site administrators, who hold everything already. */
   readonly others: readonly (Pick<PeopleClass, 'teamIds' | 'subject'> & { readonly size: number })[];
-  /** The others who have a role themselves, or through a team on single objects. */
+  /** The other users who have a role themselves, or through a team on single objects. */
   holdersOf(roleId: bigint): Promise<readonly RoleHolder[]>;
   readonly caller: CallerRights;
   /** Other objects of the same type that the caller may see. Those about which the same is stated are in the graph once. */
@@ -108,7 +108,7 @@ export async function readVisibleOrganization(
   for (const assignment of hidden) assignments.delete(assignment);
   const assigned = new Set(assignments.values().map(({ role }) => role));
   for (const { id, teamIds } of state.roles.values()) {
-    // Whoever sees a team sees its roles.
+    // A caller who sees a team sees its roles.
     const isSeen = teamIds.some((team) => teams.has(team)) || assigned.has(`role:${id}`);
     if (!isSeen && !sees(`role:${id}`)) roles.delete(id);
     await yieldIfDue();

@@ -10,7 +10,7 @@ export interface NamedPrincipal {
   readonly name: string;
 }
 
-/** So many approvers are named and get an email. The others see the request in their lists. */
+/** So many approvers are named and get an email. The other approvers see the request in their lists. */
 export const MAX_NAMED = 100;
 
 /** The types that can be asked about: those that roles are assigned on, except for sets. */
@@ -41,7 +41,7 @@ export interface RequestEffects {
   readonly loses: readonly RequestEffect[];
   /** What the role gives on the object, or what the team has. */
   readonly grants: readonly string[];
-  /** Whether others gain or lose something, and how many are affected with the requester. */
+  /** Whether other users gain or lose something, and how many are affected with the requester. */
   readonly total: number;
 }
 
@@ -54,7 +54,7 @@ export interface RequestDecision {
   readonly decidedAt: Date;
 }
 
-/** An access request: somebody asks for a relation on an object until a time, and others decide. */
+/** An access request: a user or robot asks for a relation on an object until a time, and other users decide. */
 export interface AccessRequest {
   readonly id: bigint;
   readonly organizationId: bigint;

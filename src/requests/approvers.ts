@@ -17,7 +17,7 @@ export type DecidableRequest = Pick<
   'organizationId' | 'by' | 'object' | 'namespaces' | 'change' | 'until' | 'tokenCreator'
 >;
 
-/** With the rule that counts. Without one, nobody decides. */
+/** With the rule that counts. Without one, no user decides. */
 export interface RuledRequest {
   readonly request: DecidableRequest;
   readonly rule: RequestRule | undefined;
@@ -47,8 +47,9 @@ interface Parts {
 export type Approvers = ReturnType<typeof createApprovers>;
 
 /**
- * Who decides about a request: exactly those who could make its change themselves at this moment, without the requester,
- * without whoever created the token that asked, and without those whom the rule leaves out. Robots never decide.
+ * Who decides about a request: exactly those who could make its change themselves at this moment, without the
+ * requester, without the user who created the token that asked, and without those whom the rule leaves out. Robots
+ * never decide.
  *
  * A list of users or of requests is found in one question; a decision itself is asked about alone.
  */
@@ -239,7 +240,7 @@ function giftWith(
   return { place: { type: object.type, id: object.id, isOwners, namespaces }, grants, until };
 }
 
-/** Without whoever the request or the rule excludes. Usually that is nobody who could make the change. */
+/** Without the users whom the request or the rule excludes. Usually none of them could make the change. */
 function leftOf(able: ReadonlySet<bigint>, request: DecidableRequest, named: ReadonlySet<bigint> | undefined) {
   const { by, tokenCreator } = request;
   const excluded = [by.type === 'user' ? by.id : null, tokenCreator].filter((id) => id !== null && able.has(id));

@@ -34,7 +34,7 @@ class OthersDecided extends Error {}
 
 /**
  * Approves exactly what the digest stands for. The last approval that is needed makes the change, in one transaction,
- * with the rights of whoever gives it.
+ * with the rights of the approver who gives it.
  */
 export function createApproving(parts: Parts) {
   const { store, requests, approvers, roles, held, shown, mails, present } = parts;
@@ -98,7 +98,7 @@ export function createApproving(parts: Parts) {
     return await store.approve(actor, request, { comment, digest: request.digest, needed, granting, decide });
   }
 
-  /** Those of others who could still decide, about what it is now. */
+  /** Approvals of other users who could still decide, about what it is now. */
   async function validApprovals(request: AccessRequest, rule: RequestRule): Promise<RequestDecision[]> {
     const valid: RequestDecision[] = [];
     for (const decision of approvalsOf(request, request.digest)) {

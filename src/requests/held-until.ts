@@ -4,7 +4,10 @@ import { subjectOfPrincipal } from '../changes/principal.ts';
 import { openSimulation, type SimulationStore } from '../simulation/simulation.ts';
 import type { Wish } from './requestable-change.ts';
 
-/** When what somebody holds ends by itself: the first end without which they would hold it no longer. Null: never. */
+/**
+ * When what a user or robot holds ends by itself: the first end without which they would hold it no longer. Null:
+ * never.
+ */
 export function createHeldUntil(graphs: Pick<Graphs, 'eachTuple'>, store: SimulationStore, model: Model) {
   return async ({ organizationId, callerId, relation, object, namespaces }: Wish): Promise<Date | null> => {
     const details = await store.details(organizationId);

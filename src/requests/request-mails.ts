@@ -19,7 +19,7 @@ export interface RequestMails {
 }
 
 /**
- * Emails about access requests, after what they are about has been committed. Nobody waits for them. They have one
+ * Emails about access requests, after what they are about has been committed. No caller waits for them. They have one
  * line for each field, and no link in them decides anything.
  */
 export function createRequestMails(

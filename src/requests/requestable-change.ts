@@ -47,7 +47,7 @@ interface Parts {
 
 /** The changes that end with a request. What stays, such as a new role, cannot be requested. */
 const ACTIONS: readonly WireChange['action'][] = ['assignment.create', 'team.add_member'];
-/** Nobody could give it back. */
+/** No user could give it back. */
 const NEVER: ReadonlySet<string> = new Set(['organization can_delete', 'organization can_leave']);
 
 export type RequestableChanges = ReturnType<typeof createRequestableChanges>;

@@ -213,7 +213,7 @@ export function requestRoutes(scope: Scope, { asking, approving, requests, peopl
     },
   );
 
-  /** Zero for whoever does not exist, of whom there are no requests. */
+  /** Zero for a name that does not exist, of which there are no requests. */
   async function askedBy(organizationId: bigint, text: string): Promise<bigint> {
     const robot = robotNamedIn(text);
     if (robot) return (await people.robotNamed(organizationId, robot))?.id ?? 0n;

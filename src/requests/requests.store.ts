@@ -85,7 +85,7 @@ const UNACKNOWLEDGED = sql(
   `select exists (select 1 from access_request where organization_id = $1 and by_type = $2 and by_id = $3
                      and is_break_glass and acknowledged_at is null and state in ('approved', 'ended')) as yes`,
 );
-// They are kept longer than anybody asks about them. What no owner has acknowledged stays.
+// They are kept longer than callers ask about them. What no owner has acknowledged stays.
 const SWEEP = sql(
   'requests.sweep',
   `delete from access_request where id in (
@@ -102,7 +102,8 @@ const ROOM_ROBOT = countTaken(
   'requests.takenOfRobot',
   `access_request where by_type = 'robot_ac' and by_id = -$1::bigint and state = 'open'`,
 );
-// The audit log says who created a token, or what was kept of it when it was archived. A token that replaced another one goes back to whoever created the first.
+// The audit log says who created a token, or what was kept of it when it was archived. A token that replaced another
+// one goes back to the user who created the first.
 const TOKEN_CREATOR = sql(
   'requests.tokenCreator',
   `with recursive line as (
@@ -256,7 +257,7 @@ export function createRequestStore(db: Db, write: Write, quotas: Quotas): Reques
 
   /**
    * The request is locked after everything that an assignment or a membership locks: whatever ends those locks the
-   * request last, too. `decide` looks at the decisions while nobody else can decide.
+   * request last, too. `decide` looks at the decisions while no other user can decide.
    */
   async function approve(...[actor, request, approval]: Parameters<RequestStore['approve']>) {
     const { comment, digest, needed, granting, decide } = approval;

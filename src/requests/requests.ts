@@ -48,7 +48,7 @@ export interface Approval {
   readonly needed: number;
   /** Set for the last approval that is needed. */
   readonly granting: Granting | undefined;
-  /** Sees the request while nobody else can decide about it, and throws if it is not as expected. */
+  /** Sees the request while no other user can decide about it, and throws if it is not as expected. */
   readonly decide: (current: AccessRequest) => void;
 }
 
@@ -194,7 +194,7 @@ export function createRequests(parts: Parts) {
     return request;
   }
 
-  /** Those of these requests that the reader may see. Whoever may view roles sees that the rules have changed. */
+  /** Those of these requests that the reader may see. Users who may view roles see that the rules have changed. */
   async function visibleAmong(
     organizationId: bigint,
     readerId: bigint,
@@ -264,7 +264,7 @@ export function createRequests(parts: Parts) {
     return await shown.fresh(done, setting.actor.id);
   }
 
-  /** Nobody acts on a request in the name of another user. */
+  /** No caller acts on a request in the name of another user. */
   async function readFor(setting: RequestSetting, id: bigint): Promise<AccessRequest> {
     if (setting.actor.sudoBy) throw sudoForbidden();
     return await visible(setting, id);
@@ -293,7 +293,7 @@ export function createRequests(parts: Parts) {
       if (assignmentId !== null) await give.endAssignment(setting, assignmentId);
       else if (change.action === 'team.add_member') await give.leaveTeam(setting, change.team.id, by.id);
     } catch (error) {
-      // Somebody else ended it at the same moment.
+      // Another user ended it at the same moment.
       if (error instanceof AppError && error.kind === 'notFound') throw wasClosed();
       throw error;
     }
@@ -334,7 +334,9 @@ export function readComment(comment: string | undefined): string {
   throw invalidField('comment', `comment must have at most ${MAX_COMMENT} characters`);
 }
 
-/** Nobody decides in the name of another user, and no robot decides: they hear so before anything of a request shows. */
+/**
+ * No caller decides in the name of another user, and no robot decides: they hear so before anything of a request shows.
+ */
 export function requireUser({ actor }: RequestSetting): void {
   if (actor.sudoBy) throw sudoForbidden();
   if (isRobotPrincipal(actor.id)) {

@@ -117,7 +117,7 @@ export function createShownRequests(parts: Parts) {
     return await effectsOf({ request, permissions: [], isOwners, teamHas: has });
   }
 
-  /** With the effects as they were when somebody last looked, so that a long list is shown quickly. */
+  /** With the effects as they were when a user last looked, so that a long list is shown quickly. */
   async function listed(requests: readonly AccessRequest[], readerId: bigint): Promise<ShownRequest[]> {
     const shown: ShownRequest[] = [];
     const named = await namesFor(requests);
@@ -206,7 +206,10 @@ function effectsIn({ effects, digest }: AccessRequest): Pick<AccessRequest, 'eff
   return { effects, digest };
 }
 
-/** Stands for what the request would change and what follows from it, with nothing hidden, so it is the same for everybody. */
+/**
+ * Stands for what the request would change and what follows from it, with nothing hidden, so it is the same for every
+ * reader.
+ */
 export function digestOf(request: AccessRequest, effects: RequestEffects): string {
   const { id, by, change, object, namespaces, until } = request;
   const what = change.action === 'assignment.create' ? change.role.id : change.team.id;

@@ -22,7 +22,7 @@ export function createReviewEndings(judge: Pick<Judge, 'holds'>) {
     } else if (kind === 'membership') {
       const team: ObjectRef = { type: 'team', id: targetId };
       if (await holds('can_remove_member', team)) return;
-      // Whoever adds members removes them, too, except the last owner.
+      // A caller who adds members removes them, too, except the last owner.
       if (await holds('can_add_member', team)) settle('last owner', '');
       throw missingRelation('remove_member:team');
     } else {

@@ -11,8 +11,8 @@ export interface ReviewRecord {
 }
 
 /**
- * What is left of a review, as one text. Its hash is in the audit log, whose entries are chained, so whoever has the text
- * can prove that it is the one of then. It names the entry with which the review began.
+ * What is left of a review, as one text. Its hash is in the audit log, whose entries are chained, so a reader who has
+ * the text can prove that it is the one of then. It names the entry with which the review began.
  */
 export function reviewRecord(
   review: Review,

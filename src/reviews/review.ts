@@ -79,7 +79,7 @@ export interface ReviewItem extends ItemDraft {
   readonly state: ItemState;
   /** Whether the access is still there now. */
   readonly isPresent: boolean;
-  /** Undefined if nobody decided. */
+  /** Undefined if no reviewer decided. */
   readonly decidedBy: Named | undefined;
   readonly decidedAt: Date | undefined;
   readonly comment: string;

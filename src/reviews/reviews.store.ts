@@ -282,7 +282,7 @@ async function locked(query: Query, organizationId: bigint, id: bigint): Promise
   return await getIn(query, organizationId, id);
 }
 
-/** From here on, the review cannot be closed, and nobody else decides in it. */
+/** From here on, the review cannot be closed, and no other reviewer decides in it. */
 async function lockOpen(query: Query, organizationId: bigint, id: bigint): Promise<Review> {
   const review = await locked(query, organizationId, id);
   if (!review) throw new AppError('notFound', 'review does not exist', { reason: 'review_not_found' });

@@ -3,11 +3,12 @@
  *
  * 1. The items of a review are those of one moment. What is granted later is not reviewed, and what ends otherwise is
  *    marked as gone.
- * 2. Ending an item is the real change, in the transaction that decides about the item, with the rights of the reviewer:
- *    what they could not end without the review, they cannot end with it.
- * 3. Nobody decides about their own access, nor about that of a team that they are in.
- * 4. At the due date, or when it is closed before, what is undecided is kept or ended, as the review says: with the rights
- *    of whoever started it, or closes it. If ending is rejected, the item says why, and the review is closed all the same.
+ * 2. Ending an item is the real change, in the transaction that decides about the item, with the rights of the
+ *    reviewer: what they could not end without the review, they cannot end with it.
+ * 3. No reviewer decides about their own access, nor about that of a team that they are in.
+ * 4. At the due date, or when it is closed before, what is undecided is kept or ended, as the review says: with the
+ *    rights of the owner who started it, or closes it. If ending is rejected, the item says why, and the review is
+ *    closed all the same.
  */
 import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField } from '../base/errors.ts';

@@ -93,7 +93,7 @@ export function createRobotTokens(parts: RobotTokensParts) {
     await issuer.revoke(id, asked.actor);
   }
 
-  /** Whoever may create a token may replace one. */
+  /** A caller who may create a token may replace one. */
   async function rotate(
     asked: AskedRobot,
     idOrName: string,
@@ -111,7 +111,7 @@ export function createRobotTokens(parts: RobotTokensParts) {
     return await issuer.rotate({ ...about, actor, isOwn: false, decide }, once);
   }
 
-  /** Whoever has a token with the scope `scim` can make anybody an owner. */
+  /** The holder of a token with the scope `scim` can make any user an owner. */
   async function requireOwner({ person, ownerId }: AskedRobot): Promise<void> {
     if (await judge.holds(person.id, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
     throw missingRelation('owner:org', ': only an owner can create or rotate a token with the scope scim');

@@ -154,7 +154,7 @@ async function find(
     if (type === 'organization') continue;
     const names = [...new Set(some.map(({ name }) => (type === 'user' ? name.toLowerCase() : name)))];
     if (type === 'user' && locks) {
-      // Whoever leaves the organization in the same moment waits, or has left.
+      // A user who leaves the organization in the same moment waits, or has left.
       const ids = (await query<{ id: bigint }>(MEMBERS, [organizationId, names])).map(({ id }) => id);
       await awaitAssignmentsOf(query, ids);
     }

@@ -20,7 +20,7 @@ export function createAssignmentFile(judge: Pick<Judge, 'holds'>, held: Pick<Hel
   const sees = createSeesPlace(judge);
   return { approve, seesAll };
 
-  /** An object that the caller may not see does not exist for them. Nobody gives more than they hold, there. */
+  /** An object that the caller may not see does not exist for them. No caller gives more than they hold, there. */
   async function approve(
     organizationId: bigint,
     callerId: bigint,

@@ -41,7 +41,7 @@ export interface AssignmentsNow {
   readonly stored: readonly StoredAssignment[];
   /** By type and name, as `nameOf` writes them. Those that the file names by their ID: `contract#5`. */
   readonly found: ReadonlyMap<string, readonly Where[]>;
-  /** How many there are, whoever they come from, also by type and ID of whom they are to, such as `user:5`. */
+  /** How many there are, wherever they come from, also by type and ID of whom they are to, such as `user:5`. */
   readonly total: number;
   readonly byPrincipal: ReadonlyMap<string, number>;
 }

@@ -26,7 +26,7 @@ const DescribedModel = named(
   }),
 );
 
-/** The model is the same for everybody and contains no data. */
+/** The model is the same for every caller and contains no data. */
 export function modelWordsRoutes(scope: Scope, text: string, types: readonly DescribedType[]): void {
   scope.get(
     '/authz/model',

@@ -53,8 +53,8 @@ export interface RoleFileStore {
   /** What `wanted` names is looked up. */
   read(organizationId: bigint, wanted?: readonly WantedAssignment[]): Promise<RoleFileNow>;
   /**
-   * One transaction, in which nobody else changes a role of the organization. Undefined if the organization no longer
-   * exists.
+   * One transaction, during which no other one changes a role of the organization. Undefined if the organization no
+   * longer exists.
    */
   change<T extends RoleFileDecision>(
     organizationId: bigint,
@@ -275,7 +275,7 @@ export function rejectEscalations({ creates, updates }: Plan, held: ReadonlySet<
   }
 }
 
-/** Nobody else can create a role meanwhile, so the number of roles is what it is. */
+/** No other transaction can create a role meanwhile, so the number of roles is what it is. */
 export function requireWithinLimits(
   { creates, updates, deletes }: Plan,
   now: Pick<RolesNow, 'roles'>,

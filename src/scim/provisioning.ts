@@ -50,7 +50,7 @@ export interface Candidate {
   readonly isMember: boolean;
   readonly isLinked: boolean;
   readonly isUsable: boolean;
-  /** Nobody owns it, and somebody could: it is not that of a site administrator. */
+  /** No organization owns it, and one could: it is not that of a site administrator. */
   readonly isFree: boolean;
   /** The address is its verified primary one. */
   readonly hasAddress: boolean;
@@ -83,14 +83,14 @@ export interface ScimUserStore {
 
 /** Everything happens in the transaction that it is created for. */
 export interface ScimUserChanges extends Pick<ScimUserStore, 'find'> {
-  /** Nobody else can change the account until the end of the transaction. */
+  /** No other transaction can change the account until the end of this one. */
   lock(id: bigint): Promise<void>;
   /** Whether the account has no owner yet, and can have one under this address. */
   isFree(id: bigint, address: string): Promise<boolean>;
   isNameTaken(organizationId: bigint, userName: string): Promise<boolean>;
   /** By the verified primary address of any account, or by the login name of a member whom the provider does not know yet. */
   candidate(organizationId: bigint, email: string, userName: string): Promise<Candidate | undefined>;
-  /** The first of these login names that nobody has, nor had until recently. */
+  /** The first of these login names that no account has, nor had until recently. */
   freeLogin(names: readonly string[]): Promise<string | undefined>;
   /** Creates or changes what the organization knows about the person. */
   save(organizationId: bigint, id: bigint, draft: UserDraft, isOwned: boolean): Promise<'done' | 'name taken'>;
@@ -128,7 +128,7 @@ export interface ScimGroupStore {
   members(organizationId: bigint, id: bigint, afterId: bigint, limit: number): Promise<GroupMember[]>;
 }
 
-/** Somebody who can be put into a team. */
+/** A user who can be put into a team. */
 export interface Joiner extends GroupMember {
   readonly login: string;
   /** Not active, so that memberships wait until they are. */
@@ -147,7 +147,7 @@ export interface ScimGroupChanges extends Pick<ScimGroupStore, 'find' | 'members
   setExternalId(group: ScimGroup, organizationId: bigint, externalId: string | null, actor: Actor): Promise<void>;
 }
 
-/** The rules that everybody is managed by, inside one transaction, with the authority of an organization. */
+/** The rules that all users are managed by, inside one transaction, with the authority of an organization. */
 export interface Provisioning {
   readonly people: ScimUserChanges;
   readonly groups: ScimGroupChanges;

@@ -5,7 +5,7 @@ import { type Attribute, attributeIn, attributePath, isExtension, type ResourceS
 export type Document = Record<string, unknown>;
 
 export const MAX_TEXT = 255;
-/** In one request. Whoever has more to say sends several. */
+/** In one request. A provider with more to say sends several. */
 export const MAX_MEMBERS = 1000;
 /** Of any other list. */
 const MAX_VALUES = 20;

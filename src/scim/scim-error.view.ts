@@ -6,7 +6,7 @@ export const SCIM_PREFIX = '/scim/v2';
 export const SCIM_MEDIA_TYPE = 'application/scim+json';
 export const ERROR_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-/** Somebody else has what must be unique. */
+/** Another account has what must be unique. */
 const TAKEN: ReadonlySet<Reason> = new Set(['name_taken', 'name_reserved', 'email_taken']);
 const STATUSES = { ...STATUS, malformed: 400 };
 

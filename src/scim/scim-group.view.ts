@@ -95,7 +95,7 @@ function idsMeant(filter: Filter): bigint[] {
   throw rejected('members are found by value eq "…" only, or by several of that with or', 'invalidFilter');
 }
 
-/** What cannot be an ID is one of nobody: an error, unless nobody is fine. */
+/** What cannot be an ID is the ID of no user: an error, unless no user is fine. */
 function idsIn(members: unknown, absent: 'error' | 'nobody' = 'error'): bigint[] {
   return (members as readonly unknown[]).flatMap((member) => {
     const { value, type } = isObject(member) ? member : {};

@@ -51,7 +51,7 @@ export function scimGroupRoutes(scope: Scope, groups: ScimGroups, baseUrl: () =>
     const draft = groupRequest(readDocument(GROUP_SCHEMA, request.body));
     return await show(request, reply, await change(request, draft));
   });
-  // A provider that adds one member does not want to be told of ten thousand others.
+  // A provider that adds one member does not want to be told of ten thousand other members.
   scope.patch('/Groups/:id', { config, schema }, async (request, reply) => {
     const group = await change(request, groupChanges(readOperations(GROUP_SCHEMA, request.body)));
     const isAsked = readSelection(request.query as Record<string, unknown>).only !== undefined;

@@ -54,7 +54,7 @@ const MEMBERS = sql(
      left join scim_user s on s.organization_id = $1 and s.account_id = a.id
      left join email e on e.account_id = a.id and e.is_primary order by a.id`,
 );
-// Users are locked before teams wherever both are locked, and all at once in one order.
+// Users are locked before teams wherever both are locked, and all together in one order.
 const JOINERS = sql(
   'scimGroups.joiners',
   `select a.id, a.name as login, ${USER_NAME} as user_name, coalesce(not s.active, false) as is_suspended

@@ -22,7 +22,7 @@ export interface GroupRequest {
   readonly steps: readonly MemberStep[];
 }
 
-/** A group, and everybody in it. */
+/** A group, and all its members. */
 export interface WholeGroup extends ScimGroup {
   readonly members: readonly GroupMember[];
 }
@@ -30,7 +30,7 @@ export interface WholeGroup extends ScimGroup {
 type Precondition = (current: WholeGroup) => void;
 export type ScimGroups = ReturnType<typeof createScimGroups>;
 
-/** A few at a time: others wait for the only connection of the built-in database. */
+/** A few at a time: other requests wait for the only connection of the built-in database. */
 const MEMBERS_AT_ONCE = 2000;
 const unconditionally = () => undefined;
 

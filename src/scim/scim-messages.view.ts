@@ -194,7 +194,7 @@ function isAmong(header: string, version: string): boolean {
   return header.trim() === '*' || header.split(',').some((tag) => bare(tag) === bare(version));
 }
 
-/** The ID in a path. What cannot be an ID is one of nobody. */
+/** The ID in a path. What cannot be an ID is the ID of no user. */
 export function idIn(request: FastifyRequest): bigint {
   const { id } = request.params as { id: string };
   if (!/^\d{1,18}$/.test(id)) throw new AppError('notFound', `there is no resource ${JSON.stringify(id.slice(0, 60))}`);

@@ -16,8 +16,8 @@ const NAME_TAKEN = sql(
   'scimUsers.nameTaken',
   'select exists (select 1 from scim_user where organization_id = $1 and user_name_key = lower($2)) as yes',
 );
-// Users add further addresses themselves, those of others too if nobody has to confirm them. So only the primary one
-// says who somebody is.
+// Users add further addresses themselves, those of other users too if addresses need no confirmation. So only the
+// primary one says who a user is.
 const CANDIDATE = sql(
   'scimUsers.candidate',
   `select a.id, a.name as login, a.active as is_usable, not a.is_admin and not exists (
@@ -34,7 +34,8 @@ const CANDIDATE = sql(
           and not exists (select 1 from scim_user l where l.account_id = a.id and l.organization_id = $1)))
     order by v.id is null limit 1`,
 );
-// A directory creates people in bulk. Those with similar names take turns, so that none is refused the name of another.
+// A directory creates people in bulk. Those with similar names take turns, so that none is rejected for the name of
+// another.
 const LOGIN_TURN = sql(
   'scimUsers.loginTurn',
   `select pg_advisory_xact_lock(hashtextextended('scim login ' || lower($1), 0))`,
@@ -76,7 +77,7 @@ const SUSPEND = sql(
    select m.team_id, $1, m.expires_at from unnest($2::bigint[], $3::timestamptz[]) as m (team_id, expires_at)
    on conflict (team_id, account_id) do update set expires_at = excluded.expires_at`,
 );
-// All teams before anybody is counted into one of them: whoever holds a count must not wait for a team.
+// All teams before any user is counted into one of them: a transaction that holds a count must not wait for a team.
 const LOCK_SUSPENDED = sql(
   'scimUsers.lockSuspended',
   `select t.id from team t join scim_suspension s on s.team_id = t.id
@@ -89,7 +90,7 @@ const RESUME = sql(
      returning s.team_id, s.expires_at)
    select team_id, expires_at from gone where expires_at is null or expires_at > now() order by team_id`,
 );
-// Of those who are owners, somebody must be left who can act, and whose membership lasts.
+// Of those who are owners, a user must be left who can act, and whose membership lasts.
 const LAST_OWNER_OF = sql(
   'scimUsers.lastOwnerOf',
   `select o.name from team_member m join team t on t.id = m.team_id and t.permission = 'owner'

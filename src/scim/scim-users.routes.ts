@@ -25,7 +25,7 @@ import { patched } from './scim-patch.ts';
 import { documentOf, presentUser, requestOf, userVersion } from './scim-user.view.ts';
 import type { ScimUsers } from './scim-users.ts';
 
-/** Somebody can be in a thousand teams, so fewer people are shown with theirs. */
+/** A user can be in a thousand teams, so fewer people are shown with theirs. */
 const MAX_WITH_GROUPS = 20;
 
 export function scimUserRoutes(scope: Scope, users: ScimUsers, baseUrl: () => string): void {

@@ -12,7 +12,7 @@ const GROUPS = sql(
      union select team_id, account_id from scim_suspension where account_id = any ($2::bigint[])) g on g.team_id = t.id
     where t.organization_id = $1 order by g.account_id, t.id`,
 );
-/** As many people the built-in database looks at in one statement: others wait for its only connection. */
+/** As many people the built-in database looks at in one statement: other requests wait for its only connection. */
 const SLICE = 2000;
 // Members, and those whom the provider has said something about, in the order of their IDs.
 const IDS = sql(
@@ -21,7 +21,7 @@ const IDS = sql(
      union select l.account_id from scim_user l where l.organization_id = $1 order by 1) as ids`,
 );
 
-/** @param isSliced looks through everybody in slices */
+/** @param isSliced looks through all users in slices */
 export function createScimUserStore(query: Query, isSliced: boolean): ScimUserStore {
   return { list, find: (organizationId, id) => findUser(query, organizationId, id), groups };
 
@@ -78,7 +78,7 @@ interface Keyed {
   key: string | boolean | Date | bigint | null;
 }
 
-/** Whoever has no value is last, and first in the opposite order. */
+/** Users without a value are last, and first in the opposite order. */
 function sortedIds(found: readonly Keyed[], isDescending: boolean): bigint[] {
   const sorted = found.toSorted((one, other) => {
     if (one.key === null || other.key === null) return Number(one.key === null) - Number(other.key === null);
@@ -109,7 +109,7 @@ function fewOf(filter: Filter, place: AddParameter): string | undefined {
           union select n.id from account n where n.name_key = ${key}`;
 }
 
-/** What cannot be an ID is one of nobody. */
+/** What cannot be an ID is the ID of no user. */
 function idOf(text: string): bigint {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : 0n;
 }

@@ -1,15 +1,15 @@
 /**
  * People of an organization, as its identity provider manages them.
  *
- * 1. A provider acts with the authority of its organization, and of nobody else. Everything goes through the rules that
+ * 1. A provider acts with the authority of its organization, and of no other. Everything goes through the rules that
  *    people are managed by elsewhere, in one transaction: either all of a request happens, or nothing.
  * 2. An account is created, or taken over, only under an address in a domain that the operator has assigned to the
  *    organization. That organization then owns the account. An account has at most one owner, and that of a site
  *    administrator has none.
  * 3. Only the owner changes the account itself. What any other provider says about the person is kept for its
  *    organization, and changes nothing else.
- * 4. Whoever is not active has no membership in the organization. If the organization owns the account, it is out of use
- *    everywhere: sessions, tokens and bus credentials are gone, and do not come back.
+ * 4. A user who is not active has no membership in the organization. If the organization owns the account, it is out of
+ *    use everywhere: sessions, tokens and bus credentials are gone, and do not come back.
  */
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
@@ -53,7 +53,7 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
       try {
         return await inTransaction((inside) => createIn(inside, organization, request, actor));
       } catch (error) {
-        // Somebody else got the login name that was free a moment ago. Another one will be found.
+        // Another account got the login name that was free a moment ago. Another one will be found.
         const isLost = error instanceof AppError && error.detail.reason === 'name_taken';
         if (!isLost || attempt === MAX_ATTEMPTS) throw error;
       }
@@ -80,7 +80,9 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
     return await recorded(inside, organization, undefined, id, actor);
   }
 
-  /** As they are once nobody else can change them: another organization may have taken them up a moment ago. */
+  /**
+   * As they are once no other transaction can change them: another organization may have taken them up a moment ago.
+   */
   async function lockedCandidate({ people }: Provisioning, organization: Tenant, { email, userName }: UserRequest) {
     let found = await people.candidate(organization.id, email, userName);
     for (let lockedId: bigint | undefined; found && found.id !== lockedId; ) {
@@ -98,7 +100,7 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
     return { id, login };
   }
 
-  /** `decide` sees the person as they are while nobody else can change them. */
+  /** `decide` sees the person as they are while no other transaction can change them. */
   async function update(
     organization: Tenant,
     id: bigint,
@@ -196,7 +198,10 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
     await people.setActive(organization.id, id, true);
   }
 
-  /** Nothing is revived, also not what was created at the moment of the deactivation, or kept by somebody else's. */
+  /**
+   * Nothing is revived, also not what was created at the moment of the deactivation, or kept by that of another
+   * organization.
+   */
   async function activate(inside: Provisioning, { id, login }: { id: bigint; login: string }, actor: Actor) {
     await inside.endCredentials(id, actor);
     await inside.users.update(login, { active: true }, unconditionally, actor);
@@ -220,7 +225,7 @@ function requireUsable({ userName, email }: UserDraft): void {
   requireAddressField(email);
 }
 
-/** The name that others see, as far as an account has room for it. */
+/** The name that other users see, as far as an account has room for it. */
 function fullNameOf({ displayName, formattedName, givenName, familyName }: UserDraft): string {
   const whole = displayName || formattedName || `${givenName} ${familyName}`.trim();
   return [...whole].slice(0, MAX_FULL_NAME).join('');

@@ -81,7 +81,7 @@ const MAX_ORGANIZATIONS = 200;
 
 interface Rule {
   readonly area: ScopeArea;
-  /** Whoever holds this on an organization may see every object of the type there. */
+  /** Users who hold this on an organization may see every object of the type there. */
   readonly all: string;
   /** What tokens can be limited to single objects of. */
   readonly kind?: OwnedType;

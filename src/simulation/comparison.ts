@@ -258,7 +258,7 @@ function differenceOf(
     const usual = pair && objects?.ordinary.get(pair.type)?.sample;
     const [usually, usuallyThen] = usual === undefined ? [[], []] : [had(usual), has(usual)];
     const [gained, gone] = [without(then, now), without(now, then)];
-    // Whoever may edit teams may edit a new one, and can edit a deleted one no longer.
+    // Users who may edit teams may edit a new one, and can edit a deleted one no longer.
     const gainsHere = without(gained, pair && !pair.before ? usuallyThen : without(usuallyThen, usually));
     const losesHere = without(gone, pair && !pair.after ? usually : without(usually, usuallyThen));
     for (const object of list) {

@@ -15,8 +15,8 @@ export interface ExpiringToken {
 
 export interface ExpiryNoticeStore {
   /**
-   * Takes at most `max` tokens of which nobody was told yet that they expire within one of these numbers of days. Nobody
-   * else gets them for the same number, on any replica.
+   * Takes at most `max` tokens for which no notice was sent yet that they expire within one of these numbers of days.
+   * No other call gets them for the same number, on any replica.
    */
   claim(days: readonly number[], max: number): Promise<ExpiringToken[]>;
 }
@@ -28,9 +28,9 @@ const MAX_AT_ONCE = 200;
 const MAX_ROUNDS = 10;
 
 /**
- * Emails about tokens that expire soon, once for each token and number of days. A number of days that is longer than the
- * life of the token is left out: whoever creates a token for a day knows that it ends tomorrow. A claim is kept even if
- * the mail server fails, so that nobody ever gets an email twice.
+ * Emails about tokens that expire soon, once for each token and number of days. A number of days that is longer than
+ * the life of the token is left out: a user who creates a token for a day knows that it ends tomorrow. A claim is kept
+ * even if the mail server fails, so that no user ever gets an email twice.
  */
 export function createExpiryNotices(
   store: ExpiryNoticeStore,

@@ -19,7 +19,7 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      // It would prove to others that this is the other user, and nothing would show who it really was.
+      // It would prove to other services that this is the other user, and nothing would show who it really was.
       if (caller.sudoBy) {
         const message = 'a hosted token cannot be issued on behalf of another user';
         throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });

@@ -25,8 +25,8 @@ export const MAX_LIMITS = 100;
 export type LimitReader = ReturnType<typeof createLimitReader>;
 
 /**
- * Limits are stored by ID. Whoever creates a token can name what they can see: anything else does not exist for them. A
- * token gets no rights by its limits, so it does not matter whether its owner can see it, too.
+ * Limits are stored by ID. A user who creates a token can name what they can see: anything else does not exist for
+ * them. A token gets no rights by its limits, so it does not matter whether its owner can see it, too.
  */
 export function createLimitReader(sources: Sources) {
   return { read };

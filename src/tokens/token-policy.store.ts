@@ -26,7 +26,7 @@ export function createTokenPolicyStore(db: Db, write: Write): TokenPolicyStore {
       return row && toPolicy(row);
     },
 
-    // Nothing remembers a policy, and nobody's rights depend on it, so no revision is taken.
+    // Nothing remembers a policy, and no rights depend on it, so no revision is taken.
     async set(organizationId, policy, actor) {
       await write(async (query, _touch, record) => {
         const [row] = await query<PolicyRow>(LOCK, [organizationId ?? null]);

@@ -37,14 +37,15 @@ export const NO_POLICY: TokenPolicy = { maxDays: null, expiryRequired: false, pe
 export const MAX_POLICY_DAYS = 3650;
 
 const DAY_MS = 86_400_000;
-/** Whoever asks for ninety days by another clock means ninety days. */
+/** A caller who asks for ninety days by another clock means ninety days. */
 const CLOCK_MS = 5 * 60_000;
 
 export type TokenPolicies = ReturnType<typeof createTokenPolicies>;
 
 /**
- * Policies hold for tokens that are created or rotated over HTTP, by anybody. What the server's own machine issues, such
- * as the token of the first administrator, is not subject to them: nobody can be locked out of a deployment they run.
+ * Policies hold for tokens that are created or rotated over HTTP, by any caller. What the server's own machine issues,
+ * such as the token of the first administrator, is not subject to them: operators cannot be locked out of a deployment
+ * they run.
  */
 export function createTokenPolicies(store: TokenPolicyStore) {
   return { get, set, rulesForUsers, rulesForRobots, requireCreator };

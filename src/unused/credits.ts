@@ -90,7 +90,8 @@ export function* creditUses(
 /** What a user was allowed, in all ways. */
 function waysOf(graph: Graph, user: string, relation: string, object: string): Ways {
   if (relation !== ANY_RELATION) return waysTo(graph, user, relation, object);
-  // Whoever asks for everything may use everything, so each relation has a way of its own. One list for all of them.
+  // A caller who asks for everything may use everything, so each relation has a way of its own. One list for all of
+  // them.
   const needed = new Set<string>();
   for (const one of allowed(graph, user, object, { prefix: 'can_' })) {
     for (const key of cheapest(waysTo(graph, user, one, object), needed)) needed.add(key);

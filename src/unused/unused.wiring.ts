@@ -6,7 +6,7 @@ import { unusedRoutes } from './unused.routes.ts';
 import { createUnusedStore } from './unused.store.ts';
 import { createUnused } from './unused.ts';
 
-/** Access that nobody uses. Whoever looks for it uses nothing by that, so the judge takes no note. */
+/** Access that is not used. Looking for it uses nothing, so the judge takes no note. */
 export function wireUnused({ db, baseUrl }: Infrastructure, { graphs, quietJudge, uses }: Authz) {
   const unused = createUnused(createUnusedStore(db), graphs, quietJudge, uses.flush);
   return {

@@ -1,4 +1,4 @@
-/** A user or an organization as everybody can see it. */
+/** A user or an organization as every caller can see it. */
 export interface Profile {
   readonly id: bigint;
   readonly kind: 'user' | 'organization';
@@ -11,7 +11,7 @@ export interface Profile {
   readonly createdAt: Date;
   /** Owner or administrator of at least one organization. */
   readonly orgAdmin: boolean;
-  /** Not for everybody: see `presentListed`. */
+  /** Not for every caller: see `presentListed`. */
   readonly active: boolean;
   readonly lastLoginAt: Date | null;
 }

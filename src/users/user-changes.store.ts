@@ -166,7 +166,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
   }
 }
 
-/** Taken before any row of a user is locked, by everybody who may deactivate one. */
+/** Taken before any row of a user is locked, by every transaction that may deactivate one. */
 export async function takeAdministratorsTurn(query: Query): Promise<void> {
   await query(ADMINISTRATORS);
 }

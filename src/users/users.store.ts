@@ -79,8 +79,8 @@ interface StateStatements {
   readonly list: Statement;
 }
 
-// Only site administrators create users, and they may give the name of a user whom they deleted to another one.
-// Nobody inherits what names an erased user, so that name is released on purpose or not at all.
+// Only site administrators create users, and they may give the name of a user whom they deleted to another one. No
+// later account inherits what names an erased user, so that name is released on purpose or not at all.
 const RELEASE_NAME = sql(
   'users.releaseName',
   `delete from reserved_name where name_key = $1 and kind = 'user'

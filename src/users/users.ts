@@ -23,7 +23,7 @@ export interface UserDraft {
   readonly name: string;
   readonly fullName: string;
   readonly email: string;
-  /** By default, the address counts as verified: whoever creates the user vouches for it. */
+  /** By default, the address counts as verified: the creator of the user vouches for it. */
   readonly isVerified?: boolean;
   readonly passwordHash: string | null;
   readonly isAdmin: boolean;
@@ -117,7 +117,7 @@ type Precondition = (current: { readonly id: bigint; readonly version: number })
 
 export type Users = ReturnType<typeof createUsers>;
 
-/** Users, as everybody can look them up and as site administrators manage them. */
+/** Users, as every caller can look them up and as site administrators manage them. */
 export function createUsers(store: UserStore, hasPasswords = true) {
   return {
     search,

@@ -33,7 +33,7 @@ const SWEEP_RING = sql(
       and not exists (select 1 from data_key k where k.ring_key_id = r.id)`,
 );
 
-/** A value can be a megabyte, and a batch of values is in memory at once, twice. */
+/** A value can be a megabyte, and a batch of values is in memory as a whole, twice. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The key ID in the head of a sealed value. */

@@ -61,7 +61,7 @@ export function createWebhookAttempts(parts: AttemptParts) {
     }
     const at = new Date();
     const answer = await sendSigned(webhook, messageOf(delivery, format, baseUrl()), at, signal);
-    // The server stops: whoever sends next repeats it.
+    // The server stops: the next process that sends repeats it.
     if (signal.aborted) return { isFinal: false, isAccepted: false };
     return await settled(delivery, answer, at);
   }

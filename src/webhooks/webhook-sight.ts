@@ -26,7 +26,7 @@ const GONE = 0n;
 export type WebhookSight = ReturnType<typeof createWebhookSight>;
 
 /**
- * What somebody may see of changes: the creator of a webhook, at each attempt, or a caller who looks at deliveries. It is
+ * What a user may see of changes: the creator of a webhook, at each attempt, or a caller who looks at deliveries. It is
  * the same as in `GET /events`.
  */
 export function createWebhookSight({ visible, personWithId }: SightParts) {

@@ -56,14 +56,14 @@ export interface WebhookStore {
   remove(ownerId: bigint, id: bigint, decide: (current: Webhook) => void, actor: Actor): Promise<boolean>;
 }
 
-/** Whoever changes a webhook, and how far their credential goes. */
+/** The caller who changes a webhook, and how far their credential goes. */
 export interface WebhookCaller {
   readonly ownerId: bigint;
   readonly creator: WebhookCreator;
   readonly actor: Actor;
 }
 
-/** With the secret, which is shown once: to whoever has set it or had it generated. */
+/** With the secret, which is shown once: to the caller who has set it or had it generated. */
 export interface ShownWebhook {
   readonly webhook: Webhook;
   readonly secret?: string;
@@ -149,7 +149,7 @@ export function createWebhooks(store: WebhookStore, vault: Pick<Vault, 'seal' | 
     return checked({ ...draft, name: readResourceName(draft.name) });
   }
 
-  /** For a webhook that is created in a transaction, where nothing can be sealed. Nobody ever sees this secret. */
+  /** For a webhook that is created in a transaction, where nothing can be sealed. No caller ever sees this secret. */
   async function sealNew(ownerId: bigint): Promise<SealedNew> {
     return await sealedFor(ownerId, secretFrom(null));
   }

@@ -69,7 +69,7 @@ export async function showPasskey({ publicKey }: PasskeyOptions) {
   };
 }
 
-/** Browsers do not say whether the user refused, or has no passkey, so that no page can find out. */
+/** Browsers do not say whether the user declined, or has no passkey, so that no page can find out. */
 async function asked(answer: Promise<Credential | null>): Promise<PublicKeyCredential | undefined> {
   try {
     return ((await answer) as PublicKeyCredential | null) ?? undefined;

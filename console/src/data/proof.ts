@@ -7,7 +7,7 @@ export const isEnrollmentNeeded = signal(false);
 
 let waiting: { resolve: (isProven: boolean) => void }[] = [];
 
-/** Resolves to whether the user has proven who they are, so that the refused request can be repeated. */
+/** Resolves to whether the user has proven who they are, so that the rejected request can be repeated. */
 export function waitForProof(): Promise<boolean> {
   isProofNeeded.value = true;
   return new Promise((resolve) => waiting.push({ resolve }));
@@ -20,7 +20,7 @@ export function proven(isProven: boolean): void {
   for (const { resolve } of all) resolve(isProven);
 }
 
-/** Why a request was refused, for those reasons that the whole page reacts to. */
+/** Why a request was rejected, for those reasons that the whole page reacts to. */
 export async function reasonIn(response: Response): Promise<string> {
   try {
     return ((await response.clone().json()) as { reason?: string }).reason ?? '';

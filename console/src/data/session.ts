@@ -15,7 +15,7 @@ export const isSiteAdmin = computed(() => me.value?.is_admin ?? false);
 
 let waiting: { resolve: () => void; reject: (reason: unknown) => void }[] = [];
 
-/** Resolves when the user has signed in again, so that the refused request can go on. */
+/** Resolves when the user has signed in again, so that the rejected request can go on. */
 export function waitForSignIn(signal?: AbortSignal): Promise<void> {
   isSignInNeeded.value = true;
   return new Promise((resolve, reject) => {

@@ -8,8 +8,9 @@ export interface Version {
 }
 
 /**
- * The version that a form began with. What others save while the form is open is loaded into the page, but must not
- * make the form overwrite it unseen: the first attempt to save is refused, and only the next one replaces their change.
+ * The version that a form began with. What other users save while the form is open is loaded into the page, but must
+ * not make the form overwrite it unseen: the first attempt to save is rejected, and only the next one replaces their
+ * change.
  */
 export function useVersion(etag: string | undefined): Version {
   const began = useRef(etag);

@@ -54,12 +54,12 @@ interface Loaded<Data> {
 export interface ShowProps<Data> {
   readonly of: Loaded<Data>;
   readonly children: (data: NonNullable<Data>) => ComponentChildren;
-  /** What a refusal is about, so that it can be explained. */
+  /** What a rejection is about, so that it can be explained. */
   readonly whyNot?: WhyNotQuestion | undefined;
   readonly rows?: number | undefined;
 }
 
-/** One treatment of loading, errors and refusals for everything that is loaded. */
+/** One treatment of loading, errors and rejections for everything that is loaded. */
 export function Show<Data>({ of, children, whyNot, rows = 4 }: ShowProps<Data>) {
   const { data, error, reload } = of;
   if (data !== undefined && data !== null) {

@@ -11,7 +11,7 @@ interface WhyNotProps {
   readonly children: ComponentChildren;
 }
 
-/** A control that the caller may not use. It says why, and who can help, asked of the engine that refused. */
+/** A control that the caller may not use. It says why, and who can help, asked of the engine that denied it. */
 export function WhyNot({ question, kind = 'plain', label, children }: WhyNotProps) {
   const isOpen = useSignal(false);
   return (

@@ -55,7 +55,10 @@ export class Caller {
     this.#graph = graph;
   }
 
-  /** Reads the caller separately from `become`, so that the graph can be warmed for both sides of a query at once. */
+  /**
+   * Reads the caller separately from `become`, so that the graph can be warmed for both sides of a query at the same
+   * time.
+   */
   announce(text: string): Reference {
     if (text === this.#announced && this.#reference !== undefined) return this.#reference;
     const read = readReference(this.#graph.model, text);

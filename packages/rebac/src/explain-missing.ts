@@ -96,7 +96,7 @@ class Gap {
   #exclusion(frame: number, relation: number, subtract: Rewrite): MissingLink {
     const excludedBy: Exclusion[] = [];
     const visit = (rewrite: Rewrite): void => {
-      // What does not hold excludes nobody, whatever a part of it may be.
+      // What does not hold excludes no caller, whatever a part of it may be.
       if (this.#evidence.valueOf(frame, relation, rewrite) === NO) return;
       if (rewrite.op === 'computed') excludedBy.push(this.#excluding(frame, rewrite.relation));
       else if (rewrite.op === 'parent') {

@@ -2,8 +2,8 @@
  * All minimal ways in which a relation holds.
  *
  * 1. A way is a proof. The tuples that it rests on are enough for the answer, and none of them can be spared.
- * 2. If no way was left out, whoever removes one tuple of each way gets the answer no. What a tuple excludes by a
- *    `but not` is no part of a way.
+ * 2. If no way was left out, removing one tuple of each way gives the answer no. What a tuple excludes by a `but not`
+ *    is no part of a way.
  * 3. A minimal proof never uses a relation of an object to prove the same relation of the same object, so relations
  *    whose proof is being searched are not searched again.
  * 4. What was found for a relation is kept, unless a relation that is still being searched was skipped on the way.

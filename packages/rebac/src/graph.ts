@@ -82,7 +82,9 @@ export class Graph {
     );
   }
 
-  /** Enters many tuples at once, each under its own source. If their number is known, memory is reserved up front. */
+  /**
+   * Enters many tuples in one call, each under its own source. If their number is known, memory is reserved up front.
+   */
   load(tuples: Iterable<Tuple>, count = 0): void {
     for (const _ of this.loadInParts(tuples, count, Number.POSITIVE_INFINITY)) {
       // There is only one part.
@@ -90,8 +92,8 @@ export class Graph {
   }
 
   /**
-   * The same in parts of this many tuples. Between two parts the caller may let others work, but nobody may query the
-   * graph: it is not complete before the last part.
+   * The same in parts of this many tuples. Between two parts the caller may let other work run, but no query may read
+   * the graph: it is not complete before the last part.
    */
   *loadInParts(tuples: Iterable<Tuple>, count: number, size: number): Generator<void, void, void> {
     this.#reserve(count);
@@ -190,7 +192,10 @@ export class Graph {
     return { relations, conditional };
   }
 
-  /** What an edge states to its subject itself. To whoever is in the subject or inherits from it, it may state more. */
+  /**
+   * What an edge states to its subject itself. To a caller that is in the subject or inherits from it, it may state
+   * more.
+   */
   statement(edge: number): Statement {
     return this.restated?.get(edge) ?? { relations: this.edges.relations(edge), conditional: this.conditional(edge) };
   }

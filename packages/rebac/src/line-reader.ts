@@ -25,7 +25,7 @@ const MAX_DIGITS = 9;
  * Reads lines of the form `object relation user source`, such as `team:3 member user:7 team:3`. A line may list several
  * users, as `user:7,8,9` or `team:4,5#member`, and is read as one tuple for each.
  *
- * Thousands of tuples come at once when a graph is loaded, and most are like others before, except for their numbers.
+ * Thousands of tuples come together when a graph is loaded, and most are like earlier ones, except for their numbers.
  * Whether the model admits them has been decided then, so what is left is comparing bytes and adding up digits: no
  * string is created. All other lines are read as tuples (tuple.ts), and are the example for those that follow.
  */

@@ -1,5 +1,5 @@
 /**
- * Everything that the package offers. Whoever uses the engine imports this file and no other of the package;
+ * Everything that the package offers. A program that uses the engine imports this file and no other of the package;
  * `test/architecture.test.ts` holds the product to it.
  */
 

@@ -16,7 +16,7 @@ for (const [parameter, expression, answers] of ANSWERS) {
       answers.map(([value]) => [value, evaluate(model, { [name]: value })]),
       answers,
     );
-    // The same values stored on the tuple, where a malformed one is refused with the tuple.
+    // The same values stored on the tuple, where a malformed one is rejected with the tuple.
     assert.deepEqual(
       answers.map(([value]) => [value, evaluate(model, {}, { [name]: value })]),
       answers,

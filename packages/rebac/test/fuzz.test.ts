@@ -261,7 +261,7 @@ function explanationsAgree(world: World, model: Model, graph: Graph): void {
 
 /**
  * Each way alone grants, and without one of its tuples it does not; without one tuple of each way nothing does. If the
- * model excludes somebody, a tuple that is gone can also let somebody in, so such worlds say only that each way exists.
+ * model excludes a user, a tuple that is gone can also let a user in, so such worlds say only that each way exists.
  */
 function waysAreAllAndMinimal(world: World, model: Model, graph: Graph): void {
   const monotone = !JSON.stringify(world.model).includes('difference');
@@ -317,7 +317,9 @@ function waysAreAllAndMinimal(world: World, model: Model, graph: Graph): void {
   }
 }
 
-/** The relation excludes whoever is assigned to it directly, so an exclusion may name it although it does not hold. */
+/**
+ * The relation excludes users who are assigned to it directly, so an exclusion may name it although it does not hold.
+ */
 function excludesDirect(world: World, object: string, relation: string): boolean {
   const type = world.model.type_definitions.find((one) => object.startsWith(`${one.type}:`));
   return /"subtract":.*"this"/.test(JSON.stringify(type?.relations?.[relation]));

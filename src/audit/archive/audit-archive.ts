@@ -78,7 +78,7 @@ export interface ArchiveOutcome {
 
 export type AuditArchive = ReturnType<typeof createAuditArchive>;
 
-/** In one transaction: it is over before others have waited for long. */
+/** In one transaction: it is over before other writers have waited for long. */
 export const SEGMENT_ENTRIES = 20_000;
 const SEGMENTS_TOGETHER = 500;
 const BATCH = 500;

@@ -24,7 +24,10 @@ export interface DenialLimits {
   readonly actor: number;
   /** In one chain, by those who belong to the account. */
   readonly members: number;
-  /** In one chain, by all others together: they must not hide what members do, nor fill somebody else's log. */
+  /**
+   * In one chain, by all other callers together: they must not hide what members do, nor fill the log of another
+   * account.
+   */
   readonly strangers: number;
 }
 
@@ -56,8 +59,8 @@ const MAX_WAITING = 10_000;
 /**
  * Denied changes, in the audit log.
  *
- * 1. A denied request never waits for its entry: entries are written a second later, many at once, and before anybody
- *    reads the log through this process.
+ * 1. A denied request never waits for its entry: entries are written a second later, many together, and before any
+ *    reader sees the log through this process.
  * 2. In each hour, the number of entries is limited for every actor and for every chain. What exceeds a limit is
  *    counted, and the count becomes one entry when the hour is over or the server stops.
  * 3. Entries take no revision, and each transaction locks one chain only, so denials cannot slow down writers.

@@ -33,8 +33,8 @@ export interface Reason {
 }
 
 /**
- * In answers about others, paths that differ only in what the caller may not see are one path, so their number says
- * nothing about it.
+ * In answers about other users, paths that differ only in what the caller may not see are one path, so their number
+ * says nothing about it.
  */
 export function* allPaths(
   { graph, query, sees }: Viewpoint,

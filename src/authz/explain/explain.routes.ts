@@ -79,7 +79,7 @@ export function explainRoutes(scope: Scope, parts: ExplainParts): void {
       if (isUse) noteUse(personId, organization.id, relation, object.type, object.id);
       const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
       if (at) showAsOf(reply, at, since);
-      // Nobody can change the past, and guardrails are about changes.
+      // The past cannot be changed, and guardrails are about changes.
       const isNo = !allowed && at === undefined;
       const about = { ...question, userId: personId, standing };
       const searched = isNo && wantsRemedies ? await remedies(about) : undefined;

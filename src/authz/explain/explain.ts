@@ -19,7 +19,7 @@ export interface ExplainedStep {
   readonly object: string;
   readonly relation: string;
   readonly rule: string;
-  /** What the step follows from: a user, or whoever holds a relation, such as `team:4#member`. */
+  /** What the step follows from: a user, or the holders of a relation, such as `team:4#member`. */
   readonly subject: string;
   readonly text: string;
   /** The name of the object, and of the subject, as far as the caller may know them. */
@@ -114,7 +114,7 @@ export function createExplain(
     return login === undefined ? { id: callerId } : await findAsked(organizationId, callerId, login, past);
   }
 
-  /** Every way to a yes can take long to find, so others are served in between, and all is as of one moment. */
+  /** Every way to a yes can take long to find, so other requests are served in between, and all is as of one moment. */
   async function reasonsOf(question: Question, personId: bigint, wantsAllPaths: boolean): Promise<Reasons> {
     const { organizationId, callerId, object, relation } = question;
     const work = (viewpoint: Viewpoint) => explainedReasons(viewpoint, question, personId, wantsAllPaths);

@@ -6,7 +6,7 @@ import { allPaths, type Paths } from './all-paths.ts';
 import { isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import { withoutRoleParts } from './role-parts.ts';
 
-/** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
+/** Whether the caller may see the object. What only its owner can hold is the caller's own. */
 export type Standing = 'seen' | 'own' | 'hidden';
 
 /** What was found, as the caller may know it. */
@@ -28,8 +28,8 @@ const NO_PATHS = { paths: [], hasMore: false };
 
 /**
  * About an object that the caller may not see, the answer is the same as about one that does not exist, unless the
- * caller asks about themselves: what they hold is theirs to know. In answers about others, objects that the caller may
- * not see have no number either.
+ * caller asks about themselves: what they hold is theirs to know. In answers about other users, objects that the caller
+ * may not see have no number either.
  */
 export function* explainedReasons(
   viewpoint: Viewpoint,
@@ -71,7 +71,7 @@ export function* explainedReasons(
   return { ...answer, visible: [user, ...visible], paths, standing };
 }
 
-/** Does the work without serving others in between. */
+/** Does the work without serving other requests in between. */
 export function finished<T>(work: Generator<void, T, void>): T {
   for (;;) {
     const step = work.next();

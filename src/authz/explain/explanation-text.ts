@@ -97,7 +97,7 @@ export function doing(relation: string, object: string): string {
   return fill(phraseOf(relation), object);
 }
 
-/** A structural relation as what somebody is: "a member of the team". */
+/** A structural relation as what a subject is: "a member of the team". */
 export function describeRelation(relation: string, object: string): string {
   const holder = HOLDERS[relation]?.[0];
   return holder === undefined ? `${relation.replaceAll('_', ' ')} of ${object}` : `${holder} of ${object}`;
@@ -204,7 +204,7 @@ export function sentenceFor(
 }
 
 /**
- * From the user to the object. Steps that only rename what somebody holds (an owner is an admin is an editor) say
+ * From the user to the object. Steps that only rename what a subject holds (an owner is an admin is an editor) say
  * nothing new, so of each such chain one sentence is left: what its first holder can do at its end.
  */
 function reasonsOf(steps: readonly Step[], user: string, nameOf: NameOf, tense: Tense): string[] {

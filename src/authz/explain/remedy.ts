@@ -15,7 +15,7 @@ export interface Remedy {
   readonly isAllowed: boolean;
   /** The guardrail that would reject the changes, if the caller may know it. */
   readonly rejectedBy: RejectingGuardrail | undefined;
-  /** Whoever holds this may make the change, unless it grants what they do not hold themselves. */
+  /** Users who hold this may make the change, unless it grants what they do not hold themselves. */
   readonly required: {
     readonly object: ObjectRef;
     readonly relation: string;
@@ -23,7 +23,7 @@ export interface Remedy {
   };
 }
 
-/** A relation that nobody can give without holding it. */
+/** A relation that no caller can give without holding it. */
 export interface RequiredRelation {
   readonly object: ObjectRef;
   readonly relation: string;
@@ -86,7 +86,7 @@ export interface RemedyQuestion {
   readonly object: ObjectRef;
   readonly relation: string;
   readonly userId: bigint;
-  /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
+  /** Whether the caller may see the object. What only its owner can hold is the caller's own. */
   readonly standing: 'seen' | 'own' | 'hidden';
   /** Found with the sight of the whole organization, whatever the caller may see. What the answer says must be hidden. */
   readonly seesWhole?: boolean;

@@ -46,9 +46,9 @@ export function createWhoCan({ askSeen, store, judge, past, namesOf }: WhoCanOpt
   return whoCan;
 
   /**
-   * All users who hold a relation on an object, by ID, and after them all robots that the caller may view. No user does on
-   * an object that the caller may not see. Among tens of thousands, others are served in between: each user in the list
-   * holds the relation at a moment after the call.
+   * All users who hold a relation on an object, by ID, and after them all robots that the caller may view. No user does
+   * on an object that the caller may not see. Among tens of thousands, other requests are served in between: each user
+   * in the list holds the relation at a moment after the call.
    */
   async function whoCan(
     question: Question,

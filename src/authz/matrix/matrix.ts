@@ -80,7 +80,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const { organizationId, type } = question;
     if (type === 'user') throw new AppError('invalid', 'a matrix has people as rows; its columns cannot be users');
     const { people } = question;
-    // Before anybody is looked up: what is wrong with a question must not depend on who exists.
+    // Before any user is looked up: what is wrong with a question must not depend on who exists.
     const relations = relationsOf(model, question);
     const named =
       typeof people === 'object' && 'logins' in people ? await idsOf(organizationId, people.logins) : undefined;
@@ -107,7 +107,7 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     return found;
   }
 
-  /** There may be 200,000 names, and others wait for the only connection of the built-in database. */
+  /** There may be 200,000 names, and other requests wait for the only connection of the built-in database. */
   async function namesInSlices(objects: readonly string[]): Promise<Names> {
     const names = new Map<string, string>();
     for (let first = 0; first < objects.length; first += NAMES_IN_SLICE) {

@@ -4,7 +4,7 @@ import type { Row } from './cells.ts';
 export interface LeftOut {
   readonly users: number;
   readonly objects: number;
-  /** The cells of those who are left out, for the objects that are shown; undefined if nobody is left out. */
+  /** The cells of the users who are left out, for the objects that are shown; undefined if no user is left out. */
   readonly common: Row | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Rows {
 /**
  * 1. An object is left out if all users hold the same on it.
  * 2. The users with the most common row are left out, if there are at least two of them, and more of them than of any
- *    other row. Whoever is left differs from them on an object that is shown.
+ *    other row. The remaining users differ from them on an object that is shown.
  */
 export function differencesOf({ users, objects, rows }: Rows): Rows & { readonly leftOut: LeftOut } {
   const counts = new Map<string, number>();

@@ -18,7 +18,7 @@ export interface Source {
   readonly object: string;
   /** A role: the teams of the user that have it. */
   readonly teams: readonly string[];
-  /** Everybody in one of these holds what comes from this source. */
+  /** Every user in one of these holds what comes from this source. */
   readonly subjects: readonly string[];
   /** A role: the single objects and sets of clusters on which the user has it, and how they point to the assignments. */
   readonly places?: ReadonlyMap<string, ReadonlySet<string>>;
@@ -27,8 +27,8 @@ export interface Source {
 const SHOWN = { prefix: 'can_' };
 
 /**
- * Everything that makes a user somebody in an organization. What a team gives by its roles comes from the roles, so that
- * a team and its roles are told apart.
+ * Everything that gives a user something in an organization. What a team gives by its roles comes from the roles, so
+ * that a team and its roles are told apart.
  */
 export function sourcesOf(graph: Graph, organization: string, user: string): Source[] {
   const stated = statedTo(graph, user);

@@ -70,7 +70,7 @@ interface Via {
   readonly object: string;
 }
 
-/** An organization is not one of its own objects, and other users are nobody's objects. */
+/** An organization is not one of its own objects, and other users are not objects of any user. */
 const TYPES = OBJECT_TYPES.filter((type) => type !== 'organization' && type !== 'user');
 const SHOWN = { prefix: 'can_' };
 

@@ -5,9 +5,10 @@
  * 2. An answer counts only if nothing about its accounts was written to the store while it was asked: a server reads
  *    several times for one answer, and together those reads would describe a state that never was.
  * 3. With each call goes a question about the fence. If the store does not contain the write that our database knows as
- *    its last, the server has another state than we think, or a replica of it is behind, and nothing that it says counts.
- * 4. If the first attempt does not count, the next one is made while nobody publishes, unless it takes several calls:
- *    writes never wait for a batch.
+ *    its last, the server has another state than we think, or a replica of it is behind, and nothing that it says
+ *    counts.
+ * 4. If the first attempt does not count, the next one is made while no process publishes, unless it takes several
+ *    calls: writes never wait for a batch.
  * 5. Objects about which the store says the same are asked about once. The same tuples give the same answers.
  * 6. Calls of batches take turns, a few at a time. A question of one call never waits for them.
  * 7. What cannot be answered in time is not answered at all.
@@ -162,7 +163,7 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
       if (answers) return answers;
     }
 
-    /** Whoever waits for a turn gives up in time. The turn itself then asks for nobody. */
+    /** A question that waits for a turn gives up in time. The turn itself then asks nothing. */
     async function attemptQuietly(left: number): Promise<readonly boolean[] | undefined> {
       return await inTime(
         left,
@@ -272,7 +273,7 @@ function checkOf(personId: bigint, { accountId, object, relation }: Asked): Serv
   return { ...check, contextual };
 }
 
-/** Relations through which an object takes something from its parents, whoever these are. */
+/** Relations through which an object takes something from its parents, whatever these are. */
 function tuplesetsOf(json: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof json !== 'object' || json === null) return found;
   for (const [key, value] of Object.entries(json)) {

@@ -8,7 +8,7 @@ import { openFgaFailed, storeModel } from './openfga-server.ts';
 import { createPublicationStore } from './publication.store.ts';
 import { createPublisher, type Verified } from './publisher.ts';
 
-/** What was written while nobody asked is published by then. */
+/** What was written while no question came is published by then. */
 const TICK_MS = 1000;
 
 export type OpenFga = ReturnType<typeof wireOpenFga>;

@@ -41,7 +41,7 @@ interface ChangedRow {
 const LEAD = sql('openfga.lead', 'select pg_advisory_xact_lock(4702111234474983746)');
 const PATIENCE = sql('openfga.patience', `select set_config('lock_timeout', $1, true)`);
 const STAY = sql('openfga.stay', 'select 1');
-/** Whoever is too far behind compares everything. */
+/** A publication that is too far behind compares everything. */
 const MAX_CHANGED = 5_000;
 
 const COLUMNS = 'id, store_id, model_id, published, fence, pending, next_fence';
@@ -266,7 +266,8 @@ export function createPublicationStore(
 
   async function lead<T>(patienceMs: number, work: (stay: () => Promise<void>) => Promise<T>): Promise<T> {
     if (db.capabilities.isOnlyWriter) return await inTurn(() => work(async () => undefined));
-    // Two that wait for the lock at once would take two connections of this process, and whoever has it needs one more.
+    // Two transactions that wait for the lock at the same time would take two connections of this process, and its
+    // holder needs one more.
     return await inTurn(() =>
       db.transaction(async (query) => {
         await query(PATIENCE, [String(patienceMs)]);

@@ -53,7 +53,7 @@ export interface PublicationStore {
   create(fresh: NewStore): Promise<Publication>;
   /** From now on there is another store, which is empty. */
   replace(old: Publication, fresh: NewStore): Promise<Publication>;
-  /** What has changed since the last publication, and until when; undefined if nobody knows any more. */
+  /** What has changed since the last publication, and until when; undefined if that is no longer known. */
   news(publication: Publication): Promise<Changes | undefined>;
   /** Every account that has a graph, or had one when it was published. */
   accounts(publication: Publication): Promise<{ revision: bigint; accountIds: readonly bigint[] }>;

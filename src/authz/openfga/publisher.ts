@@ -9,8 +9,8 @@
  * 4. The database says up to which revision the store may contain something before the write is sent, and up to which
  *    it contains everything after the write has arrived. Questions depend on nothing else (openfga-judge.ts).
  * 5. One process publishes at a time. That saves work; the invariants above do not need it.
- * 6. A store whose fence is neither of the two that the database knows has been written to by somebody else, or comes
- *    from a backup. Nobody knows what it contains, so a new store takes its place.
+ * 6. A store whose fence is neither of the two that the database knows has been written to by another program, or comes
+ *    from a backup. What it contains is unknown, so a new store takes its place.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -194,7 +194,7 @@ export function createPublisher(server: OpenFgaServer, store: PublicationStore, 
       writes: [fenceTuple(pending.fence), ...pending.write.writes],
       deletes: [fenceTuple(publication.fence), ...pending.write.deletes],
     });
-    // Refused because it has arrived already, or because the store contains something else than we think.
+    // Rejected because it has arrived already, or because the store contains something else than we think.
     if (outcome === 'rejected' && (await server.fence(publication)) !== pending.fence) {
       return await startOver(publication);
     }

@@ -20,7 +20,7 @@ export interface TupleChange {
   readonly removed: readonly SourcedTuple[];
 }
 
-/** How many sources state each tuple so far, of those that change and of all others. */
+/** How many sources state each tuple so far, of those that change and of all other tuples. */
 export type CountSources = (tuples: readonly AccountTuple[]) => Promise<ReadonlyMap<string, number>>;
 
 export function keyOf({ accountId, object, relation, user }: AccountTuple): string {

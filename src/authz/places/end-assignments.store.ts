@@ -15,7 +15,9 @@ interface Transaction {
 /** What is about to be deleted. */
 type Deleted = Exclude<(typeof OBJECT_KINDS)[PlaceType | 'role']['source'], 'account'>;
 
-/** A team that has a role because somebody named the teams of the role: the entry about the role or the team tells it. */
+/**
+ * A team that has a role because a caller named the teams of the role: the entry about the role or the team tells it.
+ */
 const IS_TOLD = 's.team_id is not null and s.created_by_id is null';
 
 const WHERE: Readonly<Record<Deleted, string>> = {
@@ -39,7 +41,7 @@ const FIND_LEFT = find('endAssignments.find:left', LEFT);
 const REMOVE_LEFT = remove('endAssignments.remove:left', LEFT);
 const FIND_ACCOUNT = find('endAssignments.find:account', 's.user_id = any($1::bigint[])');
 const REMOVE_ACCOUNT = remove('endAssignments.remove:account', 's.user_id = any($1::bigint[])');
-// Whoever assigns a role to a user waits for a transaction in which that user leaves, and the other way round.
+// Assigning a role to a user waits for a transaction in which that user leaves, and the other way round.
 const TURN = sql(
   'endAssignments.turn',
   `select count(pg_advisory_xact_lock(hashtextextended('assignments of user', u.id)))
@@ -80,7 +82,7 @@ export async function endAssignmentsOfUser(transaction: Transaction, id: bigint,
   await note(transaction, rows, actor, 'user.delete');
 }
 
-/** Whoever else adds or ends assignments of this user in the same moment waits until this transaction ends. */
+/** Other transactions that add or end assignments of these users in the same moment wait until this one ends. */
 export async function awaitAssignmentsOf(query: Query, userIds: readonly bigint[]): Promise<void> {
   await query(TURN, [userIds]);
 }

@@ -19,7 +19,7 @@ const ENDING = sql(
     where s.organization_id = $1 and s.expires_at < $3
       and (s.user_id = $2 or s.robot_id = -$2 or s.team_id in (select team_id from joined) or s.to_team_id in (select team_id from joined))`,
 );
-// Of all users of an organization. Robots give nothing to others, and teams that nobody is in concern no user.
+// Of all users of an organization. Robots give nothing to users, and teams without members concern no user.
 const ENDINGS = sql(
   'heldPlaces.endings',
   `select 'team:' || m.team_id as object, 'member' as relation, 'user:' || m.account_id as user, m.expires_at

@@ -46,8 +46,8 @@ const TUPLES_IN_PART = 1_000;
 export type HeldPlaces = ReturnType<typeof createHeldPlaces>;
 
 /**
- * Nobody gives more than they hold, at that place and until that time. What ends before the gift does is held by whoever
- * would still hold it without everything that ends earlier.
+ * No caller gives more than they hold, at that place and until that time. What ends before the gift does is held by a
+ * caller who would still hold it without everything that ends earlier.
  */
 export function createHeldPlaces(
   judge: Pick<Judge, 'allowed' | 'holds'>,

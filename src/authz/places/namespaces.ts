@@ -16,7 +16,7 @@ interface InNamespaces {
   readonly everywhere: string;
   /** What of an assignment gives it in a namespace. */
   readonly given: string;
-  /** What of a cluster is held by whoever holds it in at least one namespace, but perhaps not everywhere. */
+  /** What of a cluster is held by users who hold it in at least one namespace, but perhaps not everywhere. */
   readonly somewhere: string;
 }
 

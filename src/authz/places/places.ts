@@ -5,7 +5,7 @@ import type { RoleGrant } from '../escalation.ts';
 export interface Place {
   readonly type: PlaceType;
   readonly id: bigint | undefined;
-  /** A team that only owners touch: whatever a role says, nobody else gets more than a view of it. */
+  /** A team that only owners touch: whatever a role says, no other user gets more than a view of it. */
   readonly isOwners?: boolean;
   /** Of a cluster or a set: the namespaces that it counts in, names and prefixes that end in `*`. Null: in all of it. */
   readonly namespaces?: readonly string[] | null;

@@ -3,7 +3,7 @@ import type { Place } from './places.ts';
 
 export type SeesPlace = ReturnType<typeof createSeesPlace>;
 
-/** Whether a member may see what a role is assigned on. Everybody sees the organization. */
+/** Whether a member may see what a role is assigned on. Every member sees the organization. */
 export function createSeesPlace(judge: Pick<Judge, 'holds'>) {
   return async (readerId: bigint, organizationId: bigint, { type, id }: Place): Promise<boolean> => {
     if (type === 'organization') return true;

@@ -32,7 +32,7 @@ export type NoteUse = AccessUses['note'];
 
 export const ANY_RELATION = '';
 export const DAY_MS = 86_400_000;
-/** Older uses are forgotten. Longer than anybody can ask about. */
+/** Older uses are forgotten. Longer than a caller can ask about. */
 const KEPT_DAYS = 400;
 /** So many are remembered as noted, and so many wait to be written. */
 const MAX_NOTED = 200_000;
@@ -50,7 +50,7 @@ export function createAccessUses(store: AccessUseStore, now: () => number = Date
 
   /** Synchronous and cheap: it is called in the middle of requests. */
   function note(principalId: bigint, organizationId: bigint, relation: string, type: string, objectId: bigint): void {
-    // What users own themselves is nobody's grant.
+    // What users own themselves was granted by no one.
     if (organizationId === principalId) return;
     const day = Math.floor(now() / DAY_MS);
     if (day !== today || count >= MAX_NOTED) {

@@ -75,7 +75,7 @@ export function createWebhookRequests(allowedNetworks: readonly string[]): SendW
   }
 }
 
-/** Nobody waits for it. */
+/** No caller waits for it. */
 function drain(message: IncomingMessage, done: () => void): void {
   let bytes = 0;
   const timer = setTimeout(done, DRAIN_MS).unref();

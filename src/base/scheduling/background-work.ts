@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createSlots } from './slots.ts';
 import { within } from './within.ts';
 
-/** Work of requests that have been answered already: nobody waits for it, and its time tells nobody anything. */
+/** Work of requests that have been answered already: no caller waits for it, and its time reveals nothing to one. */
 export interface BackgroundWork {
   start(work: () => Promise<void>): void;
   /** Resolves when everything that has been started is done. */

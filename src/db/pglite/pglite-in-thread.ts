@@ -66,7 +66,7 @@ export async function startInThread(
     else if (report.kind === 'rejected') fail(startFault(report));
     else settle(({ resolve }) => resolve(new Uint8Array()));
   });
-  /** Out of memory, for example. Nobody may be waiting at that moment. */
+  /** Out of memory, for example. Perhaps no call is waiting at that moment. */
   const lose = (error: Error) => {
     gone ??= error;
     if (isInUse) watch.onLost(gone);

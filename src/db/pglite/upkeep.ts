@@ -23,7 +23,7 @@ interface WornTable {
 }
 
 /**
- * Statistics about all columns at once, from the usual sample of 30,000 rows, take up to a second while every request
+ * Statistics about all columns together, from the usual sample of 30,000 rows, take up to a second while every request
  * waits. So all columns, and indexes of expressions, get them from a tenth of it, and then one column after the other
  * from the whole sample. PostgreSQL counts a table as analyzed only after the first.
  */

@@ -59,9 +59,11 @@ interface AccessOptions {
   readonly about?: 'query' | 'path' | 'object';
   /** For callers outside it, the organization of the path is forbidden, not missing: each one alike, known or not. */
   readonly isNamedOpenly?: boolean;
-  /** For proxies that pass the credential of their users on: nobody acts for another, and only callers are counted. */
+  /**
+   * For proxies that pass the credential of their users on: no caller acts for another, and only callers are counted.
+   */
   readonly isForProxies?: boolean;
-  /** Only with a token in the header, never in a session, and on behalf of nobody else. */
+  /** Only with a token in the header, never in a session, and never on behalf of another user. */
   readonly isTokenOnly?: boolean;
   /** The token may also be in the query. */
   readonly queryToken?: boolean;

@@ -27,8 +27,8 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
     if (isLasting) request.readmit = () => readmit(request);
     admit(request, (rejection) => {
       try {
-        // An API server asks about every request of its users, all with the token of one robot.
-        // All users of a proxy have its address, so strangers there would use up the allowance of the others.
+        // An API server asks about every request of its users, all with the token of one robot. All users of a proxy
+        // have its address, so strangers there would use up the allowance of its other users.
         if (isCounted && (isForProxies ? request.caller : !(hasOwnAllowance && request.caller))) count(request, reply);
       } catch (limited) {
         done(limited as Error);

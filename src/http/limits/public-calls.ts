@@ -16,7 +16,7 @@ interface Reply {
 
 export type PublicCalls = ReturnType<typeof createPublicCalls>;
 
-/** What all calls have in common that anybody can make: their limits by network, and work after their answer. */
+/** What all calls have in common that anyone can make: their limits by network, and work after their answer. */
 export function createPublicCalls({ emails, wrongCodes }: PublicAllowances, background: BackgroundWork) {
   return { takeEmail, guarded, afterAnswer };
 
@@ -50,7 +50,7 @@ function take(allowance: Allowance, address: string, message: string): void {
   throw new AppError('limited', `${message}: try again later`, { retryAfter: allowance.wait(key, now) });
 }
 
-/** An IPv6 site has many networks, and whoever has it can use all of them. */
+/** An IPv6 site has many networks, and its owner can use all of them. */
 function keyOf(address: string): string {
   return siteOf(address) ?? networkOf(address);
 }

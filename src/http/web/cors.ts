@@ -43,7 +43,7 @@ const API = /^\/api\/v1(?:[/?]|$)/;
 
 /**
  * Lets pages of other origins call the API. Only responses below /api/v1 say so, and only to origins that are allowed;
- * for all others nothing differs from a server without this. Returns true if the request was a preflight and is
+ * for all other origins nothing differs from a server without this. Returns true if the request was a preflight and is
  * answered, before anything else looks at it: it has no credential yet, and changes nothing.
  */
 export function createCors({ origins, credentials }: CorsOptions): Cors | undefined {

@@ -5,7 +5,7 @@ import { AppError } from '../../base/errors.ts';
 import { bodyText, readJson, readJsonInSteps } from '../../base/json.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** Longer ones are read with others served in between. */
+/** Longer ones are read with other requests served in between. */
 const SHORT_BYTES = 16 * 1024;
 
 type Done = (error: Error | null, value?: unknown) => void;

@@ -7,7 +7,7 @@ export const DELEGATED_SCOPES: readonly string[] = ['read:authz', 'write:authz',
 const USUAL_SCOPES: readonly string[] = ['read:authz', 'read:organization'];
 
 const LIFE_MS = 3_600_000;
-/** Whoever asks for an hour by another clock means an hour. */
+/** A caller who asks for an hour by another clock means an hour. */
 const CLOCK_MS = 5 * 60_000;
 
 /**

@@ -34,7 +34,8 @@ function renewedEnd({ createdAt, expiresAt }: TokenDetails, now: Date): Date | n
  * 2. A token that was given to an agent is not replaced: it was given for an hour.
  * 3. An expired token is not revived.
  * 4. A token rotates itself only if it was created for that, and then it gets its own lifetime again.
- * 5. Anybody else must have a credential that could have created the token, and that the successor does not outlive.
+ * 5. Any other caller must have a credential that could have created the token, and that the successor does not
+ *    outlive.
  */
 export function successorEnd(current: TokenDetails, asked: RotationRequest['expiresAt'], by: Rotator, now: Date) {
   if (current.isDelegated) {

@@ -161,7 +161,7 @@ function roleFor({ simulation }: Changing, { id, name }: Pick<PlannedReference, 
   return found;
 }
 
-/** Undefined for a user whom nobody knows: they are no member either. */
+/** Undefined for an unknown user: they are no member either. */
 async function principalFor(changing: Changing, reference: PlannedReference): Promise<string | undefined> {
   const { type, id, name } = reference;
   if (type === 'team') return `team:${teamFor(changing, reference, 'to')}`;

@@ -25,7 +25,9 @@ export interface PlannedGift {
 
 type Holds = (relation: string, object: string) => boolean;
 
-/** Nobody gives more than they hold, at that place and until that time: as `held-places.ts` says it of real changes. */
+/**
+ * No caller gives more than they hold, at that place and until that time: as `held-places.ts` says it of real changes.
+ */
 export function rejectGiving({ simulation }: Changing, gifts: readonly PlannedGift[]): void {
   const missing = gifts.flatMap((gift) => {
     const now = gift.grants.filter((grant) => !isHeld(simulation, gift, grant, simulation.holds));

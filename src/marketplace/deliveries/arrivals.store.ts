@@ -10,7 +10,7 @@ import type { Announcement } from '../subscriptions/delivery-transaction.ts';
 import type { Acted, Arrival, Delivery, DeliveryStore, Settled, Work } from './deliveries.ts';
 import { valuesOf } from './rejected-deliveries.store.ts';
 
-// In the same order for everybody, so that two that lock the same subjects cannot block each other.
+// In the same order for every delivery, so that two that lock the same subjects cannot block each other.
 const LOCK = sql(
   'arrivals.lock',
   `select pg_advisory_xact_lock(key) from (select distinct hashtextextended(subject, 6) as key

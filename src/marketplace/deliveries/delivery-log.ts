@@ -96,7 +96,7 @@ export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
 const DAY_MS = 86_400_000;
 const KEEP_REJECTED_MS = 30 * DAY_MS;
-/** Also what was given up: whoever has not retried it for a year will not. */
+/** Also what was given up: an operator who has not retried it for a year will not. */
 const KEEP_DONE_MS = 400 * DAY_MS;
 const MAX_SOURCES = 1000;
 /** The source under which all sources are counted that are too many to be told apart. */

@@ -45,7 +45,7 @@ export async function selectInstaller(query: Query, id: string): Promise<Install
   return row && toInstaller(row);
 }
 
-/** In the order of their IDs for everybody, so that two that lock the same ones cannot block each other. */
+/** In the order of their IDs for every transaction, so that two that lock the same ones cannot block each other. */
 export async function lockInstallers(query: Query, ids: readonly string[]): Promise<(Installer | undefined)[]> {
   const rows = await query<InstallerRow>(LOCK, [[...ids].sort()]);
   const installers = new Map(rows.map((row) => [row.id, toInstaller(row)]));

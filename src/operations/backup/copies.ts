@@ -8,7 +8,7 @@ const SHAPE = /^\.atrium-backup-copy-[0-9A-Za-z]{6}$/;
 /** A folder is ours only if it contains this file: anyone could have chosen the name. */
 const MARKER = 'REMOVED-BY-ATRIUM';
 const WORDS = 'A copy of the database while a backup is made of it. Atrium removes this folder.\n';
-/** A copy that nobody has opened after this time was left behind by a command that was killed. */
+/** A copy that no process has opened after this time was left behind by a command that was killed. */
 const ABANDONED_MS = 600_000;
 
 /** Creates a folder for a copy of the database; the lock on it is held for as long as `write` takes. */
@@ -50,6 +50,6 @@ export function removeAbandonedCopies(dataDir: string, now: number): void {
 }
 
 function isOurs(folder: string): boolean {
-  // A link could lead to a folder that somebody else chose.
+  // A link could lead to a folder that another user chose.
   return lstatSync(folder).isDirectory() && readFileSync(join(folder, MARKER), 'utf8') === WORDS;
 }

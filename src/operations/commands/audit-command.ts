@@ -9,7 +9,7 @@ const ARCHIVE = 'atrium audit archive --before 2026-01-01 --to audit-2025.ndjson
 const RESTORE = 'atrium audit restore audit-2025.ndjson';
 const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** `atrium audit archive|restore`. There is no API for it: whoever may call one could remove their own traces. */
+/** `atrium audit archive|restore`. There is no API for it: a caller of one could remove their own traces. */
 export async function auditIn([subcommand, ...args]: readonly string[]): Promise<RunInServer> {
   if (subcommand === 'archive') return archiveIn(args);
   if (subcommand === 'restore') return restoreIn(args);

@@ -7,8 +7,8 @@ import type { RunInServer } from '../command-socket.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * Whoever may run commands on the server's own machine can read its database, so this gives them nothing that they could
- * not take. It is recorded like any other token.
+ * A user who may run commands on the server's own machine can read its database, so this gives them nothing that they
+ * could not take. It is recorded like any other token.
  */
 export function recoverIn(args: readonly string[]): RunInServer {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} });
@@ -27,7 +27,7 @@ export function recoverIn(args: readonly string[]): RunInServer {
       name: `recovery ${now.toISOString()}`,
       scopes: ['all'],
       expiresAt,
-      // Whoever is locked out cannot delete tokens to make room.
+      // A user who is locked out cannot delete tokens to make room.
       isBeyondLimit: true,
       actor: SERVER,
     });

@@ -4,7 +4,10 @@ import type { RunInServer } from '../command-socket.ts';
 
 const EXAMPLE = 'for example: atrium second-factor remove ann';
 
-/** For whoever has lost every factor, if no administrator can help: whoever runs this is at the server itself. */
+/**
+ * For a user who has lost every factor, if no administrator can help: the operator who runs this is at the server
+ * itself.
+ */
 export function secondFactorIn([subcommand, username, ...rest]: readonly string[]): RunInServer {
   if (subcommand !== 'remove') {
     const problem = subcommand === undefined ? 'missing subcommand' : `unknown subcommand "${subcommand}"`;

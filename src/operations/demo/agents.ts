@@ -23,7 +23,7 @@ export async function startAgents(
       try {
         await heartbeats.take(ownerId, id, { phase: 'Active' }, new Date(), ACTOR);
       } catch (error) {
-        // Whoever uses the demo may have deleted the cluster.
+        // A user of the demo may have deleted the cluster.
         if (!(error instanceof AppError && error.kind === 'notFound')) onError(error);
       }
     }

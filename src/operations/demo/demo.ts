@@ -10,7 +10,7 @@ import { startAgents } from './agents.ts';
 import { buildMarketplace } from './demo-marketplace.ts';
 import { buildWorld, type DemoWorld } from './world.ts';
 
-/** The default settings of a demo. Its address ranges belong to nobody, so no caller is in them. */
+/** The default settings of a demo. Its address ranges are reserved for documentation, so no caller is in them. */
 export const DEMO_SETTINGS = {
   RUN_MODE: 'dev',
   CLOUD_A_RANGES: fileURLToPath(new URL('./address-ranges.json', import.meta.url)),
@@ -91,7 +91,8 @@ async function addMarketplace(
 }
 
 /**
- * Writes a draft and renames it: the file is never incomplete and never readable by others, whatever was there before.
+ * Writes a draft and renames it: the file is never incomplete and never readable by other users, whatever was there
+ * before.
  */
 function write(path: string, demo: object): void {
   const draft = `${path}.${process.pid}`;

@@ -35,7 +35,7 @@ async function examineLink(link: BusConnection, host: string, isDefault: boolean
       );
     }
     const advice = 'Start the NATS server with the output of "atrium bus config", or correct BUS_URL.';
-    // The address is the default, so nobody has set it: most installations have no bus.
+    // The address is the default, so the operator has not set it: most installations have no bus.
     return (isDefault ? warning : fault)(CHECK, `${host} cannot be reached`, advice);
   }
   const { JetStreamApiError, jetstreamManager } = await import('@nats-io/jetstream');

@@ -7,7 +7,10 @@ interface NameStore {
   organizationsNamed(names: readonly string[]): Promise<readonly string[]>;
 }
 
-/** Names that settings refer to. Without an organization, one is a typo, or waits for whoever is to get it. */
+/**
+ * Names that settings refer to. Without an organization, one is a typo, or waits for the organization that is to get
+ * it.
+ */
 export async function examineNames(store: NameStore, config: Config): Promise<Finding[]> {
   const names = assignedNames(config);
   if (names.length === 0) return [];

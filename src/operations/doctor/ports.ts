@@ -49,7 +49,7 @@ async function examine(setting: string, host: string, port: number, isOurs: (url
   };
 }
 
-/** Opens the port and closes it immediately, so that nobody can have connected. */
+/** Opens the port and closes it immediately, so that no client can have connected. */
 function occupied(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

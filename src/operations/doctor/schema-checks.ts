@@ -28,7 +28,7 @@ export async function examineSchemaCatalogue(db: Db): Promise<Finding[]> {
   }
   for (const name of Object.keys(found).filter((one) => expected[one] === undefined)) {
     const [kind = '', rest = ''] = name.split(' ');
-    // Tables, indexes, functions and views of others do no harm to ours.
+    // Tables, indexes, functions and views of other programs do no harm to ours.
     const [table = ''] = rest.split('.');
     if (expected[`table ${table}`] === undefined) continue;
     if (kind === 'disabled') {

@@ -4,7 +4,7 @@ import { examineWorkers } from './worker-checks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All faults of the settings at once, or the settings themselves if there are none. */
+/** All faults of the settings together, or the settings themselves if there are none. */
 export function examineSettings(env: Environment): { config?: Config; findings: Finding[] } {
   try {
     const config = readConfig(env);

@@ -4,9 +4,9 @@ import type { Used } from './messages.ts';
 const TELL_EVERY_MS = 100;
 
 /**
- * Makes allowances common to all workers. Every request counts at once in the worker that serves it, and in the others
- * after a tenth of a second: asking for each request would cost more than the request. So with N workers, a caller can
- * get ahead of the limit by what the other N - 1 serve in that time.
+ * Makes allowances common to all workers. Every request counts immediately in the worker that serves it, and in the
+ * others after a tenth of a second: asking for each request would cost more than the request. So with N workers, a
+ * caller can get ahead of the limit by what the other N - 1 serve in that time.
  */
 export function createCommonAllowances(send: (used: Used) => void, clock = () => performance.now()) {
   const charges = new Map<string, (key: string, amount: number) => void>();

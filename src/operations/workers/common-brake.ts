@@ -41,7 +41,7 @@ export function createBrakeKeeper(passwordFailures: number) {
     else attempt?.resolve();
   }
 
-  /** How the attempts of a worker that died would have ended, nobody knows. */
+  /** How the attempts of a worker that died would have ended is unknown. */
   function forget(worker: number): void {
     for (const key of [...running.keys()]) {
       const [owner = '', id = ''] = key.split(' ');

@@ -56,7 +56,7 @@ export function createJointMetrics(serving: () => number, ready: () => Promise<u
     ended = join([ended, counted]).getMetricsAsArray() as unknown as Readings;
   }
 
-  /** `workers` names the running ones at once, so that nobody is counted as running and as ended. */
+  /** `workers` names the running ones synchronously, so that no worker is counted as running and as ended. */
   async function page(workers: () => readonly Promise<Readings>[]): Promise<{ type: string; text: string }> {
     const past = ended;
     const present = await Promise.all([registry.getMetricsAsJSON(), ...workers()]);

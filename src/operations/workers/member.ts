@@ -57,7 +57,7 @@ export function startMember(place: number, hear: (member: Member, notice: Worker
   const asked = new Map<number, { resolve(readings: Readings): void; reject(error: Error): void }>();
   const served = Promise.withResolvers<Serving>();
   const ended = Promise.withResolvers<Ending>();
-  // Whoever waits hears of it. If nobody does, it is no fault.
+  // Callers that wait hear of it. If there are none, it is no fault.
   served.promise.catch(() => undefined);
   let last = 0;
   const member: Member = {

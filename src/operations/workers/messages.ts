@@ -21,7 +21,7 @@ export interface Attempt {
 
 /** From the supervisor to a worker. Everything in it survives JSON. */
 export type SupervisorMessage =
-  /** If it is replaced, new connections go to the others at once. */
+  /** If it is replaced, new connections go to the other workers immediately. */
   | { readonly kind: 'leave'; readonly isReplaced: boolean }
   | { readonly kind: 'close'; readonly patienceMs?: number | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly what: WorkerQuery }

@@ -14,7 +14,7 @@ interface Place {
   readonly number: number;
   readonly pauseMs: (livedMs: number) => number;
   member: Member | undefined;
-  /** A successor is on its way, so nobody else has to send for one. */
+  /** A successor is on its way, so no other one has to be started. */
   isRenewing: boolean;
 }
 
@@ -96,7 +96,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
     metrics.keep(member.readings);
     if (member.isLeaving || isEnding) return;
     metrics.deaths.inc();
-    // One that never served is reported by whoever started it.
+    // One that never served is reported by the code that started it.
     if (place.member !== member) return;
     place.member = undefined;
     if (!isStarted) return;

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../../base/config/config.ts';
 
 /**
- * How many workers to run, and why it is not as many as the setting says. Whoever asks for workers gets a supervisor,
- * also on a machine with one core, so that SIGHUP means the same everywhere.
+ * How many workers to run, and why it is not as many as the setting says. An operator who asks for workers gets a
+ * supervisor, also on a machine with one core, so that SIGHUP means the same everywhere.
  */
 export function workerCount(
   { WORKERS, DATABASE_URL }: Pick<Config, 'WORKERS' | 'DATABASE_URL'>,

@@ -23,7 +23,7 @@ interface GroupPreviewOptions {
   readonly users: { idOf(name: string): Promise<bigint> };
 }
 
-/** What a sign-in with some groups would change, as changes whose impact can be previewed before anybody signs in. */
+/** What a sign-in with some groups would change, as changes whose impact can be previewed before any user signs in. */
 export function createGroupPreview({ providers, store, users }: GroupPreviewOptions) {
   return async function preview(name: string, groups: readonly string[], username: string): Promise<GroupPreview> {
     const provider = await providers.get(name);

@@ -96,7 +96,7 @@ export function createGroupSyncStore(db: Db, write: Write, quotas: Quotas): Grou
   };
 }
 
-/** In the order of the IDs of teams, which is the one in which everybody locks them. */
+/** In the order of the IDs of teams, which is the one in which every transaction locks them. */
 function turnsOf({ teamIds, removalsOnly }: GroupPlan, present: readonly bigint[]) {
   const wanted = new Set(teamIds);
   const added = removalsOnly ? [] : teamIds.filter((id) => !present.includes(id));

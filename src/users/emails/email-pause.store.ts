@@ -1,6 +1,6 @@
 import { type Query, sql } from '../../db/db.ts';
 
-/** Kinds of email that anybody can have sent to an address. */
+/** Kinds of email that anyone can have sent to an address. */
 export type PausedKind = 'password' | 'sign-up';
 
 // Of two requests at the same moment, the second waits for the first and then finds the pause.

@@ -125,7 +125,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
   }
 
-  /** For an account that was created with an address that nobody has proven. */
+  /** For an account that was created with an address that is not proven. */
   async function askToConfirmPrimary(owner: Owner, now: Date): Promise<void> {
     const primary = (await store.list(owner.id)).find((email) => email.primary);
     if (primary && !primary.verified) await askToConfirm(owner, primary, now);

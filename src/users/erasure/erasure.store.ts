@@ -40,7 +40,7 @@ const CLAIM = sql(
   'erasure.claim',
   `update audit_text set account_id = $1 where account_id = ${UNKNOWN} and lower(text) = any($2::text[])`,
 );
-// Nobody inherits files, rules or mappings that have the name.
+// No later account inherits files, rules or mappings that have the name.
 const RESERVE = sql(
   'erasure.reserve',
   `insert into reserved_name (name_key, name, account_id, kind) select lower(name), name, id, 'user' from account where id = $1

@@ -41,7 +41,7 @@ const PATIENCE_MS = 3000;
  * 1. From the commit on, no page and no export shows a text of the person. The rows follow, a part at a time, and so do
  *    entries of earlier releases, which show it until then (plain-entries.store.ts).
  * 2. IDs stay, so that questions about the past have the same answers.
- * 3. Nobody is erased while there is a legal hold.
+ * 3. No user is erased while there is a legal hold.
  * 4. The number of each is in a list beside the database, so that the restore of an older backup erases them again.
  */
 export function createErasure(store: ErasureStore, list: ErasureList) {

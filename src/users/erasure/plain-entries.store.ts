@@ -41,7 +41,7 @@ const ADVANCE = sql(
 );
 const COLUMNS = `id, organization_id, actor_id, actor_name, action, object_type, object_id, before::text as before,
   after::text as after, on_behalf_id, on_behalf_name, hash`;
-// Somebody else may be erased from the same entries.
+// Another user may be erased from the same entries.
 const ENTRIES = sql(
   'plainEntries.list',
   `select ${COLUMNS} from audit where id > $1 and id <= $2 order by id for no key update`,

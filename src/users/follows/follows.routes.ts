@@ -36,7 +36,7 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
     );
   }
 
-  // As everybody sees them: only the lists of the caller show addresses.
+  // As every caller sees them: only the lists of the caller show addresses.
   for (const list of ['followers', 'following'] as const) {
     scope.get(
       `/users/:username/${list}`,

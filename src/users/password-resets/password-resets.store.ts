@@ -57,7 +57,7 @@ const CODE = sql(
   `select account_id, email_id, state, ended_at is null and expires_at > now() as is_open
      from password_code where hash = $1`,
 );
-// Long enough for whoever opens an old email to be told that its link has expired.
+// Long enough for a user who opens an old email to be told that its link has expired.
 const PRUNE = sql(
   'passwordResets.prune',
   `delete from password_code where hash in (

@@ -131,7 +131,7 @@ export function ActorField({ value, org }: { value: Signal<string>; org: string 
   useEffect(() => {
     if (isWhole && text === typed.peek().trim()) value.value = text;
   }, [text, isWhole]);
-  // The filters were cleared, or a link led to others.
+  // The filters were cleared, or a link led to other filters.
   const known = useRef(value.value);
   useEffect(() => {
     if (value.value !== known.current && value.value !== text) typed.value = value.value;

@@ -33,7 +33,7 @@ export function useClusterFields(cluster?: Cluster): ClusterValues {
   return useMemo(() => ({ ...(Object.fromEntries(texts) as ClusterValues), nodeCount }), []);
 }
 
-/** What was filled in or, of a cluster that exists, only what differs: others' changes of the rest stay. */
+/** What was filled in or, of a cluster that exists, only what differs: other users' changes of the rest stay. */
 export function bodyOf(values: ClusterValues, cluster?: Cluster) {
   const texts = TEXTS.map(({ name }) => [name, values[name].value] as const).filter(
     ([name, value]) => value !== (cluster?.[name] ?? ''),

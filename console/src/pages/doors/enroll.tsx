@@ -14,7 +14,7 @@ export function EnrollPage() {
   const open = useSignal<'passkey' | 'app' | undefined>(undefined);
   const codes = useSignal<readonly string[] | undefined>(undefined);
   const close = () => (open.value = undefined);
-  // Everything was refused until now, so the page starts anew.
+  // Every request was rejected until now, so the page starts anew.
   const enter = () => location.reload();
   const dialog = { onClose: close, onCodes: (given: readonly string[]) => (codes.value = given) };
   return (

@@ -11,7 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { messageOf } from '../../parts/fault.tsx';
 import { TextField } from '../../parts/field.tsx';
 
-/** Before something sensitive, if the sign-in is too long ago. The request that was refused goes on afterwards. */
+/** Before something sensitive, if the sign-in is too long ago. The request that was rejected goes on afterwards. */
 export function Prove() {
   const factors = useResource('GET /user/factors', {});
   const linked = useResource('GET /user/linked_accounts');

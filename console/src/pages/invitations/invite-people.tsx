@@ -41,7 +41,7 @@ export function InvitePeople({ org, onClose }: { org: string; onClose: () => voi
     outcomes.value = done;
   });
 
-  /** One address that is rejected does not keep the others out. */
+  /** One address that is rejected does not keep the other addresses out. */
   async function inviteOne(email: string): Promise<Outcome> {
     const body = {
       email,

@@ -116,7 +116,7 @@ function useFound({ marketplace, search }: Filters, outcome: string | undefined)
   });
 }
 
-/** What was given up, what waits too long, and the refusals that an operator can do something about. */
+/** What was given up, what waits too long, and the rejections that an operator can do something about. */
 function useTroubled(filters: Filters, isWanted: boolean): List<Delivery> {
   const lists = [
     useFound(filters, isWanted ? 'dead' : undefined),

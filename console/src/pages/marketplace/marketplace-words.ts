@@ -81,7 +81,7 @@ export function reasonInWords({ reason, state }: Pick<Delivery, 'reason' | 'stat
   return REASONS[reason] ?? 'The message has the details.';
 }
 
-/** Refusals that an operator can do something about; the marketplace does not send them again. */
+/** Rejections that an operator can do something about; the marketplace does not send them again. */
 const MENDABLE = new Set([
   'secret_mismatch',
   'ip_outside_ranges',

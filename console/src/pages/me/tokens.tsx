@@ -103,7 +103,7 @@ export function TokensPage() {
   );
 }
 
-/** The token itself is not in them, so that they can be kept where others see them. */
+/** The token itself is not in them, so that they can be kept where other people see them. */
 function commandsFor(origin: string) {
   return [
     {

@@ -20,7 +20,7 @@ interface LoadedMember {
   readonly reload: () => void;
 }
 
-/** One member with their teams. Oneself, also without the permission to see the others. */
+/** One member with their teams. Oneself, also without the permission to see the other members. */
 export function useMember(org: string, login: string): LoadedMember {
   const isMe = login === me.value?.login;
   // A longer name may contain this one, so the exact one is picked; by name, the exact one comes first of its kind.

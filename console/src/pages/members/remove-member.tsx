@@ -7,7 +7,7 @@ import type { MemberTeam } from './team-chips.tsx';
 
 interface Removal {
   readonly whyNot: (login: string) => WhyNotQuestion | undefined;
-  /** Why the server would refuse, although the caller may remove members. */
+  /** Why the server would reject the removal, although the caller may remove members. */
   readonly problem: (login: string, teams: readonly MemberTeam[]) => string | undefined;
 }
 

@@ -25,7 +25,7 @@ export function useOrgFields(org?: Org): Values {
   return useMemo(() => signals, []);
 }
 
-/** Only what differs, so that others' changes of the rest stay. */
+/** Only what differs, so that other users' changes of the rest stay. */
 export function changedFields(values: Values, org: Org) {
   const before: Readonly<Record<string, string>> = { ...org, username: org.name } as never;
   return Object.fromEntries(

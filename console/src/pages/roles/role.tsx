@@ -73,7 +73,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const isDone = useRef(false);
   useDraft(isChanged && !isDone.current);
 
-  // Assigning the role to a team is a new version of it. So is what others save while nothing is edited here.
+  // Assigning the role to a team is a new version of it. So is what other users save while nothing is edited here.
   useEffect(() => {
     if (!role || etag === base.value.etag) return;
     const theirs = draftOf(role);
@@ -104,7 +104,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
     });
     const former = base.value.draft;
     base.value = { draft: draftOf(reply.data), etag: reply.etag };
-    // The version of this save: what others save within these seconds is not lost.
+    // The version of this save: what other users save within these seconds is not lost.
     notifyUndoable(`The role ${reply.data.name} was saved.`, () =>
       api.call('PUT /authz/roles/{id}', { path, query: { org }, body: bodyOf(former), ifMatch: reply.etag }),
     );

@@ -6,7 +6,7 @@ export const MAX_COST = 100;
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 
-/** Ends an evaluation at once, unlike an error, which `||` can hide. */
+/** Ends an evaluation immediately, unlike an error, which `||` can hide. */
 export class CostExceeded extends Error {}
 
 /** One evaluation: the values of the variables by slot, and what it has cost so far. */

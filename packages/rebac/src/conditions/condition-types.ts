@@ -29,7 +29,7 @@ export function celTypeOf({ type_name, generic_types = [] }: ParameterTypeJson):
   return readType(name);
 }
 
-/** JSON that is nested deeper is refused. */
+/** JSON that is nested deeper is rejected. */
 const MAX_DEPTH = 100;
 
 /**

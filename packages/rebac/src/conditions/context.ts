@@ -1,4 +1,4 @@
-/** OpenFGA refuses these in every key and text of a context, and the other half of a surrogate pair is not JSON. */
+/** OpenFGA rejects these in every key and text of a context, and the other half of a surrogate pair is not JSON. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f]/;
 

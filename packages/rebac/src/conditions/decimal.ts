@@ -5,7 +5,7 @@ export interface BigFloat {
 }
 
 const NUMBER = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:([eEpP])([+-]?\d+))?$/;
-/** Longer texts are refused: OpenFGA would read them, in more time than they are worth. */
+/** Longer texts are rejected: OpenFGA would read them, in more time than they are worth. */
 const MAX_LENGTH = 1000;
 const MAX_EXPONENT = 10_000;
 

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 
 /**
  * Matching takes time in proportion to the text and to the pattern, in which `a{1000}` counts as a thousand letters.
- * Larger patterns, and larger products of the two, are refused.
+ * Larger patterns, and larger products of the two, are rejected.
  */
 export const MAX_PATTERN_SIZE = 2000;
 export const MAX_STEPS = 100_000;

@@ -13,7 +13,7 @@ const ENTERS: Verdict = { enters: true, loops: false };
 const ENDS: Verdict = { enters: false, loops: false };
 
 /**
- * A relation that no tuple can ever give to anybody is a mistake, and one that is computed from itself has no meaning.
+ * A relation that no tuple can ever give to a user is a mistake, and one that is computed from itself has no meaning.
  * The search is that of OpenFGA's server, including what it regards as visited: a model that the server rejects is
  * rejected here.
  */
