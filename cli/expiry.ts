@@ -12,7 +12,7 @@ interface ExpiryValues {
   readonly 'no-expiry': boolean;
 }
 
-/** What is not said stays as it is. */
+/** Options that are not given stay as they are. */
 export function expiryOf({ expires, 'no-expiry': never }: ExpiryValues): { expires_at?: string | null } {
   if (never && expires !== undefined) throw misuse('--no-expiry cannot be combined with --expires');
   if (never) return { expires_at: null };

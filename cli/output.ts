@@ -61,7 +61,7 @@ export function said(text: string, data?: unknown): Shown {
 
 /** A text that is printed as it is, such as a token on its own. */
 export function verbatim(text: string, data?: unknown): Shown {
-  // What is shown only once must not get lost.
+  // A value that is shown only once must not get lost.
   return { data, lay: () => [text], names: [text] };
 }
 

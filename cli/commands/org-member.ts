@@ -43,7 +43,7 @@ const WORK: Columns<Member> = {
   'cost center': (row) => row.cost_center,
 };
 
-/** Only what is known. */
+/** Only known fields. */
 function workOf(member: Member): Columns<Member> {
   return Object.fromEntries(Object.entries(WORK).filter(([, show]) => show(member) !== undefined));
 }

@@ -35,7 +35,7 @@ const itemColumns: Columns<ReviewItem> = {
   by: (row) => row.decided_by?.name,
 };
 
-/** What is undecided can be gone already. */
+/** The object of an undecided item can be gone already. */
 function stateOf({ state, present, rejection }: ReviewItem): string {
   if (state === 'rejected') return `rejected: ${rejection?.message ?? ''}`;
   return state === 'open' && !present ? 'open, but gone' : state;

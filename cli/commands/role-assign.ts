@@ -52,7 +52,7 @@ interface TermValues {
   readonly because: string | undefined;
 }
 
-/** What is not said is left out. */
+/** Options that are not given are left out. */
 export function termOf({ for: span, until, 'no-expiry': never, because }: TermValues): {
   expires_at?: string | null;
   reason?: string;

@@ -34,7 +34,7 @@ export const tokenColumns: Columns<TokenRow> = {
   notes: notesOf,
 };
 
-/** What is unusual about a token. */
+/** The unusual properties of a token. */
 function notesOf({ limits, delegated, replaces, replaced_by, beyond_policy }: TokenRow): string {
   const objects = limits?.objects.map(({ type, name }) => `${wordOf(type)}:${name}`) ?? [];
   const within = [...(limits?.organizations.map(({ name }) => name) ?? []), ...objects];

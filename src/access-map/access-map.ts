@@ -102,7 +102,7 @@ function sightOf({ organizationId, callerId }: MapQuestion, graph: Graph, own: G
       known.set(thing, isSeen);
       return isSeen;
     },
-    // As in the list of assignments: otherwise they see what is assigned to themselves and to their teams.
+    // As in the list of assignments: otherwise they see the assignments to themselves and to their teams.
     seesAssigned: (holder, assignment) => seesRoles || (assignment === undefined ? holder === user : sees(assignment)),
   };
 }

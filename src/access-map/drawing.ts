@@ -36,7 +36,7 @@ export interface Drawing {
   readonly leftOut: Readonly<Record<'people' | 'teams' | 'grants' | 'places', number>>;
 }
 
-/** A picture with more in a column cannot be taken in. What is left out can be asked for by name. */
+/** A picture with more in a column cannot be taken in. Boxes that are left out can be asked for by name. */
 const MAX_DRAWN = 14;
 interface Drawn {
   readonly grant: Grant;
@@ -68,7 +68,7 @@ export function* draw(
     yield;
   }
   const drawn: Drawn[] = [];
-  // What counts in the whole organization reaches more than what is on one object.
+  // A grant in the whole organization reaches more than one on a single object.
   const reach = ({ place }: Grant) => Number(place.startsWith('organization:'));
   const byPeople = (one: Grant, other: Grant) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0);
   for (const grant of first(all, (one, other) => byPeople(one, other) || reach(other) - reach(one))) {

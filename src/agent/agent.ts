@@ -39,7 +39,7 @@ const SERVED_AFTER_MS = [1_000, 5_000] as const;
 /** The fault that counts: the roles and bindings are not what they should be. */
 const WRITING = 'writing';
 
-/** What is watched, besides the minute's look at everything. */
+/** The watched resources, besides the minute's look at everything. */
 const WATCHED = [
   { path: '/api/v1/namespaces', isDiscovery: false, isOurs: () => true },
   { path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', isDiscovery: true, isOurs: () => true },

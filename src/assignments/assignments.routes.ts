@@ -163,7 +163,7 @@ export function assignmentRoutes(scope: Scope, assignments: Assignments, baseUrl
 const keepNulls = dropAbsentExcept(['expires_at', 'on', 'role', 'to']);
 const dropNullsInNamed = dropAbsentWithin('role', 'to', 'on');
 
-/** What is assigned tells about more than single objects. */
+/** Assignments tell about more than single objects. */
 async function rejectNarrowLimits(request: FastifyRequest): Promise<void> {
   const { limits, organization } = callerIn(request);
   if (reachesOrganization(limits, organization.id)) return;

@@ -49,7 +49,8 @@ const LIST = sql(
   'assignments.list',
   `select ${COLUMNS} from (select * from assignment s where ${MATCHES} order by s.id offset $11 limit $12) s order by s.id`,
 );
-// The nearest ones first, so that what is assigned on the object itself is never beyond the first page for what is not.
+// The nearest ones first, so that an assignment on the object itself is never beyond the first page for one that is
+// not.
 const LIST_REACHING = sql(
   'assignments.listReaching',
   `select ${COLUMNS} from (

@@ -172,7 +172,7 @@ export function createAssignments(
     return on;
   }
 
-  /** Rejects a caller who may not change it. Users and robots may remove what is assigned to themselves. */
+  /** Rejects a caller who may not change it. Users and robots may remove their own assignments. */
   async function requireChange(setting: Setting, id: bigint, change: 'update' | 'remove'): Promise<void> {
     const { organizationId, actor } = setting;
     const { to } = await visible(organizationId, actor.id, id);

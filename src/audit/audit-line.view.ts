@@ -32,7 +32,7 @@ function state(json: string | null): string {
   return json === null ? 'null' : json.replace(/[\r\n]/g, ' ');
 }
 
-/** What is needed to compute the hash: the elements that it covers, and what their hashes were computed from. */
+/** Everything needed to compute the hash: the elements that it covers, and what their hashes were computed from. */
 function hashedParts({ parts, texts }: NonNullable<AuditRow['hashed']>): string[] {
   const { actor, onBehalfOf, before, after } = parts;
   const hashed = [

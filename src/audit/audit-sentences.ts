@@ -213,7 +213,7 @@ function objectOf(row: AuditRow, nameOf: NameOf): string {
   return nameOf(row) ?? `#${row.object.id}`;
 }
 
-/** What is different afterwards: permissions and teams by what was added and taken away, other fields by both values. */
+/** The difference afterwards: permissions and teams by what was added and taken away, other fields by both values. */
 function changesOf(before: Fields, after: Fields): string {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const parts = fields.flatMap((field) => {

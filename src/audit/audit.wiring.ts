@@ -108,9 +108,9 @@ export function wireAudit(
       organizationNamed: audit.organizationNamed,
       settle: () => denials.flush(new Date()),
     },
-    /** Archives what is older than it is to be kept, if that is due. */
+    /** Archives entries that are older than the retention period, if that is due. */
     retain: async (now: Date) => await (retention || undefined)?.run(now),
-    /** Pushes what is new to a bucket, if that is due. */
+    /** Pushes new entries to a bucket, if that is due. */
     push: async (now: Date) => await push?.run(now),
     /** What segments are verified with. */
     segmentKey: { id: segmentSigner.keyId, publicKey: segmentSigner.publicKey },

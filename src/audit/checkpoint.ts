@@ -32,7 +32,7 @@ export function createCheckpointSigner(seed: Buffer): CheckpointSigner {
   };
 }
 
-/** What is signed. Texts, as in the hash of an entry. */
+/** The signed values: texts, as in the hash of an entry. */
 function textOf({ chainId, lastId, entries, hash, createdAt }: Checkpoint): Buffer {
   const fields = [chainId, lastId, entries, hash.toString('hex'), createdAt.toISOString()].map(String);
   return Buffer.from(JSON.stringify(['audit checkpoint', ...fields]));

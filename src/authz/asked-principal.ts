@@ -52,7 +52,7 @@ export function createAskedPrincipal(store: AskedPrincipalStore, judge: Pick<Jud
     return person;
 
     async function viewedRobot(robot: PrincipalRef | undefined): Promise<PrincipalRef> {
-      // What is gone is visible to readers of the audit log, where it can be read anyway.
+      // A deleted robot is visible to readers of the audit log, where it can be read anyway.
       const object = robot && ({ type: 'robot_ac', id: principalOf(robot.id).id } as const);
       const isSeen = object && (!found || (await judge.holds(callerId, organizationId, 'can_view', object)));
       if (!robot || !isSeen)

@@ -108,7 +108,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
     }
   }
 
-  /** What is not in the organization may be the user's own. */
+  /** An object that is not in the organization may be the user's own. */
   function askBoth(personId: bigint, graph: Graph, own: Graph, object: AskedObject): readonly string[] {
     const found = ask(personId, graph, object);
     return found.length === 0 && own !== graph && mayBeOwn(object) ? ask(personId, own, object) : found;

@@ -4,7 +4,7 @@
  * 1. Only digits are an ID. If another account has them as its login, the question has no answer, never one of the two.
  * 2. About themselves, callers may always ask. About another user, only those who may view members, and about a robot,
  *    those who may view it. Whatever else cannot be asked about is like what does not exist.
- * 3. What is looked up is remembered until anything changes.
+ * 3. Lookups are remembered until anything changes.
  */
 
 import type { Judge } from '../authz/judge.ts';

@@ -43,7 +43,7 @@ export function createSignedDenials(texts: SignedTexts) {
     return { id, expiresAt };
   }
 
-  /** Undefined for what is no denial of this server. */
+  /** Undefined for a text that is no denial of this server. */
   function read(id: string, now: Date): (Denial & { readonly hasEnded: boolean }) | undefined {
     const content = id.startsWith('eval_') ? texts.read(id.slice('eval_'.length), now) : undefined;
     if (content === undefined) return undefined;

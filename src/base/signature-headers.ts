@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
 
-/** What is signed: the bytes that are sent, with an ID and a time, so that they cannot be sent again later. */
+/** The signed text: the bytes that are sent, with an ID and a time, so that they cannot be sent again later. */
 export interface SignedMessage {
   readonly id: string;
   readonly body: string;

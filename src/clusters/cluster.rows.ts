@@ -66,7 +66,7 @@ export function columnOf({ name }: Pick<Field, 'name'>): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What is stored: nothing instead of an empty list or ID. */
+/** The stored value: nothing instead of an empty list or ID. */
 export function storedValue(field: Field, value: unknown): unknown {
   if (isText(field) || field.kind === 'count' || field.kind === 'flag') return value;
   return value === 0n || (Array.isArray(value) && value.length === 0) ? null : value;

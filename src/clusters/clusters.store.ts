@@ -143,7 +143,7 @@ function valuesOf(draft: ClusterDraft): unknown[] {
   return [draft.name, ...FIELDS.map((field) => storedValue(field, draft[field.name])), ...accessValues(draft)];
 }
 
-/** A cluster as the audit log shows it: what is set, under the names of the API. */
+/** A cluster as the audit log shows it: the fields that are set, under the names of the API. */
 function toState(draft: ClusterDraft): object {
   const set = FIELDS.flatMap((field) => {
     const value = storedValue(field, draft[field.name]);

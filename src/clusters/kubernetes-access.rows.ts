@@ -27,7 +27,7 @@ export function accessValues({ caBundle, kubernetes }: KubernetesAccess): unknow
   return [caBundle, kubernetes.auth, kubernetes.username ?? null, kubernetes.prefix ?? null];
 }
 
-/** As the audit log shows it: what is set. Certificates are long, so their hash stands for them. */
+/** As the audit log shows it: the fields that are set. Certificates are long, so their hash stands for them. */
 export function accessState({ caBundle, kubernetes }: KubernetesAccess): object {
   const isSet = Object.keys(kubernetes).length > 1 || kubernetes.auth !== 'none';
   return { ...(caBundle !== '' && { caBundle: bundleHash(caBundle) }), ...(isSet && { kubernetes }) };

@@ -96,7 +96,7 @@ export async function inSnapshot<T>(
   return await inTransaction(session, work, [BEGIN_SNAPSHOT, NO_TIMEOUT, NO_IDLE_TIMEOUT]);
 }
 
-/** Gathers what is asked in one turn of the event loop, or while other statements are under way, for one trip. */
+/** Gathers the statements of one turn of the event loop, or while other statements are under way, for one trip. */
 function createTrips(session: Session, begin: readonly Step[]) {
   let waiting: Waiting[] = begin.map(unawaited);
   let underWay: Promise<unknown> | undefined;

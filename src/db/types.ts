@@ -6,7 +6,7 @@ export type Query = <Row extends object = Record<string, unknown>>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** The statements of a transaction. What is asked in the same turn of the event loop travels to the server together. */
+/** The statements of a transaction. Those of the same turn of the event loop travel to the server together. */
 export interface TransactionQuery extends Query {
   /**
    * For a statement whose rows are not needed yet, or not at all: it travels with the next one, or with the COMMIT. If it

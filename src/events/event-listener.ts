@@ -47,7 +47,7 @@ export interface EventStore {
     revision: bigint,
     options: {
       readonly max: number;
-      /** Only what is about these accounts, or about any account. */
+      /** Only changes of these accounts, or of any account. */
       readonly concerning?: { readonly accounts: readonly bigint[]; readonly isEveryAccount: boolean };
     },
   ): Promise<RecordedNews>;
@@ -111,7 +111,7 @@ const MAX_REPLAYED = 2000;
 const MAX_ORGANIZATIONS = 200;
 const REJECTIONS: readonly ErrorKind[] = ['invalid', 'unauthenticated', 'forbidden', 'notFound'];
 
-/** One listener: where it is, what it may see, and what is yet to be sent to it. */
+/** One listener: where it is, what it may see, and the changes that are yet to be sent to it. */
 export function createListenerFactory({ store, revisions, visible, cursors, onSlow, onError }: ListenerFactoryOptions) {
   return function createEventListener({
     organization,

@@ -58,7 +58,7 @@ export function eventType({ action }: Pick<RecordedChange, 'action'>, { kind }: 
 export interface Follower {
   readonly id: bigint;
   readonly organizations: ReadonlySet<bigint>;
-  /** Also hears what is about the caller: their account, and what they own themselves. */
+  /** Also hears changes of the caller: of their account, and of what they own themselves. */
   readonly followsSelf: boolean;
   /** A site administrator, who hears of every account. */
   readonly followsAccounts: boolean;
@@ -105,8 +105,8 @@ const OBJECTS_AT_ONCE = 500;
  * What a caller may see of the changes of one organization.
  *
  * 1. An object is named only if the caller may view it now, or may view every object of its kind in the organization.
- *    So what is gone is named only to those who could see it, and all other callers are not even told that something
- *    changed.
+ *    So a deleted object is named only to those who could see it, and all other callers are not even told that
+ *    something changed.
  * 2. Rights are a text that differs whenever the caller may see other objects than before. It covers the objects that
  *    they see singly: a caller who loses sight of one hears of that as a change of their rights.
  */

@@ -3,7 +3,7 @@ import { isStorable, readLineField } from '../base/fields.ts';
 import { readPublicKeys } from './public-keys.ts';
 import type { JsonWebKeySet, TrustRuleDraft } from './trust-rule.ts';
 
-/** A trust rule as the request says it. What is undefined gets its default. */
+/** A trust rule as the request says it. Undefined fields get their defaults. */
 export interface TrustRuleInput {
   readonly name: string;
   readonly issuer: string;

@@ -263,7 +263,7 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
     );
     const known = await names.names(objects);
     const seesPeople = held.includes('can_view_members');
-    // Of what is gone, nothing is left to hide but the name that the statement remembers.
+    // Of a deleted object, nothing is left to hide but the name that the statement remembers.
     const seesAll = seesPeople && held.includes('can_view_teams');
     return {
       names: known,

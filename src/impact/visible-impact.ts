@@ -32,7 +32,7 @@ export function viewOf({ before, organization, caller }: Simulation, { touchedTe
   const held = before.answers.relationsOn(before.classOf(caller), organization);
   const seesPeople = held.includes('can_view_members');
   const seesRoles = held.includes('can_view_roles');
-  // What is assigned to a user is seen by callers who may view roles.
+  // The assignments of a user are seen by callers who may view roles.
   const hasNoOwn = (user: string) => seesRoles || !before.classOf(user).assigned.some(isAssignment);
   const sees = (object: string) => object === organization || wasSeenBy(caller, object);
   const seesTeams = (ids: readonly bigint[]) => ids.every((id) => sees(`team:${id}`));

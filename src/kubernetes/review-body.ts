@@ -22,7 +22,7 @@ export const ROBOT = 'atrium/robot';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An API server leaves out what is empty, and clients in Go send null for it: both mean the empty text. */
+/** An API server leaves out empty fields, and clients in Go send null for it: both mean the empty text. */
 export function readAccessReview(body: unknown): AccessQuestion {
   const spec = specOf(body, 'authorization.k8s.io/v1', 'SubjectAccessReview');
   const user = textIn(spec, 'spec.user', 'user');

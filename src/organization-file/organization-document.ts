@@ -21,7 +21,7 @@ export interface MemberEntry {
   readonly expiresAt: string | null | undefined;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay as they are. */
 export interface TeamEntry {
   readonly name: string;
   readonly was: string | undefined;
@@ -51,7 +51,7 @@ export interface TokenPolicyEntry {
   readonly expiryRequired: boolean | undefined;
 }
 
-/** What the file says about a whole organization. It says nothing about what is undefined. */
+/** What the file says about a whole organization. It says nothing about undefined parts. */
 export interface OrganizationDocument {
   readonly organization: string;
   readonly teams: Section<TeamEntry> | undefined;

@@ -276,7 +276,7 @@ function peopleOf({ teams }: OrganizationPlan): bigint[] {
   return [...changed, ...teams.deletes.flatMap(({ members }) => members.map(({ id }) => id))];
 }
 
-/** In a transaction, what is read is locked. */
+/** In a transaction, the rows that are read are locked. */
 async function read(
   query: Query,
   id: bigint,

@@ -13,7 +13,7 @@ export interface LimitsEntry {
   readonly objects: readonly LimitEntry[];
 }
 
-/** A trust rule of a robot in the file. What is undefined stays as it is. */
+/** A trust rule of a robot in the file. Undefined fields stay as they are. */
 export interface TrustRuleEntry {
   readonly name: string;
   readonly was: string | undefined;

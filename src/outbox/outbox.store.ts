@@ -24,7 +24,7 @@ interface EntryRow extends Row {
   dead_at: Date | null;
 }
 
-/** The same distinctions as `stateOfEvent` makes. What is not sent is found in an index of its own. */
+/** The same distinctions as `stateOfEvent` makes. Events that are not sent are found in an index of their own. */
 export const EVENT_CONDITIONS: Readonly<Record<EventState, string>> = {
   waiting: 'sent_at is null and dead_at is null',
   sent: 'sent_at is not null',

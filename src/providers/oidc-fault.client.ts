@@ -4,7 +4,7 @@ import type { AppError } from '../base/errors.ts';
 import type { KnownProvider } from './providers.ts';
 import { quoted, signInFault } from './sign-in-fault.ts';
 
-/** What is wrong with the answer of a provider, not with the way to it. */
+/** A fault in the answer of a provider, not on the way to it. */
 const REJECTED = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',

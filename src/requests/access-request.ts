@@ -101,7 +101,7 @@ export function requestName(id: bigint): string {
   return `${PREFIX}${id}`;
 }
 
-/** The number in `req_123`. Undefined for what is no name of a request. */
+/** The number in `req_123`. Undefined for a text that is no name of a request. */
 export function requestIdIn(name: string): bigint | undefined {
   const [, digits] = /^req_([1-9][0-9]{0,18})$/.exec(name) ?? [];
   const id = digits === undefined ? undefined : BigInt(digits);

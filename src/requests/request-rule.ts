@@ -28,7 +28,7 @@ export interface RequestRule {
   readonly breakGlass: boolean;
 }
 
-/** What is compared with rules. */
+/** The properties that are compared with rules. */
 export interface RuleSubject {
   readonly relation: string;
   readonly object: Pick<AskedFor, 'type' | 'id'>;

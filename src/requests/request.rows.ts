@@ -45,7 +45,7 @@ export interface RequestRow {
   version: number;
 }
 
-/** What is read of all open requests, to find out who can decide about them. */
+/** The columns that are read of all open requests, to find out who can decide about them. */
 export type OpenRow = Pick<
   RequestRow,
   | 'id'
@@ -75,7 +75,7 @@ interface DecisionRow {
 const OBJECT_NAME = `case r.object_type when 'organization' then (select o.name from account o where o.id = r.organization_id)
      ${BELONGING_TYPES.map(({ type, table }) => `when '${type}' then (select n.name from ${table} n where n.id = r.object_id)`).join('\n     ')} end`;
 const account = (id: string) => `(select a.name from account a where a.id = ${id})`;
-/** What is gone keeps the name that it had when it was asked for. A user or robot that is gone has none. */
+/** A deleted object keeps the name that it had when it was asked for. A user or robot that is gone has none. */
 export const REQUEST = `r.id, r.organization_id, ${account('r.organization_id')} as organization_name, r.state, r.by_type, r.by_id,
   coalesce(case r.by_type when 'robot_ac' then (select b.name from robot b where b.id = r.by_id)
     else ${account('r.by_id')} end, '') as by_name,

@@ -19,7 +19,7 @@ import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 export interface RequestSetting {
   readonly organizationId: bigint;
   readonly actor: Actor;
-  /** Of the token. What is outside of them does not exist for it. */
+  /** Of the token. Objects outside of them do not exist for it. */
   readonly limits?: MaybeLimits;
 }
 
@@ -76,7 +76,7 @@ export interface RequestStore {
   same(request: AccessRequest): Promise<AccessRequest | undefined>;
   /** How many this user or robot has made within an hour, at most so many, and in how many seconds the first leaves it. */
   recent(by: bigint, max: number): Promise<{ readonly count: number; readonly wait: number }>;
-  /** Answers with what is open already, unless the key has an answer: then it throws that one. */
+  /** Answers with the request that is open already, unless the key has an answer: then it throws that one. */
   repeat(request: AccessRequest, once?: Once<Created>): Promise<Created>;
   /** Removes some of those that were closed more than 400 days ago. */
   sweep(): Promise<void>;

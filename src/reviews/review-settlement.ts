@@ -22,7 +22,7 @@ const FINAL: ReadonlySet<string> = new Set(['forbidden', 'conflict', 'notFound',
 export function createReviewSettlement({ store, endings, unused, current, personWithId }: SettlementParts) {
   return { settleDue, endUndecided };
 
-  /** Closes what is due. Several processes may do this at the same time: the later ones find nothing. */
+  /** Closes the reviews that are due. Several processes may do this at the same time: the later ones find nothing. */
   async function settleDue(): Promise<void> {
     for (const review of await store.due(AT_ONCE)) {
       // No request arrived that would have made what is remembered exact.

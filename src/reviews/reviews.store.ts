@@ -224,7 +224,7 @@ export function createReviewStore(db: Db, write: Write, quotas: Quotas, end: End
     });
   }
 
-  /** Settles what is still open, and keeps the record. False if it is closed already. */
+  /** Settles the items that are still open, and keeps the record. False if it is closed already. */
   async function close({ organizationId, id, actor, closedBy, rejections, decide: check }: Closing): Promise<boolean> {
     return await write(async (query, touch, record) => {
       const review = await locked(query, organizationId, id);

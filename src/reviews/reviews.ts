@@ -1,12 +1,12 @@
 /**
  * Access reviews: which access is kept, and which is ended.
  *
- * 1. The items of a review are those of one moment. What is granted later is not reviewed, and what ends otherwise is
- *    marked as gone.
+ * 1. The items of a review are those of one moment. Access that is granted later is not reviewed, and what ends
+ *    otherwise is marked as gone.
  * 2. Ending an item is the real change, in the transaction that decides about the item, with the rights of the
  *    reviewer: what they could not end without the review, they cannot end with it.
  * 3. No reviewer decides about their own access, nor about that of a team that they are in.
- * 4. At the due date, or when it is closed before, what is undecided is kept or ended, as the review says: with the
+ * 4. At the due date, or when it is closed before, undecided items are kept or ended, as the review says: with the
  *    rights of the owner who started it, or closes it. If ending is rejected, the item says why, and the review is
  *    closed all the same.
  */
@@ -234,7 +234,7 @@ export function createReviews(parts: Parts) {
     if (review.closedAt) throw new AppError('conflict', 'the review is closed', { reason: 'review_closed' });
     const rejections = await settlement.endUndecided(review, actor);
     const closedBy = { id: actor.id, name: actor.name };
-    // Deciding what is undecided has made the review another one than the caller has read.
+    // Deciding undecided items has made the review another one than the caller has read.
     const isDone = await store.close({
       organizationId: organization.id,
       id,

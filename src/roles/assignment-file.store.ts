@@ -121,7 +121,9 @@ interface Transaction {
   readonly record: (entry: AuditEntry) => void;
 }
 
-/** `wanted` is what a file names; without it, nothing is looked up. In a transaction, what is read is locked. */
+/**
+ * `wanted` is what a file names; without it, nothing is looked up. In a transaction, the rows that are read are locked.
+ */
 export async function readAssignmentsNow(
   query: Query,
   organizationId: bigint,

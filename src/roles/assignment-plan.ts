@@ -131,7 +131,7 @@ export function planAssignments(
 ): AssignmentPlan {
   const after = rolesAfter(roles, plan);
   const byId = new Map([...after.values()].flatMap((role) => (role.id === undefined ? [] : [[role.id, role]])));
-  // What is assigned of a role that the file deletes ends with it.
+  // The assignments of a role that the file deletes end with it.
   const present = new Map(stored.filter(({ roleId }) => byId.has(roleId)).map((one) => [keyOf(one.roleId, one), one]));
   const organization: Where = { type: 'organization', id: organizationId, name: '' };
   const faults: (FieldFault & { readonly reason?: Reason })[] = [];
@@ -243,7 +243,7 @@ export function rejection(faults: readonly (FieldFault & { readonly reason?: Rea
   });
 }
 
-/** Users and robots may end what is assigned to themselves. */
+/** Users and robots may end their own assignments. */
 export function requireAssigner(plan: AssignmentPlan, held: ReadonlySet<string>, callerId: bigint): void {
   const { creates, updates, deletes } = plan;
   const others = deletes.filter(({ to }) => !isPrincipal(to, callerId));

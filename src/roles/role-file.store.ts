@@ -178,7 +178,10 @@ function without(ids: readonly bigint[], others: readonly bigint[]): bigint[] {
   return ids.filter((id) => !others.includes(id));
 }
 
-/** The names of teams are read once, not for each role that has them. In a transaction, what is read is locked. */
+/**
+ * The names of teams are read once, not for each role that has them. In a transaction, the rows that are read are
+ * locked.
+ */
 export async function readRoleFile(
   query: Query,
   organizationId: bigint,

@@ -15,7 +15,7 @@ export interface MemberStep {
   readonly ids: readonly bigint[];
 }
 
-/** What is left out stays as it is. */
+/** Fields that are left out stay as they are. */
 export interface GroupRequest {
   readonly displayName?: string | undefined;
   readonly externalId?: string | null | undefined;

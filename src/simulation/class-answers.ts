@@ -163,7 +163,7 @@ export class ClassAnswers {
     const known = this.#assigned.get(people);
     if (known) return known;
     const { objects, subject, teamIds } = people;
-    // What is assigned to users themselves is known of their class. Robots are in the graph by themselves.
+    // The assignments of users themselves are known of their class. Robots are in the graph by themselves.
     const alone = isPerson(subject) ? [] : this.#assignedToOne(subject);
     const found = [alone, ...teamIds.map((id) => this.#assignedToOne(`team:${id}#member`))].flat();
     const own = new Set([...objects, ...found]);

@@ -211,7 +211,7 @@ async function groupsOf(simulation: Simulation, touched: ReadonlySet<bigint>): P
   });
   const people = [...stayed, ...[...moved.values()].flatMap((some) => [...some.values()])].flatMap((pair) => {
     const teamIds = [...new Set([...pair.before.teamIds, ...pair.after.teamIds])];
-    // What is assigned to users themselves counts as well.
+    // The assignments of users themselves count as well.
     const hasChanged = [pair.before, pair.after].some(({ objects }) => !objects.isDisjointFrom(changed));
     const isTouched = hasChanged || teamIds.some((id) => touched.has(id));
     const own = [pair.before, pair.after].flatMap(({ objects }) => [...objects]);

@@ -4,7 +4,7 @@
  * 1. Time passes from one end to the next. At each, only those users are looked at for whom it may make a difference.
  * 2. Usually less is held when something ends. The exception is that an owners' team may be left with a single member:
  *    that member can neither leave nor be removed. So all users are looked at when a team gets there, or loses that
- *    member too. What is held again later has ended nevertheless.
+ *    member too. A relation that is held again later has ended nevertheless.
  * 3. Callers who may assign roles decide how much ends, so the work is limited: what would take seconds is rejected.
  */
 
@@ -39,7 +39,7 @@ interface Timeline {
   readonly start: PeopleClass;
   readonly ownEnds: ReadonlySet<number>;
   readonly asked: readonly string[];
-  /** What is still held. */
+  /** The relations that are still held. */
   readonly open: Map<string, Set<string>>;
   readonly ends: Map<string, Map<string, Date | undefined>>;
 }
@@ -216,7 +216,7 @@ export async function outlooksOf(
       const members = team.permission === 'owner' ? { size: sizeAt(team, time) } : team.members;
       return membershipOf(organizationId, { ...team, members }, user);
     });
-    // What is assigned to users who leave the organization ends.
+    // The assignments of users who leave the organization end.
     const isGone = ({ object }: Assignment) =>
       gone.has(object) || (memberships.length === 0 && /^(assignment|role):/.test(object));
     return [...others.filter((one) => !isGone(one)), ...memberships];

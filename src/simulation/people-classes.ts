@@ -1,7 +1,7 @@
 import { idOf } from '../authz/object-ref.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 
-/** What is assigned to a user, without the user. */
+/** The assignments of a user, without the user. */
 export type Assignment = Pick<GraphTuple, 'object' | 'relation'>;
 
 /**
@@ -144,7 +144,7 @@ export class PeopleClasses {
     return left;
   }
 
-  /** What is assigned to robots is in the graph itself. */
+  /** The assignments of robots are in the graph itself. */
   #robot(subject: string): PeopleClass {
     const none = { assigned: [], objects: new Set<string>(), teamIds: [], isAdministrator: false };
     const known = this.#robots.get(subject) ?? { subject, ...none, users: new Set<string>() };

@@ -353,7 +353,7 @@ export async function openSimulation(
     noteUser(user);
     const team = teams.get(id);
     copy.assign(user, `team:${id}`, team?.members.has(user) ? membershipOf(organizationId, team, user) : []);
-    // What is assigned to users who leave the organization ends.
+    // The assignments of users who leave the organization end.
     if (copy.people.classOf(user).teamIds.length > 0) return;
     for (const source of copy.people.sourcesOf(user)) {
       if (source.startsWith('assignment:')) removeAssignment(idOf(source), user);

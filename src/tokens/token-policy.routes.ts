@@ -143,7 +143,7 @@ export function tokenPolicyRoutes(scope: Scope, policies: TokenPolicies): void {
   }
 }
 
-/** What is omitted is not restricted. */
+/** Omitted properties are not restricted. */
 function readPolicy(body: Static<typeof EditRobotPolicy> & Partial<Static<typeof EditSitePolicy>>): TokenPolicy {
   return {
     maxDays: body.max_days ?? NO_POLICY.maxDays,

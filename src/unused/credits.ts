@@ -6,7 +6,7 @@
  * 2. If there are several ways to the yes, exactly one of them is credited: one that is needed anyway, if there is one.
  *    So whatever is not credited can be ended, all of it at the same time, and every use would still be allowed.
  * 3. What was used before the period is no reason to keep anything. It is only remembered when that was.
- * 4. What is assigned to a user ends when they leave their last team. So a user of whom an assignment is credited needs
+ * 4. The assignments of a user end when they leave their last team. So a user of whom an assignment is credited needs
  *    one membership, whatever that gives.
  * 5. A use in some namespaces of a cluster does not say in which, so all assignments that allow it there are credited.
  */

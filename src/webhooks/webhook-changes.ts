@@ -28,7 +28,7 @@ export async function readChanges(
   { revision, stamp }: Lease,
   outlets: readonly Pick<Outlet, 'webhook' | 'queued'>[],
 ): Promise<Found> {
-  // What is older is neither sent nor kept.
+  // Older changes are neither sent nor kept.
   const floor = outlets.map(({ webhook }) => webhook.madeRevision).reduce((least, one) => (one < least ? one : least));
   const after = floor > revision ? floor : revision;
   const { until, stampThen, changes, isMore, isLost } = await store.page(after, MAX_CHANGES);

@@ -6,7 +6,7 @@ import type { SealedSecret } from './webhooks.ts';
 
 /** A webhook as the process that sends knows it. */
 export interface SendingWebhook extends Webhook {
-  /** It hears of what is newer. */
+  /** It hears of newer changes. */
   readonly sinceRevision: bigint;
   /** Its events are kept from then on, also while it is not active. */
   readonly madeRevision: bigint;
@@ -82,7 +82,7 @@ export interface WebhookQueueStore {
   sendResets(webhookIds: readonly bigint[]): Promise<bigint[]>;
   /** How much waits, by webhook. */
   counts(): Promise<Map<bigint, number>>;
-  /** What is due, at most so much for each webhook, in order. */
+  /** The messages that are due, at most so many for each webhook, in order. */
   due(wanted: readonly (readonly [bigint, number])[], without: readonly bigint[]): Promise<Delivery[]>;
   settle(settled: readonly Settled[]): Promise<void>;
   delivered(webhookIds: readonly bigint[]): Promise<void>;

@@ -3,10 +3,10 @@
  *
  * 1. One process sends at a time: the one that holds the lease. If it does not renew it, another continues. Two at the
  *    same time would only send something twice.
- * 2. What is to be sent is stored in the transaction that moves the position, so that nothing is lost if a process ends
- *    at any moment. It is deleted from the queue only after its receiver has accepted it.
+ * 2. A message is stored in the transaction that moves the position, so that nothing is lost if a process ends at any
+ *    moment. It is deleted from the queue only after its receiver has accepted it.
  * 3. The next event of an object is sent after the one before was accepted or given up. Other objects pass it.
- * 4. Each webhook has places of its own for what is under way, and one that fails has only one. So a receiver that is
+ * 4. Each webhook has places of its own for messages under way, and one that fails has only one. So a receiver that is
  *    slow or dead keeps no other receiver waiting.
  * 5. What the creator may see is decided by graphs that are at least as new as the attempt.
  */
@@ -34,7 +34,7 @@ const LEASE_MS = 6000;
 const RENEW_EVERY_MS = 1000;
 const READ_EVERY_MS = 200;
 const IDLE_MS = 1000;
-/** Between two questions for what is due. */
+/** Between two questions for messages that are due. */
 const TURN_MS = 20;
 const RELOAD_EVERY_MS = 30_000;
 const CHORES_EVERY_MS = 2000;

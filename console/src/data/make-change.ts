@@ -3,7 +3,7 @@ import { ApiError } from '../../../client/errors.ts';
 import type { PlannedChange } from '../parts/impact.tsx';
 import { api } from './api.ts';
 
-/** What is not a part of a preview, because it gives no user anything. */
+/** Fields that are no part of a preview, because they give no user anything. */
 interface Notes {
   readonly reason?: string | undefined;
 }

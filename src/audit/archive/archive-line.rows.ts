@@ -14,7 +14,7 @@ export interface StoredEntry extends HashedEntry {
   readonly is_erased: boolean;
 }
 
-/** As an export has it, without what is not hashed. */
+/** As an export has it, without the members that are not hashed. */
 export function archiveLine(entry: StoredEntry, attested?: SignedAttestation): string {
   const actor = showActor({ id: entry.actor_id, name: entry.actor_name });
   const behalf = { id: entry.on_behalf_id, name: entry.on_behalf_name };
@@ -45,7 +45,7 @@ export function readArchiveLine(line: string): ArchivedEntry {
   return { ...toArchived(storedIn(line)), line };
 }
 
-/** What is stored again when the entry is put back. */
+/** The values that are stored again when the entry is put back. */
 export function storedIn(line: string): StoredEntry {
   const entry = rawMembers(line);
   const [actor, object] = [rawMembers(raw(entry, 'actor')), rawMembers(raw(entry, 'object'))];

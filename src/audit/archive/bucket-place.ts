@@ -4,9 +4,9 @@ import type { ArchivePlace } from './audit-archive.ts';
 /** A bucket of a storage service that speaks the protocol of S3. Each call tries again if the service is overloaded. */
 export interface Bucket {
   has(key: string): Promise<boolean>;
-  /** Replaces what is there, unless it must be new. */
+  /** Replaces an existing object, unless it must be new. */
   put(key: string, body: string, mustBeNew: boolean): Promise<void>;
-  /** For what is too large for one request. It is there, complete, once it is finished. */
+  /** For an object that is too large for one request. It is there, complete, once the upload is finished. */
   upload(key: string): Promise<Upload>;
   /** Fewer bytes than asked for at the end, and none beyond it. */
   read(key: string, start: number, end: number): Promise<Buffer>;

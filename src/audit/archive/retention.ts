@@ -21,7 +21,10 @@ export type Retention = ReturnType<typeof createRetention>;
 
 const RETRY_AFTER_MS = 3_600_000;
 
-/** Once a day, one process archives what is older than the period. After a failure, one tries again an hour later. */
+/**
+ * Once a day, one process archives entries that are older than the period. After a failure, one tries again an hour
+ * later.
+ */
 export function createRetention({ store, archive, keep, placeFor, onArchived }: RetentionParts) {
   let isRunning = false;
   let restUntil = 0;

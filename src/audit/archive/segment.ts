@@ -57,7 +57,7 @@ export function createSegmentSigner(seed: Buffer): SegmentSigner {
   };
 }
 
-/** What is signed, byte for byte as it is in the archive, without the signature. */
+/** The signed text, byte for byte as it is in the archive, without the signature. */
 export function segmentText(segment: Segment): string {
   const { chainId, first, last, count, firstPreviousHash, lastHash, closedAt, keyId } = segment;
   return [

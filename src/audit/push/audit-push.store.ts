@@ -35,7 +35,7 @@ const ENTRIES = sql(
   `select ${AUDIT_COLUMNS} from audit a where id > $1 and id <= $2 order by id limit $3`,
 );
 const ADVANCE = sql('auditPush.advance', 'update audit_push set last_id = $2 where last_id = $1 returning 1');
-// Times follow the numbers but for the difference of clocks, so the oldest of what is not pushed is among the first.
+// Times follow the numbers but for the difference of clocks, so the oldest entry that is not pushed is among the first.
 const BEHIND = sql(
   'auditPush.behind',
   `select exists (select 1 from (

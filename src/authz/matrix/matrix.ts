@@ -237,7 +237,7 @@ function robotsOf(graph: Graph, question: MatrixQuestion, now: Graph | undefined
   return robots.filter((robot) => seesRow(graph, question, robot, now));
 }
 
-/** Callers see all people, but only the robots that they may view. What is gone can be read in the audit log. */
+/** Callers see all people, but only the robots that they may view. Deleted ones can be read in the audit log. */
 function seesRow(
   graph: Graph,
   { organizationId, callerId }: MatrixQuestion,

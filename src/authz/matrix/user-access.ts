@@ -146,7 +146,7 @@ function* collect(
   const caller = subjectOfPrincipal(callerId);
   const home = `organization:${organizationId}`;
   const isSelf = user === caller;
-  // What is gone can be read in the audit log.
+  // Deleted objects can be read in the audit log.
   const isGone = (object: string) => now !== undefined && !existsIn(now, home, object);
   const sees = (object: string) =>
     isGone(object) || check(now ?? organization, { user: caller, relation: 'can_view', object });

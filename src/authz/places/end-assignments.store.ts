@@ -12,7 +12,7 @@ interface Transaction {
   readonly record: (entry: AuditEntry) => void;
 }
 
-/** What is about to be deleted. */
+/** The kind of an object that is about to be deleted. */
 type Deleted = Exclude<(typeof OBJECT_KINDS)[PlaceType | 'role']['source'], 'account'>;
 
 /**
@@ -60,7 +60,7 @@ function remove(name: string, where: string): Statement {
   return sql(name, `delete from assignment s where ${where} and not (${IS_TOLD})`);
 }
 
-/** Ends the assignments that name what is about to be deleted. The objects are locked, and still there. */
+/** Ends the assignments that name objects which are about to be deleted. The objects are locked, and still there. */
 export async function endAssignments(
   transaction: Transaction,
   deleted: Deleted,

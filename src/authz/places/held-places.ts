@@ -32,7 +32,7 @@ export interface HeldPlaceStore {
   ofTeam(teamId: bigint): Promise<Gift[]>;
   /** What a robot has, on the organization and on single objects. */
   ofRobot(robotId: bigint): Promise<Gift[]>;
-  /** What is assigned on a set of clusters. */
+  /** The assignments on a set of clusters. */
   ofSet(organizationId: bigint, name: string): Promise<{ readonly id: bigint | undefined; readonly gifts: Gift[] }>;
 }
 

@@ -10,7 +10,7 @@ interface GuardedFetchOptions {
   readonly allowedNetworks: readonly string[];
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** What is called, for traces. */
+  /** The name of the called service, for traces. */
   readonly service: string;
 }
 

@@ -53,7 +53,7 @@ export function createSpanExporter(options: SpanExporterOptions) {
     if (queue.length >= MAX_BATCH) void flush();
   }
 
-  /** Sends what is queued, one batch after the other. */
+  /** Sends the queued spans, one batch after the other. */
   function flush(): Promise<void> {
     sending ??= sendAll().finally(() => {
       sending = undefined;

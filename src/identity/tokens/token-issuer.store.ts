@@ -171,7 +171,7 @@ function forget(row: Deleted & { id: bigint }, actor: Actor | undefined, touch: 
   if (actor) record({ ...about, actor, action: 'token.delete', before: { name, robotId, scopes } });
 }
 
-/** What is unusual about a token, for the audit log. */
+/** The unusual properties of a token, for the audit log. */
 function traits({ canRotate, isDelegated, limits }: Pick<TokenDetails, 'canRotate' | 'isDelegated' | 'limits'>) {
   return { ...(canRotate && { canRotate }), ...(isDelegated && { delegated: true }), ...(limits && { limits }) };
 }

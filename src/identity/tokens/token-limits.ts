@@ -6,7 +6,7 @@ import type { OwnedType } from '../../changes/object-kinds.ts';
  * 1. A token with limits may do what its owner may do, but only there. It gets nothing that its owner does not have.
  * 2. Whatever is not of one of these organizations or objects is outside: also the owner's account, what the owner has
  *    themselves, and the site. There is one exception, the name of the owner and the token itself.
- * 3. What is outside looks like what does not exist.
+ * 3. Objects outside the limits look like objects that do not exist.
  * 4. IDs are never used again. So a token whose organizations and objects are gone reaches nothing.
  */
 export interface TokenLimits {

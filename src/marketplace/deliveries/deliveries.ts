@@ -96,7 +96,7 @@ export interface DeliveryStore {
   reject(delivery: Delivery, isLive: boolean, answer: RejectedAnswer): Promise<boolean>;
   /** Another attempt failed. The next one is due after `waitMs`, which is undefined after the last one. */
   fail(id: bigint, waitMs: number | undefined): Promise<void>;
-  /** What is due `laterMs` from now. */
+  /** The deliveries that are due `laterMs` from now. */
   undone(laterMs: number, max: number): Promise<Delivery[]>;
   get(id: bigint): Promise<Delivery | undefined>;
 }

@@ -11,7 +11,7 @@ export interface Outcome {
   readonly installer?: Installer;
 }
 
-/** What is acted on: a notification and its time of arrival. */
+/** A notification to act on, and its time of arrival. */
 export interface DeliveryContext {
   readonly notification: Notification;
   readonly adminPasswordHash: string | null;

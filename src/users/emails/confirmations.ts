@@ -16,7 +16,7 @@ export interface Sending {
 }
 
 const MINUTE_MS = 60_000;
-/** The window of the allowance of an account. What is older is forgotten. */
+/** The window of the allowance of an account. Older emails are forgotten. */
 export const ACCOUNT_WINDOW_MS = 60 * MINUTE_MS;
 export const ADDRESS_WINDOW_MS = 10 * MINUTE_MS;
 

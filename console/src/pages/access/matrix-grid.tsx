@@ -127,7 +127,7 @@ export function MatrixGrid({ matrix, say, whyHref, isMarked }: MatrixGridProps) 
     update();
   }
 
-  /** Scrolls just as far as needed. The head and the names cover what is behind them. */
+  /** Scrolls just as far as needed. The head and the names cover the cells behind them. */
   function reveal([nextRow, nextColumn]: readonly [number, number]): void {
     const { current } = box;
     if (!current) return;

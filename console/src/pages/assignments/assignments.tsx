@@ -188,7 +188,7 @@ function Creation({ org, assignment }: { org: string; assignment: Assignment }) 
   );
 }
 
-/** Every user may give up what is assigned to themselves. */
+/** Every user may give up their own assignments. */
 function isMine({ to }: Assignment): boolean {
   return to.type === 'user' && to.name === me.value?.login;
 }

@@ -40,7 +40,7 @@ export function Timeline({ subject, current, others = [] }: TimelineProps) {
   );
 }
 
-/** What is older than the deliveries that are loaded waits for them. */
+/** A happening that is older than the loaded deliveries waits for them. */
 function momentsOf(deliveries: readonly Delivery[], others: readonly Happening[], hasMore: boolean): Moment[] {
   const oldest = hasMore ? Date.parse(deliveries.at(-1)?.received_at ?? '') : Number.NEGATIVE_INFINITY;
   const shown = others.filter(({ at }) => Date.parse(at) >= oldest).map((other) => ({ at: other.at, other }));

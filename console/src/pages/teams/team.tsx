@@ -99,7 +99,7 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
   );
 }
 
-/** What is assigned to the team. */
+/** The assignments of the team. */
 function teamGiven(id: string | bigint, name: string): Given {
   return { to: { type: 'team', id: BigInt(id), name } };
 }
