@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import type { AuditSearch, Order } from '../../src/audit/audit.ts';
 import { createAuditSearch, MAX_WALK } from '../../src/audit/audit-search.store.ts';
 import { createObjectNameStore } from '../../src/audit/object-names.store.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { migrated, newPlace } from '../support/server/db.ts';
 import { API_DRIVERS } from '../support/server/drivers.ts';
 import { statement } from '../support/server/statement.ts';
@@ -61,7 +62,7 @@ const OBJECTS: readonly Part[] = [
 const TIMES: readonly Part[] = [{}, { since: new Date('2024-01-01T03:00Z'), until: new Date('2024-01-01T03:10Z') }];
 
 for (const driver of API_DRIVERS) {
-  describe(`Plans of audit searches on ${driver}`, () => {
+  describeLong(`Plans of audit searches on ${driver}`, () => {
     let db: Db;
     before(async () => {
       db = await openDb({ ...(await newPlace(driver, migrated())), say: () => undefined });

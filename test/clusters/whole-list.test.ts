@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { createClusterListStore } from '../../src/clusters/cluster-list.store.ts';
 import type { ClusterListStore, ClusterOrder, ClusterSearch } from '../../src/clusters/cluster-list.ts';
 import { sql } from '../../src/db/db.ts';
 import { IS_LONG } from '../counts.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { DRIVERS } from '../support/server/db.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 
@@ -18,7 +19,7 @@ const ORDERS: readonly ClusterOrder[] = ['id', 'name', 'heartbeat', 'nodes', 'cr
 const PAGE = 200;
 
 for (const driver of DRIVERS) {
-  describe(`Whole lists of clusters on ${driver}`, () => {
+  describeLong(`Whole lists of clusters on ${driver}`, () => {
     let atrium: TestServer;
     let store: ClusterListStore;
     let owner: bigint;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { type Db, openDb, type Statement } from '../../src/db/db.ts';
 import { lockForRemoval } from '../../src/users/account-removal.store.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { migrated, newPlace } from '../support/server/db.ts';
 import { API_DRIVERS } from '../support/server/drivers.ts';
 import { statement } from '../support/server/statement.ts';
@@ -12,7 +13,7 @@ const OTHERS = 20_000;
 const [ORGANIZATION, DOOMED] = [1_000_000n, 1_000_001n];
 
 for (const driver of API_DRIVERS) {
-  describe(`Locking what a removed account leaves, on ${driver}`, () => {
+  describeLong(`Locking what a removed account leaves, on ${driver}`, () => {
     let db: Db;
     const asked: (readonly [statement: Statement, values: readonly unknown[]])[] = [];
     before(async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { itLong } from '../../support/checks/long.ts';
 import { until } from '../../support/checks/until.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { checksIn, startFakeOpenFga } from '../../support/services/fake-openfga.ts';
@@ -108,37 +109,40 @@ describe('Batches of questions to an OpenFGA server', () => {
     assert.ok(calls <= 2, `${calls} calls`);
   });
 
-  it('A role write is not rejected while batches wait for a slow server, and the batches are answered', async () => {
-    const kept: (() => void)[] = [];
-    let isSlow = true;
-    let underWay = 0;
-    let most = 0;
-    fga.state.meddle = ({ path, body, proceed }) => {
-      if (!isCheck(path) || checksIn(body).length < FULL_CALL) return proceed();
-      underWay += 1;
-      most = Math.max(most, underWay);
-      const go = () => {
-        underWay -= 1;
-        proceed();
+  itLong(
+    'A role write is not rejected while batches wait for a slow server, and the batches are answered',
+    async () => {
+      const kept: (() => void)[] = [];
+      let isSlow = true;
+      let underWay = 0;
+      let most = 0;
+      fga.state.meddle = ({ path, body, proceed }) => {
+        if (!isCheck(path) || checksIn(body).length < FULL_CALL) return proceed();
+        underWay += 1;
+        most = Math.max(most, underWay);
+        const go = () => {
+          underWay -= 1;
+          proceed();
+        };
+        if (isSlow) kept.push(go);
+        else go();
       };
-      if (isSlow) kept.push(go);
-      else go();
-    };
-    const batches = Array.from({ length: BATCHES }, () => batch('ann', everything()));
-    await until(() => kept.length >= BATCHES);
-    for (const permissions of [[], [EDIT]]) assert.equal((await setRole(permissions)).status, 200);
-    isSlow = false;
-    for (const go of kept) go();
-    for (const held of await Promise.all(batches)) {
-      // On a slow machine, the writes may take longer than a call waits.
-      const answer = held.status === 503 ? await batch('ann', everything()) : held;
-      assert.equal(answer.status, 200, answer.text);
-      assert.equal(answer.body.length, everything().length);
-    }
-    assert.equal(most, BATCHES, 'calls under way for all batches together');
-  });
+      const batches = Array.from({ length: BATCHES }, () => batch('ann', everything()));
+      await until(() => kept.length >= BATCHES);
+      for (const permissions of [[], [EDIT]]) assert.equal((await setRole(permissions)).status, 200);
+      isSlow = false;
+      for (const go of kept) go();
+      for (const held of await Promise.all(batches)) {
+        // On a slow machine, the writes may take longer than a call waits.
+        const answer = held.status === 503 ? await batch('ann', everything()) : held;
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.body.length, everything().length);
+      }
+      assert.equal(most, BATCHES, 'calls under way for all batches together');
+    },
+  );
 
-  it('A batch that meets a write again and again does not keep the next write waiting', async () => {
+  itLong('A batch that meets a write again and again does not keep the next write waiting', async () => {
     const before = fga.state.calls;
     let writes = 0;
     fga.state.meddle = ({ path, body, proceed }) => {

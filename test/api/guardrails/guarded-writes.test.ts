@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { listenForStatements } from '../../support/checks/heard-statements.ts';
+import { itLong } from '../../support/checks/long.ts';
 import { DRIVERS } from '../../support/server/db.ts';
 import { openTestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
@@ -67,7 +68,7 @@ for (const driver of DRIVERS) {
     assert.equal(loads(), 1, 'also after a rejected write');
   });
 
-  it(`A change of a team of thousands is checked without loading the graph again on ${driver}`, async (t) => {
+  itLong(`A change of a team of thousands is checked without loading the graph again on ${driver}`, async (t) => {
     const atrium = await openTestServer({ driver });
     t.after(() => atrium.close());
     const id = numbersOf(atrium);
@@ -93,7 +94,7 @@ for (const driver of DRIVERS) {
     );
   });
 
-  it(`A write that touches many organizations reads their guardrails together on ${driver}`, async (t) => {
+  itLong(`A write that touches many organizations reads their guardrails together on ${driver}`, async (t) => {
     const atrium = await openTestServer({ driver });
     t.after(() => atrium.close());
     const { db } = atrium.instance;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { itLong } from '../../support/checks/long.ts';
 import { openTestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
 import { numbersOf } from '../../support/world/authz.ts';
@@ -12,7 +12,7 @@ const JOIN = statement(
    insert into team_member (team_id, account_id) select $1::bigint, id from made order by md5(id::text)`,
 );
 
-it('A preview lists the first thousand users by ID, and counts all of them', async (t) => {
+itLong('A preview lists the first thousand users by ID, and counts all of them', async (t) => {
   const atrium = await openTestServer();
   t.after(() => atrium.close());
   const id = numbersOf(atrium);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../../support/checks/long.ts';
 import { API_DRIVERS } from '../../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { statement } from '../../support/server/statement.ts';
@@ -19,7 +20,7 @@ const WRONG_FLAGS = `select a.name from account a
           select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = a.id and t.permission = 'owner'))`;
 
 for (const driver of API_DRIVERS) {
-  describe(`Lists of a large deployment on ${driver}`, () => {
+  describeLong(`Lists of a large deployment on ${driver}`, () => {
     let atrium: TestServer;
     const get = async (path: string) => {
       const { status, headers, body, text } = await atrium.as('root')('GET', path);

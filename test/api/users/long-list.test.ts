@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import pg from 'pg';
 import { fillFollowers } from '../../../bench/user-lists/fill.ts';
 import { rowsRead } from '../../../bench/user-lists/plan.ts';
 import { COUNTS } from '../../counts.ts';
+import { describeLong } from '../../support/checks/long.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { lacks } from '../../support/services/requirements.ts';
 
 const MANY = COUNTS.followers;
 
 /** The blocks by which a page is found must always give the same result as a plain sort of all followers. */
-describe(`A list of ${MANY} followers`, { skip: lacks('postgresql') }, () => {
+describeLong(`A list of ${MANY} followers`, { skip: lacks('postgresql') }, () => {
   let atrium: TestServer;
   let client: pg.Client;
   before(async () => {
