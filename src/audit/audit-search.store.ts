@@ -16,6 +16,7 @@ import type { Spans } from './spans.ts';
  *    one does, and would read all other entries of a large organization for an actor with few.
  * 4. What the index does not tell is compared with at most `MAX_WALK` entries. Then the page ends early, and its cursor
  *    is where the walk ended.
+ * 5. A count goes as many entries at a time, and is over once a step has left what is searched for.
  */
 export const MAX_WALK = 10_000;
 const MAX_ID = 2n ** 63n - 1n;
@@ -66,14 +67,21 @@ export function createAuditSearch(db: Pick<Db, 'query'>, maxWalk = MAX_WALK): Pi
     async countSpans(given, spans, most) {
       const actions = await actionsOf(given);
       if (actions?.length === 0 || spans.count === 0) return { counts: new Map() };
-      const { statement, values } = countOf({ ...given, actions }, spans, most);
-      const rows = await db.query<SpanRow>(statement, values);
-      const walked = rows.reduce((sum, row) => sum + row.walked, 0);
-      const oldest = Math.min(...rows.map(({ oldest }) => oldest.getTime()));
-      return {
-        counts: new Map(rows.map(({ span, count }) => [Number(span), count])),
-        reached: walked < most ? undefined : new Date(oldest),
-      };
+      const counts = new Map<number, number>();
+      let after: Place | undefined;
+      for (let left = most; left > 0; ) {
+        const step = Math.min(left, maxWalk);
+        const { statement, values } = countOf({ ...given, actions }, spans, after, step);
+        const rows = await db.query<SpanRow>(statement, values);
+        for (const { span, count } of rows) counts.set(Number(span), (counts.get(Number(span)) ?? 0) + count);
+        const walked = rows.reduce((sum, row) => sum + row.walked, 0);
+        const [oldest] = rows.toSorted((one, other) => one.oldest.getTime() - other.oldest.getTime());
+        if (oldest === undefined || walked < step) return { counts };
+        left -= walked;
+        if (left === 0) return { counts, reached: oldest.oldest };
+        after = { at: oldest.oldest_at, id: oldest.oldest_id };
+      }
+      return { counts };
     },
   };
 
@@ -139,14 +147,25 @@ interface SpanRow {
   readonly count: number;
   readonly walked: number;
   readonly oldest: Date;
+  /** The same, exactly. */
+  readonly oldest_at: string;
+  readonly oldest_id: bigint;
 }
 
-/** What the index does not tell is compared with the entries of the walk, which all count as walked. */
-function countOf(search: Search, { seconds, origin }: Spans, most: number): Omit<Page, 'isWhole'> {
+/**
+ * One step of a count, from the newest entry that has not been counted. What the index does not tell is compared with
+ * the entries of the step, which all count as walked.
+ */
+function countOf(
+  search: Search,
+  { seconds, origin }: Spans,
+  after: Place | undefined,
+  step: number,
+): Omit<Page, 'isWhole'> {
   const walk = walkFor(search);
-  const filters = createFilters(most);
-  const { start, within, ordered, name } = walked(filters, walk, search, 'newest first', undefined);
-  const entries = `select a.* from audit a where ${start} and ${within} order by ${ordered} limit $1`;
+  const filters = createFilters(step);
+  const { start, within, ordered, name } = walked(filters, walk, search, 'newest first', after);
+  const entries = `select a.* from (select a.* from audit a where ${start} order by ${ordered} limit $1) a where ${within}`;
   const isEach = walk.columns.some(([, each]) => each);
   const from = isEach
     ? `(select p.* from unnest(${filters.place(search.actions)}::text[]) as k (action) cross join lateral (
@@ -156,7 +175,8 @@ function countOf(search: Search, { seconds, origin }: Spans, most: number): Omit
   const conditions = conditionsOf(rest, search, filters);
   const matching = conditions.length === 0 ? '' : ` filter (where ${conditions.join(' and ')})`;
   const text = `select floor((extract(epoch from a.at) - ${filters.place(origin)}::float8) / ${filters.place(seconds)}::float8)::bigint as span,
-      (count(*)${matching})::integer as count, count(*)::integer as walked, min(a.at) as oldest
+      (count(*)${matching})::integer as count, count(*)::integer as walked, min(a.at) as oldest,
+      min(a.at)::text as oldest_at, (array_agg(a.id order by a.at, a.id))[1] as oldest_id
     from ${from} a group by 1`;
   return { statement: sql([name, ...wordsOf(rest), 'spans'].join('.'), text), values: filters.values };
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import type { AuditSearch, Order } from '../../src/audit/audit.ts';
+import { type AuditSearch, MAX_COUNTED, type Order } from '../../src/audit/audit.ts';
 import { createAuditSearch, MAX_WALK } from '../../src/audit/audit-search.store.ts';
 import { createObjectNameStore } from '../../src/audit/object-names.store.ts';
+import { spansOf } from '../../src/audit/spans.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
 import { describeLong } from '../support/checks/long.ts';
 import { migrated, newPlace } from '../support/server/db.ts';
@@ -17,6 +18,9 @@ const MAX_BUFFERS = 700;
 
 /** The rows of one page, which turn out to be of others, and a path of an index. */
 const MAX_BUFFERS_OF_FEW = 60;
+
+/** A step of a count, which is over after the first one if the time is short. Their index alone has 200 pages. */
+const MAX_STEP = 40;
 
 /** Half of the log is of one organization, in which the busiest actor never was. All tokens are deleted. */
 const [LARGE, SMALL] = [1n, 20n];
@@ -108,6 +112,26 @@ for (const driver of API_DRIVERS) {
           const said = JSON.stringify(search, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
           assert.ok(buffers <= MAX_BUFFERS_OF_FEW, `${buffers} buffers, ${order}: ${said}`);
         }
+      }
+    });
+
+    it('A step of a count reads a bounded part of a large log, however long the time is and whatever is older', async () => {
+      const until = new Date('2024-01-01T16:31Z');
+      const times: readonly Part[] = [
+        { since: new Date('2024-01-01T16:30Z') },
+        { since: new Date('2024-01-01T01:00Z') },
+      ];
+      const few: readonly Part[] = [{}, { action: 'token.create' }, { actionPrefix: 'team.' }, { actorId: COMMON }];
+      for (const parts of combinations([{ organizationId: LARGE }, {}], few, times)) {
+        const asked: Explained[] = [];
+        const search = { ...Object.assign({}, ...parts), until } as AuditSearch;
+        const { countSpans } = createAuditSearch({ query: explaining(asked) }, MAX_STEP);
+        await countSpans(search, spansOf(search.since ?? until, until), MAX_COUNTED);
+        const worst = Math.max(...asked.map(buffersOf));
+        const said = JSON.stringify({ search, worst }, (_key, value) =>
+          typeof value === 'bigint' ? `${value}` : value,
+        );
+        assert.ok(asked.length > 0 && worst <= MAX_STEP * 2 + MAX_BUFFERS_OF_FEW, said);
       }
     });
 
