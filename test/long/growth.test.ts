@@ -23,6 +23,8 @@ const SETTINGS = { shared_preload_libraries: 'pg_stat_statements', shared_buffer
 
 describe('The cost of each request in a large deployment', { skip: lacks('postgresql') }, () => {
   let postgres: TestPostgres;
+  /** Said at the end, so that one such request does not hide what all others cost. */
+  const rejected: string[] = [];
   before(async () => {
     postgres = await startPostgres({ settings: SETTINGS });
   });
@@ -32,7 +34,7 @@ describe('The cost of each request in a large deployment', { skip: lacks('postgr
     let grown = await grownRequests();
     // What the server does in the background counts, too, for the request that it coincides with.
     if (grown.size > 0) grown = new Map([...(await grownRequests())].filter(([name]) => grown.has(name)));
-    assert.deepEqual([...grown.values()], []);
+    assert.deepEqual([...rejected, ...grown.values()], []);
   });
 
   /** The requests that cost more with many users than with few, and what each has cost. */
@@ -90,7 +92,7 @@ describe('The cost of each request in a large deployment', { skip: lacks('postgr
       const began = performance.now();
       const status = await send();
       const wallMs = performance.now() - began;
-      assert.ok(status < 400, `${name} answered ${status}`);
+      if (status >= 400) rejected.push(`${name} answered ${status}`);
       const { rows } = await meter.query<Omit<Cost, 'wallMs'>>(COST);
       costs.set(name, { pages: 0, ms: 0, calls: 0, ...rows[0], wallMs });
     }
