@@ -12,10 +12,10 @@ import type { ObjectRef } from '../authz/object-ref.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
+import { createRemembered } from '../changes/remembered.ts';
 import { nameKey } from '../identity/account-names/account-names.ts';
 import type { Organization } from '../identity/callers.ts';
 import type { MaybeLimits } from '../identity/tokens/token-limits.ts';
-import { createRemembered } from '../requests/remembered.ts';
 
 /** Who asks, in which organization. */
 export interface AuthzenCaller {

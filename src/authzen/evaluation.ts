@@ -21,8 +21,8 @@ import { type Viewpoint, viewpointOf } from '../authz/viewpoint.ts';
 import { AppError } from '../base/errors.ts';
 import { createYielder } from '../base/scheduling/slices.ts';
 import { isRobotPrincipal, subjectOfPrincipal } from '../changes/principal.ts';
+import { createRemembered } from '../changes/remembered.ts';
 import { isListed, reachesOrganization } from '../identity/tokens/token-limits.ts';
-import { createRemembered } from '../requests/remembered.ts';
 import type { AskedSubject, AskedThings, AuthzenCaller, Entity } from './asked-things.ts';
 
 export const THE_CALLER = 'the caller';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRemembered } from '../../src/requests/remembered.ts';
+import { createRemembered } from '../../src/changes/remembered.ts';
 
 describe('What is remembered until anything changes', () => {
   it('is at hand without a promise once it is known, and no longer after a change', async () => {

@@ -11,8 +11,8 @@ interface Known<Answer> {
 }
 
 /**
- * Remembers what a function answers until anything changes. A list of a thousand requests asks the same few questions
- * about roles, teams and rules.
+ * Remembers what a function answers until anything changes. A list of a thousand access requests asks the same few
+ * questions about roles, teams and rules.
  */
 export function createRemembered(revision: () => bigint, maxKnown = 10_000) {
   return <Arguments extends readonly unknown[], Answer>(
