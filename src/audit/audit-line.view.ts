@@ -1,9 +1,9 @@
 import { writeJson } from '../base/json.ts';
 import { showActor } from '../http/wire/shown-actor.ts';
-import { attestationText } from './attestation-signer.ts';
 import type { AuditRow } from './audit.ts';
 import { auditSentence } from './audit-sentences.ts';
 import type { NameOf } from './object-names.ts';
+import { attestationText } from './verification/attestation-signer.ts';
 
 /** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */
 export function auditLine(row: AuditRow, nameOf: NameOf): string {

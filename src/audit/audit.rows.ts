@@ -3,7 +3,7 @@ import { textsIn } from '../changes/personal-texts.store.ts';
 import { commitmentsIn, type KnownTexts, revealName, revealState } from '../changes/personal-texts.ts';
 import type { Query } from '../db/db.ts';
 import type { AuditRow, HashedParts } from './audit.ts';
-import type { ChainLink } from './verification.ts';
+import type { ChainLink } from './verification/verification.ts';
 
 export interface EntryRow {
   id: bigint;

@@ -3,8 +3,8 @@ import { AppError } from '../base/errors.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
 import type { KnownTexts } from '../changes/personal-texts.ts';
 import { principalOfRobot, robotNamedIn } from '../changes/principal.ts';
-import type { SignedAttestation } from './attestation-signer.ts';
 import { beginOf, type Spans, spansOf } from './spans.ts';
+import type { SignedAttestation } from './verification/attestation-signer.ts';
 
 /** One row of the audit log. `before` and `after` are exactly the text that was hashed, but for personal texts. */
 export interface AuditRow {

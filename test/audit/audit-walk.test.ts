@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createSegmentSigner } from '../../src/audit/archive/segment.ts';
-import { createCheckpointSigner, type SignedCheckpoint } from '../../src/audit/checkpoint.ts';
+import { createCheckpointSigner, type SignedCheckpoint } from '../../src/audit/verification/checkpoint.ts';
 import {
   CHECKPOINT_EVERY,
   type ChainLink,
   createVerification,
   type VerificationStore,
-} from '../../src/audit/verification.ts';
+} from '../../src/audit/verification/verification.ts';
 
 const LENGTH = 9_100;
 const BATCH = 250;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createVerificationStore } from '../../src/audit/verification.store.ts';
+import { createVerificationStore } from '../../src/audit/verification/verification.store.ts';
 import { appendAudit } from '../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
 import type { Db } from '../../src/db/db.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { rawMembers } from '../../base/raw-members.ts';
-import { type Attested, createAttestations, type Erasable } from '../attestations.ts';
+import { type Attested, createAttestations, type Erasable } from '../verification/attestations.ts';
 import { type SegmentSigner, type SignedSegment, segmentText } from './segment.ts';
 
 /** An entry as it is in an archive. */

@@ -3,7 +3,7 @@ import { rawMembers } from '../../base/raw-members.ts';
 import { chainHash, type HashedEntry } from '../../changes/audit-chain.store.ts';
 import { principalOfRobot } from '../../changes/principal.ts';
 import { showActor } from '../../http/wire/shown-actor.ts';
-import { attestationText, type SignedAttestation } from '../attestation-signer.ts';
+import { attestationText, type SignedAttestation } from '../verification/attestation-signer.ts';
 import type { ArchivedEntry } from './archive-file.ts';
 
 /** An entry as it is stored and hashed: texts that identify people are hashes. */

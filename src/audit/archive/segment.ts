@@ -1,5 +1,5 @@
 import { sign, verify } from 'node:crypto';
-import { seedKey } from '../seed-key.ts';
+import { seedKey } from '../verification/seed-key.ts';
 
 /** A part of a log that is closed: written to an archive, and removed from the database. */
 export interface Segment {

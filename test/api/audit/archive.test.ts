@@ -9,7 +9,7 @@ import { createAuditArchiveStore } from '../../../src/audit/archive/audit-archiv
 import { type ArchivePlace, createAuditArchive } from '../../../src/audit/archive/audit-archive.ts';
 import { filePlace } from '../../../src/audit/archive/file-place.ts';
 import { createSegmentSigner } from '../../../src/audit/archive/segment.ts';
-import { createAttestationSigner } from '../../../src/audit/attestation-signer.ts';
+import { createAttestationSigner } from '../../../src/audit/verification/attestation-signer.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
 import { openCliProcess } from '../../support/server/cli.ts';

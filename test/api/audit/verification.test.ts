@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CHECKPOINT_EVERY } from '../../../src/audit/verification.ts';
+import { CHECKPOINT_EVERY } from '../../../src/audit/verification/verification.ts';
 import { appendAudit } from '../../../src/changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../../src/changes/audit-entry.ts';
 import { type Query, sql } from '../../../src/db/db.ts';

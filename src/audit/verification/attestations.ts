@@ -1,4 +1,4 @@
-import { mapInSlices } from '../base/scheduling/slices.ts';
+import { mapInSlices } from '../../base/scheduling/slices.ts';
 import type { SignAttestation, SignedAttestation } from './attestation-signer.ts';
 
 /**

@@ -4,7 +4,7 @@ import {
   type SegmentProblem,
   type SegmentSigner,
   type SignedSegment,
-} from './archive/segment.ts';
+} from '../archive/segment.ts';
 import { type Attested, createAttestations, type Erasable } from './attestations.ts';
 import type { Checkpoint, CheckpointSigner, SignedCheckpoint } from './checkpoint.ts';
 

@@ -1,7 +1,7 @@
-import { chainHash } from '../changes/audit-chain.store.ts';
-import { type Query, sql } from '../db/db.ts';
+import { chainHash } from '../../changes/audit-chain.store.ts';
+import { type Query, sql } from '../../db/db.ts';
+import { AUDIT_COLUMNS, type EntryRow, momentOf } from '../audit.rows.ts';
 import type { Attested } from './attestations.ts';
-import { AUDIT_COLUMNS, type EntryRow, momentOf } from './audit.rows.ts';
 
 const ATTESTING = sql(
   'attestations.list',

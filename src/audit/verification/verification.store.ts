@@ -1,8 +1,8 @@
-import { type Db, only, sql } from '../db/db.ts';
-import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from './archive/segment.rows.ts';
-import type { SignedSegment } from './archive/segment.ts';
+import { type Db, only, sql } from '../../db/db.ts';
+import { SEGMENT_COLUMNS, type SegmentRow, toSegment } from '../archive/segment.rows.ts';
+import type { SignedSegment } from '../archive/segment.ts';
+import { AUDIT_COLUMNS, type EntryRow, toLink } from '../audit.rows.ts';
 import { attestedIn } from './attestations.store.ts';
-import { AUDIT_COLUMNS, type EntryRow, toLink } from './audit.rows.ts';
 import type { SignedCheckpoint } from './checkpoint.ts';
 import type { VerificationStore } from './verification.ts';
 
