@@ -1,8 +1,8 @@
 import { writeJson } from '../base/json.ts';
 import { showActor } from '../http/wire/shown-actor.ts';
 import type { AuditRow } from './audit.ts';
-import { auditSentence } from './audit-sentences.ts';
-import type { NameOf } from './object-names.ts';
+import { auditSentence } from './sentences/audit-sentences.ts';
+import type { NameOf } from './sentences/object-names.ts';
 import { attestationText } from './verification/attestation-signer.ts';
 
 /** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */

@@ -10,8 +10,8 @@ import { type ActionCount, type Audit, type AuditRow, COUNTED_DAYS } from './aud
 import { auditLine } from './audit-line.view.ts';
 import { AuditActions, AuditPage } from './audit-page.view.ts';
 import { AuditFilters, OrganizationFilter, optionalText, readQuestion } from './audit-question.view.ts';
-import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 import { ocsfEvent } from './ocsf-event.view.ts';
+import type { NameOf, ObjectNames, Reader } from './sentences/object-names.ts';
 
 const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 200;

@@ -1,10 +1,10 @@
 import { principalOf } from '../changes/principal.ts';
 import type { AuditRow } from './audit.ts';
 import { auditLine } from './audit-line.view.ts';
-import { auditSentence, readState } from './audit-sentences.ts';
-import { delegateIn } from './delegate.ts';
-import type { NameOf } from './object-names.ts';
 import { OCSF_NAMES, OCSF_VERSION, ocsfClassOf } from './ocsf-classes.ts';
+import { auditSentence, readState } from './sentences/audit-sentences.ts';
+import { delegateIn } from './sentences/delegate.ts';
+import type { NameOf } from './sentences/object-names.ts';
 
 const REGULAR = 1;
 const SYSTEM = 3;

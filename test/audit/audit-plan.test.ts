@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { type AuditSearch, MAX_COUNTED, type Order } from '../../src/audit/audit.ts';
 import { createAuditSearch, MAX_WALK } from '../../src/audit/audit-search.store.ts';
-import { createObjectNameStore } from '../../src/audit/object-names.store.ts';
+import { createObjectNameStore } from '../../src/audit/sentences/object-names.store.ts';
 import { spansOf } from '../../src/audit/spans.ts';
 import { type Db, openDb, type Query } from '../../src/db/db.ts';
 import { describeLong } from '../support/checks/long.ts';

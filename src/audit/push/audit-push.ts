@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Bucket } from '../archive/bucket-place.ts';
 import type { AuditRow } from '../audit.ts';
-import type { NameOf } from '../object-names.ts';
+import type { NameOf } from '../sentences/object-names.ts';
 
 /**
  * Pushes the log to a bucket as events of OCSF, so that each entry is in exactly one object.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { auditSentence } from '../../../src/audit/audit-sentences.ts';
+import { auditSentence } from '../../../src/audit/sentences/audit-sentences.ts';
 import { AUDIT_ACTIONS } from '../../../src/changes/audit-actions.ts';
 import { openTestServer, type TestServer } from '../../support/server/server.ts';
 import { clusterPermission } from '../../support/world/authz.ts';

@@ -1,7 +1,7 @@
-import { BELONGING_TYPES } from '../changes/object-kinds.ts';
-import { textsIn } from '../changes/personal-texts.store.ts';
-import { revealName } from '../changes/personal-texts.ts';
-import { type Db, sql } from '../db/db.ts';
+import { BELONGING_TYPES } from '../../changes/object-kinds.ts';
+import { textsIn } from '../../changes/personal-texts.store.ts';
+import { revealName } from '../../changes/personal-texts.ts';
+import { type Db, sql } from '../../db/db.ts';
 import type { ObjectNameStore } from './object-names.ts';
 
 const MAX_ID = 2n ** 63n - 1n;

@@ -1,6 +1,6 @@
-import type { Judge } from '../authz/judge.ts';
-import { kindOf } from '../changes/object-kinds.ts';
-import type { AuditRow } from './audit.ts';
+import type { Judge } from '../../authz/judge.ts';
+import { kindOf } from '../../changes/object-kinds.ts';
+import type { AuditRow } from '../audit.ts';
 import { robotIn } from './robot-actor.ts';
 
 /** Who reads the log, which decides whose names they see. */

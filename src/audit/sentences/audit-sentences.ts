@@ -1,8 +1,8 @@
-import { doing } from '../authz/explain/explanation-text.ts';
-import { permissionName } from '../authz/explain/permission-names.ts';
-import type { AuditAction } from '../changes/audit-actions.ts';
-import { isRobotPrincipal } from '../changes/principal.ts';
-import type { AuditRow } from './audit.ts';
+import { doing } from '../../authz/explain/explanation-text.ts';
+import { permissionName } from '../../authz/explain/permission-names.ts';
+import type { AuditAction } from '../../changes/audit-actions.ts';
+import { isRobotPrincipal } from '../../changes/principal.ts';
+import type { AuditRow } from '../audit.ts';
 import { delegateIn } from './delegate.ts';
 import type { NameOf } from './object-names.ts';
 import { robotIn } from './robot-actor.ts';
