@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createYielder, mapInSlices } from '../base/scheduling/slices.ts';
 import { entryOf } from '../guardrails/guardrail-file.ts';
-import { presentRule } from '../requests/request-rules.routes.ts';
+import { presentRule } from '../requests/rules/request-rules.routes.ts';
 import { writtenEntry } from '../roles/assignment-entry.ts';
 import { entryOfStored } from '../roles/assignment-plan.ts';
 import { API_VERSION, documentOf } from '../roles/role-document.ts';

@@ -1,6 +1,6 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
 import type { FileGuardrail } from '../guardrails/guardrail-file.ts';
-import type { RuleInput } from '../requests/request-rules.ts';
+import type { RuleInput } from '../requests/rules/request-rules.ts';
 import type { AssignmentEntry } from '../roles/assignment-entry.ts';
 import { API_VERSION, KIND, type RoleEntry, readDocument } from '../roles/role-document.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';

@@ -13,7 +13,7 @@ import { recentLog } from '../history/past.store.ts';
 import type { Permission } from '../identity/callers.ts';
 import { createTeamStore } from '../organizations/teams.store.ts';
 import { nameTaken, noTeam } from '../organizations/teams.ts';
-import { createRequestRuleStore, readRequestRulesOf } from '../requests/request-rules.store.ts';
+import { createRequestRuleStore, readRequestRulesOf } from '../requests/rules/request-rules.store.ts';
 import { createRobotStore } from '../robots/robots.store.ts';
 import type { WantedAssignment } from '../roles/assignment-plan.ts';
 import { createRoleFileStore, readRoleFile } from '../roles/role-file.store.ts';

@@ -9,7 +9,7 @@ import type { TrustRules } from '../federation/trust-rules.ts';
 import { namedInAll, type WantedGuardrail } from '../guardrails/guardrail-file.ts';
 import { rejectionOf } from '../guardrails/new-violations.ts';
 import type { Impact, ImpactReport } from '../impact/impact.ts';
-import type { createRequestRules } from '../requests/request-rules.ts';
+import type { createRequestRules } from '../requests/rules/request-rules.ts';
 import { namespaceWords } from '../roles/assignment-entry.ts';
 import { placeKey, readAssignments, type WantedAssignment, type Where } from '../roles/assignment-plan.ts';
 import { type GuardrailReader, readRoles } from '../roles/role-file.ts';

@@ -3,7 +3,7 @@ import type { TrustRules } from '../federation/trust-rules.ts';
 import type { Scope } from '../http/server.ts';
 import type { Impact } from '../impact/impact.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import type { createRequestRules } from '../requests/request-rules.ts';
+import type { createRequestRules } from '../requests/rules/request-rules.ts';
 import type { GuardrailReader } from '../roles/role-file.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createCallerRights } from './caller-rights.ts';

@@ -1,6 +1,6 @@
 import type { TrustRuleDraft } from '../federation/trust-rule.ts';
 import type { Permission } from '../identity/callers.ts';
-import type { RequestRule } from '../requests/request-rule.ts';
+import type { RequestRule } from '../requests/rules/request-rule.ts';
 import type { RoleFileNow } from '../roles/role-file.ts';
 import type { WebhookDraft } from '../webhooks/webhook.ts';
 

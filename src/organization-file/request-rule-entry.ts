@@ -1,4 +1,4 @@
-import type { RuleInput } from '../requests/request-rules.ts';
+import type { RuleInput } from '../requests/rules/request-rules.ts';
 import type { FieldReader } from './field-reader.ts';
 import { readObject } from './trust-rule-entry.ts';
 

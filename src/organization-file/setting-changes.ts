@@ -1,7 +1,7 @@
 import { AppError, missingRelation } from '../base/errors.ts';
-import type { RequestRule } from '../requests/request-rule.ts';
-import { presentRule } from '../requests/request-rules.routes.ts';
-import type { createRequestRules } from '../requests/request-rules.ts';
+import type { RequestRule } from '../requests/rules/request-rule.ts';
+import { presentRule } from '../requests/rules/request-rules.routes.ts';
+import type { createRequestRules } from '../requests/rules/request-rules.ts';
 import type { Plan } from '../roles/role-plan.ts';
 import type { CallerRights } from './caller-rights.ts';
 import type { FileChange } from './file-change.ts';

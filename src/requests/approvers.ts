@@ -9,7 +9,7 @@ import { RELATION_OF } from '../changes/derived-tuples.ts';
 import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest } from './access-request.ts';
-import type { RequestRule } from './request-rule.ts';
+import type { RequestRule } from './rules/request-rule.ts';
 
 /** What must be known of a request to say who could make its change. */
 export type DecidableRequest = Pick<

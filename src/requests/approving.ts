@@ -7,8 +7,8 @@ import { newAssignment } from './asking.ts';
 import type { Granting } from './granting.ts';
 import { changedSince, wasClosed, withRequest } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
-import type { RequestRule } from './request-rule.ts';
 import { type RequestSetting, type RequestStore, type Requests, readComment, requireUser } from './requests.ts';
+import type { RequestRule } from './rules/request-rule.ts';
 import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 
 interface Parts {

@@ -14,11 +14,11 @@ import type { ApproverStore, Approvers } from './approvers.ts';
 import type { Granting } from './granting.ts';
 import { notRequestable } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
-import type { RequestRule } from './request-rule.ts';
-import { isAskedType, type ObjectInput } from './request-rules.ts';
 import { endOf } from './request-term.ts';
 import type { ChosenRemedy, RequestableChange, RequestableChanges, Wish } from './requestable-change.ts';
 import { type Created, type RequestSetting, type RequestStore, sudoForbidden } from './requests.ts';
+import type { RequestRule } from './rules/request-rule.ts';
+import { isAskedType, type ObjectInput } from './rules/request-rules.ts';
 import { digestOf, type ShownRequest, type ShownRequests } from './shown-requests.ts';
 
 export interface RequestInput {

@@ -9,8 +9,8 @@ import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest, AskedFor, RequestedChange } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
 import { notRequestable } from './request-errors.ts';
-import { namesItsSubject, namesRole, type RequestRule, type RuleSubject, ruleFor } from './request-rule.ts';
-import { isAskedType } from './request-rules.ts';
+import { namesItsSubject, namesRole, type RequestRule, type RuleSubject, ruleFor } from './rules/request-rule.ts';
+import { isAskedType } from './rules/request-rules.ts';
 
 /** What is asked for, about the caller themselves. */
 export interface Wish {

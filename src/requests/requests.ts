@@ -8,11 +8,11 @@ import type { Once } from '../changes/write.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { AccessRequest, OpenRequest, RequestEffects, RequestState } from './access-request.ts';
 import type { Approvers } from './approvers.ts';
-import type { CountingRules } from './counting-rules.ts';
 import type { Granting } from './granting.ts';
 import { requestNotFound, wasClosed } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';
-import type { RequestRule } from './request-rule.ts';
+import type { CountingRules } from './rules/counting-rules.ts';
+import type { RequestRule } from './rules/request-rule.ts';
 import type { ShownRequest, ShownRequests } from './shown-requests.ts';
 
 /** Who calls, in which organization. */

@@ -16,20 +16,20 @@ import { createApproverStore } from './approvers.store.ts';
 import { createApprovers } from './approvers.ts';
 import { createApproving } from './approving.ts';
 import { createAsking } from './asking.ts';
-import { createCountingRules } from './counting-rules.ts';
 import { expireRequests } from './ended-requests.store.ts';
 import { createHeldUntil } from './held-until.ts';
 import { presentRequest } from './request.view.ts';
 import { createRequestEffects } from './request-effects.ts';
 import { createRequestMailStore } from './request-mails.store.ts';
 import { createRequestMails } from './request-mails.ts';
-import { requestRuleRoutes } from './request-rules.routes.ts';
-import { createRequestRuleStore } from './request-rules.store.ts';
-import { createRequestRules } from './request-rules.ts';
 import { createRequestableChanges } from './requestable-change.ts';
 import { requestRoutes } from './requests.routes.ts';
 import { createRequestStore } from './requests.store.ts';
 import { createRequests } from './requests.ts';
+import { createCountingRules } from './rules/counting-rules.ts';
+import { requestRuleRoutes } from './rules/request-rules.routes.ts';
+import { createRequestRuleStore } from './rules/request-rules.store.ts';
+import { createRequestRules } from './rules/request-rules.ts';
 import { createShownRequests } from './shown-requests.ts';
 
 /** Access requests: asking for access that ends, and deciding about it. */

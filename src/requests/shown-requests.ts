@@ -11,9 +11,9 @@ import {
   type RequestEffects,
 } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers.ts';
-import type { CountingRules } from './counting-rules.ts';
 import type { WholeChange } from './request-effects.ts';
-import type { RequestRule } from './request-rule.ts';
+import type { CountingRules } from './rules/counting-rules.ts';
+import type { RequestRule } from './rules/request-rule.ts';
 
 /** A request as one reader may see it. */
 export interface ShownRequest {

@@ -1,11 +1,11 @@
-import { requireAgreement } from '../assignments/assignment-input.ts';
-import { AppError, invalidField } from '../base/errors.ts';
-import { readLineField } from '../base/fields.ts';
-import type { Actor } from '../changes/audit-entry.ts';
-import { PLACE_TYPES } from '../changes/object-kinds.ts';
-import type { AskedFor, AskedType } from './access-request.ts';
+import { requireAgreement } from '../../assignments/assignment-input.ts';
+import { AppError, invalidField } from '../../base/errors.ts';
+import { readLineField } from '../../base/fields.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import { PLACE_TYPES } from '../../changes/object-kinds.ts';
+import type { AskedFor, AskedType } from '../access-request.ts';
+import { secondsOf } from '../request-term.ts';
 import { DEFAULT_LONGEST, MAX_LONGEST, type RequestRule, type RuleApprovers, type RuleMatch } from './request-rule.ts';
-import { secondsOf } from './request-term.ts';
 
 export interface RequestRules {
   readonly id: bigint;

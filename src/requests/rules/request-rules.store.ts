@@ -1,8 +1,8 @@
-import { createReferences } from '../assignments/assignment-references.store.ts';
-import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
-import { type Db, type Query, type Statement, sql } from '../db/db.ts';
-import type { AskedType } from './access-request.ts';
+import { createReferences } from '../../assignments/assignment-references.store.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { Write } from '../../changes/write.ts';
+import { type Db, type Query, type Statement, sql } from '../../db/db.ts';
+import type { AskedType } from '../access-request.ts';
 import type { RequestRule, RuleApprovers } from './request-rule.ts';
 import type { RequestRuleStore, RequestRules } from './request-rules.ts';
 

@@ -1,4 +1,4 @@
-import type { AskedFor } from './access-request.ts';
+import type { AskedFor } from '../access-request.ts';
 
 /** What a rule is about. Every part that is given must hold; an empty one is about everything. */
 export interface RuleMatch {

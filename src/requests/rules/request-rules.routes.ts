@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
-import { AppError, invalidField } from '../base/errors.ts';
-import { actorOf, callerIn, holdsIn } from '../http/admission/access.ts';
-import type { Scope } from '../http/server.ts';
-import { unchanged, versionEtag } from '../http/wire/etag.ts';
-import { Int64, Int64Input, named, readIdNumber } from '../http/wire/schemas.ts';
+import { AppError, invalidField } from '../../base/errors.ts';
+import { actorOf, callerIn, holdsIn } from '../../http/admission/access.ts';
+import type { Scope } from '../../http/server.ts';
+import { unchanged, versionEtag } from '../../http/wire/etag.ts';
+import { Int64, Int64Input, named, readIdNumber } from '../../http/wire/schemas.ts';
 import type { RequestRule } from './request-rule.ts';
 import type { createRequestRules, RuleInput } from './request-rules.ts';
 

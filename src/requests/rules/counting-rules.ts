@@ -1,4 +1,4 @@
-import type { AccessRequest } from './access-request.ts';
+import type { AccessRequest } from '../access-request.ts';
 import { type RequestRule, type RuleSubject, ruleFor } from './request-rule.ts';
 
 /** What must be known of a request to find the rule that counts for it. */
