@@ -2,7 +2,7 @@ import type { HeldPlaces } from '../authz/places/held-places.ts';
 import { AppError, invalidField, reasonOf } from '../base/errors.ts';
 import type { Reason } from '../base/reasons.ts';
 import type { AccessRequest, RequestDecision } from './access-request.ts';
-import type { ApproverStore, Approvers } from './approvers.ts';
+import type { ApproverStore, Approvers } from './approvers/approvers.ts';
 import { newAssignment } from './asking.ts';
 import type { Granting } from './granting.ts';
 import { changedSince, wasClosed, withRequest } from './request-errors.ts';

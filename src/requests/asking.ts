@@ -10,7 +10,7 @@ import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import { type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import { type AccessRequest, type AskedFor, type AskedType, requestIdFrom } from './access-request.ts';
-import type { ApproverStore, Approvers } from './approvers.ts';
+import type { ApproverStore, Approvers } from './approvers/approvers.ts';
 import type { Granting } from './granting.ts';
 import { notRequestable } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';

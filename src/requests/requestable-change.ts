@@ -7,7 +7,7 @@ import type { AppError } from '../base/errors.ts';
 import { isRobotPrincipal, principalOf } from '../changes/principal.ts';
 import type { CatalogEntry } from '../roles/catalog.ts';
 import type { AccessRequest, AskedFor, RequestedChange } from './access-request.ts';
-import type { ApproverStore, Approvers } from './approvers.ts';
+import type { ApproverStore, Approvers } from './approvers/approvers.ts';
 import { notRequestable } from './request-errors.ts';
 import { namesItsSubject, namesRole, type RequestRule, type RuleSubject, ruleFor } from './rules/request-rule.ts';
 import { isAskedType } from './rules/request-rules.ts';

@@ -7,7 +7,7 @@ import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
 import type { Once } from '../changes/write.ts';
 import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tokens/token-limits.ts';
 import type { AccessRequest, OpenRequest, RequestEffects, RequestState } from './access-request.ts';
-import type { Approvers } from './approvers.ts';
+import type { Approvers } from './approvers/approvers.ts';
 import type { Granting } from './granting.ts';
 import { requestNotFound, wasClosed } from './request-errors.ts';
 import type { RequestMails } from './request-mails.ts';

@@ -10,7 +10,7 @@ import {
   type RequestEffect,
   type RequestEffects,
 } from './access-request.ts';
-import type { ApproverStore, Approvers } from './approvers.ts';
+import type { ApproverStore, Approvers } from './approvers/approvers.ts';
 import type { WholeChange } from './request-effects.ts';
 import type { CountingRules } from './rules/counting-rules.ts';
 import type { RequestRule } from './rules/request-rule.ts';

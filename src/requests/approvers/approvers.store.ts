@@ -2,10 +2,10 @@ import {
   type PermissionColumns,
   permissionColumns,
   permissionsOf,
-} from '../assignments/assignment-references.store.ts';
-import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
-import { type Db, sql } from '../db/db.ts';
-import { managerOf } from '../organizations/manager.rows.ts';
+} from '../../assignments/assignment-references.store.ts';
+import type { RoleGrant, TeamGrant } from '../../authz/escalation.ts';
+import { type Db, sql } from '../../db/db.ts';
+import { managerOf } from '../../organizations/manager.rows.ts';
 import type { ApproverStore } from './approvers.ts';
 
 const ROLE = sql(

@@ -1,15 +1,15 @@
-import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
-import type { Judge } from '../authz/judge.ts';
-import type { Givers, Giving } from '../authz/places/givers.ts';
-import { type Gift, givenWith, type HeldPlaces } from '../authz/places/held-places.ts';
-import { createSeesPlace } from '../authz/places/sees-place.ts';
-import { AppError } from '../base/errors.ts';
-import { createYielder } from '../base/scheduling/slices.ts';
-import { RELATION_OF } from '../changes/derived-tuples.ts';
-import { isPrincipal, isRobotPrincipal } from '../changes/principal.ts';
-import type { CatalogEntry } from '../roles/catalog.ts';
-import type { AccessRequest } from './access-request.ts';
-import type { RequestRule } from './rules/request-rule.ts';
+import type { EscalationGuard, TeamGrant } from '../../authz/escalation.ts';
+import type { Judge } from '../../authz/judge.ts';
+import type { Givers, Giving } from '../../authz/places/givers.ts';
+import { type Gift, givenWith, type HeldPlaces } from '../../authz/places/held-places.ts';
+import { createSeesPlace } from '../../authz/places/sees-place.ts';
+import { AppError } from '../../base/errors.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
+import { RELATION_OF } from '../../changes/derived-tuples.ts';
+import { isPrincipal, isRobotPrincipal } from '../../changes/principal.ts';
+import type { CatalogEntry } from '../../roles/catalog.ts';
+import type { AccessRequest } from '../access-request.ts';
+import type { RequestRule } from '../rules/request-rule.ts';
 
 /** What must be known of a request to say who could make its change. */
 export type DecidableRequest = Pick<
