@@ -12,8 +12,8 @@ import { type MaybeLimits, reachesOrganization } from '../identity/tokens/token-
 import { type AccessRequest, type AskedFor, type AskedType, requestIdFrom } from './access-request.ts';
 import type { ApproverStore, Approvers } from './approvers/approvers.ts';
 import type { Granting } from './granting.ts';
+import type { RequestMails } from './mails/request-mails.ts';
 import { notRequestable } from './request-errors.ts';
-import type { RequestMails } from './request-mails.ts';
 import { endOf } from './request-term.ts';
 import type { ChosenRemedy, RequestableChange, RequestableChanges, Wish } from './requestable-change.ts';
 import { type Created, type RequestSetting, type RequestStore, sudoForbidden } from './requests.ts';

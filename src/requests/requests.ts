@@ -9,8 +9,8 @@ import { isListed, type MaybeLimits, reachesOrganization } from '../identity/tok
 import type { AccessRequest, OpenRequest, RequestEffects, RequestState } from './access-request.ts';
 import type { Approvers } from './approvers/approvers.ts';
 import type { Granting } from './granting.ts';
+import type { RequestMails } from './mails/request-mails.ts';
 import { requestNotFound, wasClosed } from './request-errors.ts';
-import type { RequestMails } from './request-mails.ts';
 import type { CountingRules } from './rules/counting-rules.ts';
 import type { RequestRule } from './rules/request-rule.ts';
 import type { ShownRequest, ShownRequests } from './shown-requests.ts';

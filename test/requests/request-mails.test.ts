@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EmailMessage } from '../../src/base/mail/email-message.ts';
 import type { AccessRequest } from '../../src/requests/access-request.ts';
-import { createRequestMails } from '../../src/requests/request-mails.ts';
+import { createRequestMails } from '../../src/requests/mails/request-mails.ts';
 
 const REQUEST: AccessRequest = {
   ...{ id: 7n, organizationId: 9n, organizationName: 'acme', relation: 'can_connect', namespaces: null },

@@ -1,7 +1,7 @@
-import type { EmailMessage } from '../base/mail/email-message.ts';
-import type { Mailer } from '../base/mail/mailer.ts';
-import type { BackgroundWork } from '../base/scheduling/background-work.ts';
-import { type AccessRequest, MAX_NAMED, requestName } from './access-request.ts';
+import type { EmailMessage } from '../../base/mail/email-message.ts';
+import type { Mailer } from '../../base/mail/mailer.ts';
+import type { BackgroundWork } from '../../base/scheduling/background-work.ts';
+import { type AccessRequest, MAX_NAMED, requestName } from '../access-request.ts';
 
 export interface RequestMailStore {
   /** Those with a confirmed address who have had no email about this requester and object for ten minutes. */

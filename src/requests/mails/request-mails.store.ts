@@ -1,4 +1,4 @@
-import { type Db, sql } from '../db/db.ts';
+import { type Db, sql } from '../../db/db.ts';
 import type { RequestMailStore } from './request-mails.ts';
 
 const CAN_RECEIVE = `a.kind = 'user' and a.active and not a.prohibit_login`;
