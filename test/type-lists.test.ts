@@ -22,7 +22,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/organization-file/organization-file.view.ts': 'the sections of the file; most of them are not types',
   'src/organization-file/past/past-content.ts':
     'the sections of a file of the past; one that is missing does not compile',
-  'src/organization-file/organization-plan.ts': 'the parts of a plan; a part that is missing does not compile',
+  'src/organization-file/plans/organization-plan.ts': 'the parts of a plan; a part that is missing does not compile',
   'src/marketplace/installers/archive-files.ts': 'the fields of a file in the archive of an installer',
   'src/marketplace/subscriptions/binding.ts': 'the fields of a notification of a marketplace',
   'cli/commands/org.ts': 'the counts in detail; any other count is printed as a number',

@@ -8,7 +8,7 @@ import { API_VERSION, documentOf } from '../roles/role-document.ts';
 import { onLine, writeInList } from '../roles/role-document-writer.ts';
 import { ORGANIZATION_KIND, SECTIONS, type SectionName } from './organization-document.ts';
 import type { OrganizationNow, StoredTeam } from './organization-now.ts';
-import { trustRuleEntryOf } from './trust-rule-plan.ts';
+import { trustRuleEntryOf } from './plans/trust-rule-plan.ts';
 
 /** What a file says, as plain data. The same organization gives the same content, whatever the order of its rows. */
 export type Content = Readonly<Record<string, unknown>>;

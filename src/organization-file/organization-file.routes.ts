@@ -16,7 +16,7 @@ import { writeContent, writeContentAsJson } from './organization-content.ts';
 import { PAST_SECTIONS, readOrganizationDocument, SECTIONS } from './organization-document.ts';
 import type { FileReport, OrganizationFile } from './organization-file.ts';
 import { ApplyResponse, FileBody, PlanResponse } from './organization-file.view.ts';
-import type { FileCaller } from './organization-plan.ts';
+import type { FileCaller } from './plans/organization-plan.ts';
 
 const OrgPath = Type.Object({ org: Type.String() });
 const ExportQuery = Type.Object({

@@ -24,12 +24,12 @@ import { createWebhookStore } from '../webhooks/webhooks.store.ts';
 import { fingerprintOf } from './organization-content.ts';
 import type { Applying, OrganizationFileStore } from './organization-file.ts';
 import type { Account, OrganizationNow, StoredMember, StoredRobot, StoredTeam } from './organization-now.ts';
-import type { OrganizationPlan } from './organization-plan.ts';
 import { lookUpPastOrganization } from './past/past-organization.store.ts';
-import { planRoleParts } from './role-part-plan.ts';
+import type { OrganizationPlan } from './plans/organization-plan.ts';
+import { planRoleParts } from './plans/role-part-plan.ts';
+import type { TeamAfter } from './plans/team-plan.ts';
+import type { TrustRulePlan } from './plans/trust-rule-plan.ts';
 import { type MembersOfTeam, putMembers } from './team-members.store.ts';
-import type { TeamAfter } from './team-plan.ts';
-import type { TrustRulePlan } from './trust-rule-plan.ts';
 
 interface TeamRow {
   id: bigint;

@@ -15,15 +15,15 @@ import { placeKey, readAssignments, type WantedAssignment, type Where } from '..
 import { type GuardrailReader, readRoles } from '../roles/role-file.ts';
 import type { SealedNew, Webhooks } from '../webhooks/webhooks.ts';
 import type { CallerRights, createCallerRights } from './caller-rights.ts';
-import { type FileChange, type Refusal, refusalsOf } from './file-change.ts';
 import { type Content, contentOf, fingerprintOf, versionOf } from './organization-content.ts';
 import { type OrganizationDocument, PAST_SECTIONS } from './organization-document.ts';
 import type { OrganizationNow } from './organization-now.ts';
-import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
 import { type PastOrganizationStore, pastOrganizationOf } from './past/past-organization.ts';
-import { simulatePlan } from './plan-simulation.ts';
-import { renameWarnings } from './rename-warnings.ts';
-import { planRobots, type RobotTrust } from './robot-plan.ts';
+import { type FileChange, type Refusal, refusalsOf } from './plans/file-change.ts';
+import type { FileCaller, OrganizationPlan } from './plans/organization-plan.ts';
+import { simulatePlan } from './plans/plan-simulation.ts';
+import { renameWarnings } from './plans/rename-warnings.ts';
+import { planRobots, type RobotTrust } from './plans/robot-plan.ts';
 import {
   afterTeamsAndRobots,
   planRoleParts,
@@ -31,11 +31,11 @@ import {
   rejectHidden,
   roleChanges,
   type WantedRoleParts,
-} from './role-part-plan.ts';
-import { roomChanges } from './room.ts';
-import { settingChanges } from './setting-changes.ts';
-import { planTeams } from './team-plan.ts';
-import { planWebhooks } from './webhook-plan.ts';
+} from './plans/role-part-plan.ts';
+import { roomChanges } from './plans/room.ts';
+import { settingChanges } from './plans/setting-changes.ts';
+import { planTeams } from './plans/team-plan.ts';
+import { planWebhooks } from './plans/webhook-plan.ts';
 
 interface Read {
   readonly logins: readonly string[];

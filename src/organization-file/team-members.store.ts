@@ -4,7 +4,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { sql } from '../db/db.ts';
 import { about, memberState, touchBoth } from '../organizations/members.store.ts';
 import type { Transaction } from '../users/users.store.ts';
-import type { TeamAfter } from './team-plan.ts';
+import type { TeamAfter } from './plans/team-plan.ts';
 
 const INSERT = sql(
   'organizationFile.addMembers',

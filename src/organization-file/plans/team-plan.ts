@@ -1,12 +1,12 @@
-import { AppError } from '../base/errors.ts';
-import { endsBefore, requireExpiryTerm } from '../base/expiry.ts';
-import type { Permission } from '../identity/callers.ts';
-import { extendsOwnTerm, needsLastingOwner } from '../organizations/members.ts';
-import { builtIn, readName, readPermission } from '../organizations/teams.ts';
-import type { CallerRights } from './caller-rights.ts';
+import { AppError } from '../../base/errors.ts';
+import { endsBefore, requireExpiryTerm } from '../../base/expiry.ts';
+import type { Permission } from '../../identity/callers.ts';
+import { extendsOwnTerm, needsLastingOwner } from '../../organizations/members.ts';
+import { builtIn, readName, readPermission } from '../../organizations/teams.ts';
+import type { CallerRights } from '../caller-rights.ts';
+import type { MemberEntry, Section, TeamEntry } from '../organization-document.ts';
+import type { Account, OrganizationNow, StoredMember, StoredTeam } from '../organization-now.ts';
 import { createFaults, type FileChange, matchNames, quote } from './file-change.ts';
-import type { MemberEntry, Section, TeamEntry } from './organization-document.ts';
-import type { Account, OrganizationNow, StoredMember, StoredTeam } from './organization-now.ts';
 
 /** A membership after the file, if it is not as it was. */
 export interface Joining {

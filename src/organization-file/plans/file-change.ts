@@ -1,7 +1,7 @@
-import { AppError, type ErrorKind, type FieldFault, reasonOf } from '../base/errors.ts';
-import type { Reason } from '../base/reasons.ts';
-import type { SectionName } from './organization-document.ts';
-import { rejection } from './organization-document.ts';
+import { AppError, type ErrorKind, type FieldFault, reasonOf } from '../../base/errors.ts';
+import type { Reason } from '../../base/reasons.ts';
+import type { SectionName } from '../organization-document.ts';
+import { rejection } from '../organization-document.ts';
 
 export type ChangeKind = 'create' | 'update' | 'delete';
 

@@ -1,10 +1,10 @@
-import { type LimitName, type Limits, limitReached } from '../base/config/limits.ts';
-import { requireRoomForGuardrails } from '../guardrails/guardrail-file.ts';
-import { requireRoomForAssignments } from '../roles/assignment-plan.ts';
-import { requireWithinLimits } from '../roles/role-file.ts';
+import { type LimitName, type Limits, limitReached } from '../../base/config/limits.ts';
+import { requireRoomForGuardrails } from '../../guardrails/guardrail-file.ts';
+import { requireRoomForAssignments } from '../../roles/assignment-plan.ts';
+import { requireWithinLimits } from '../../roles/role-file.ts';
+import type { SectionName } from '../organization-document.ts';
+import type { OrganizationNow } from '../organization-now.ts';
 import type { FileChange } from './file-change.ts';
-import type { SectionName } from './organization-document.ts';
-import type { OrganizationNow } from './organization-now.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
 import { membersAfter } from './role-part-plan.ts';
 

@@ -1,11 +1,11 @@
-import { AppError } from '../base/errors.ts';
-import type { WebhookDraft } from '../webhooks/webhook.ts';
-import { withoutQuery } from '../webhooks/webhook-url.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { CallerRights } from './caller-rights.ts';
+import { AppError } from '../../base/errors.ts';
+import type { WebhookDraft } from '../../webhooks/webhook.ts';
+import { withoutQuery } from '../../webhooks/webhook-url.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { CallerRights } from '../caller-rights.ts';
+import type { Section, WebhookEntry } from '../organization-document.ts';
+import type { StoredWebhook } from '../organization-now.ts';
 import { createFaults, type FileChange, matchNames, quote } from './file-change.ts';
-import type { Section, WebhookEntry } from './organization-document.ts';
-import type { StoredWebhook } from './organization-now.ts';
 
 /** A webhook as it is after the file, if that is not as it was. */
 export interface WebhookAfter {

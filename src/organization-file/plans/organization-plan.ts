@@ -1,8 +1,8 @@
-import type { Actor } from '../changes/audit-entry.ts';
-import type { TrustCaller } from '../federation/trust-rules.ts';
-import type { RequestRule } from '../requests/rules/request-rule.ts';
-import type { WebhookCreator } from '../webhooks/webhook.ts';
-import type { OrganizationNow, StoredTokenPolicy } from './organization-now.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { TrustCaller } from '../../federation/trust-rules.ts';
+import type { RequestRule } from '../../requests/rules/request-rule.ts';
+import type { WebhookCreator } from '../../webhooks/webhook.ts';
+import type { OrganizationNow, StoredTokenPolicy } from '../organization-now.ts';
 import type { RobotPlan } from './robot-plan.ts';
 import type { RolePartPlan, WantedRoleParts } from './role-part-plan.ts';
 import type { TeamPlan } from './team-plan.ts';

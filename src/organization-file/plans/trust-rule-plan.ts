@@ -1,11 +1,11 @@
-import { AppError, invalidField } from '../base/errors.ts';
-import type { OwnedType } from '../changes/object-kinds.ts';
-import { changesTrust, type TrustRuleDraft } from '../federation/trust-rule.ts';
-import { lifetimeText } from '../federation/trust-rule-input.ts';
-import type { WantedTrustRule } from '../federation/trust-rules.ts';
+import { AppError, invalidField } from '../../base/errors.ts';
+import type { OwnedType } from '../../changes/object-kinds.ts';
+import { changesTrust, type TrustRuleDraft } from '../../federation/trust-rule.ts';
+import { lifetimeText } from '../../federation/trust-rule-input.ts';
+import type { WantedTrustRule } from '../../federation/trust-rules.ts';
+import type { StoredTrustRule } from '../organization-now.ts';
+import type { LimitEntry, LimitsEntry, TrustRuleEntry } from '../trust-rule-entry.ts';
 import { type Faults, matchNames, quote } from './file-change.ts';
-import type { StoredTrustRule } from './organization-now.ts';
-import type { LimitEntry, LimitsEntry, TrustRuleEntry } from './trust-rule-entry.ts';
 
 /** Asks the rules for trust rules. */
 export interface TrustRuleReader {

@@ -1,12 +1,12 @@
-import { AppError, missingRelation } from '../base/errors.ts';
-import type { RequestRule } from '../requests/rules/request-rule.ts';
-import { presentRule } from '../requests/rules/request-rules.routes.ts';
-import type { createRequestRules } from '../requests/rules/request-rules.ts';
-import type { Plan } from '../roles/role-plan.ts';
-import type { CallerRights } from './caller-rights.ts';
+import { AppError, missingRelation } from '../../base/errors.ts';
+import type { RequestRule } from '../../requests/rules/request-rule.ts';
+import { presentRule } from '../../requests/rules/request-rules.routes.ts';
+import type { createRequestRules } from '../../requests/rules/request-rules.ts';
+import type { Plan } from '../../roles/role-plan.ts';
+import type { CallerRights } from '../caller-rights.ts';
+import type { OrganizationDocument, TokenPolicyEntry } from '../organization-document.ts';
+import type { OrganizationNow, StoredTokenPolicy } from '../organization-now.ts';
 import type { FileChange } from './file-change.ts';
-import type { OrganizationDocument, TokenPolicyEntry } from './organization-document.ts';
-import type { OrganizationNow, StoredTokenPolicy } from './organization-now.ts';
 import type { FileCaller, OrganizationPlan } from './organization-plan.ts';
 import type { TeamPlan } from './team-plan.ts';
 

@@ -1,9 +1,9 @@
-import { createYielder } from '../base/scheduling/slices.ts';
-import { namesIn } from '../impact/changes/changes.ts';
-import { withRelations } from '../impact/changes/role-changes.ts';
-import type { Where } from '../roles/assignment-plan.ts';
-import type { RoleDraft } from '../roles/roles.ts';
-import type { Simulation } from '../simulation/simulation.ts';
+import { createYielder } from '../../base/scheduling/slices.ts';
+import { namesIn } from '../../impact/changes/changes.ts';
+import { withRelations } from '../../impact/changes/role-changes.ts';
+import type { Where } from '../../roles/assignment-plan.ts';
+import type { RoleDraft } from '../../roles/roles.ts';
+import type { Simulation } from '../../simulation/simulation.ts';
 import type { OrganizationPlan } from './organization-plan.ts';
 
 /** Makes a whole plan in a copy of the organization. Returns what teams are called by then. */

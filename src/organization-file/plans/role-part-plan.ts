@@ -1,14 +1,14 @@
-import type { HeldPlaces, NotHeld } from '../authz/places/held-places.ts';
-import { givesMore } from '../authz/places/held-places.ts';
-import { effectiveOn } from '../authz/places/places.ts';
-import { AppError } from '../base/errors.ts';
+import type { HeldPlaces, NotHeld } from '../../authz/places/held-places.ts';
+import { givesMore } from '../../authz/places/held-places.ts';
+import { effectiveOn } from '../../authz/places/places.ts';
+import { AppError } from '../../base/errors.ts';
 import {
   type GuardrailPlan,
   guardrailWords,
   planGuardrails,
   type WantedGuardrail,
-} from '../guardrails/guardrail-file.ts';
-import { assignmentWords } from '../roles/assignment-entry.ts';
+} from '../../guardrails/guardrail-file.ts';
+import { assignmentWords } from '../../roles/assignment-entry.ts';
 import {
   type AssignmentPlan,
   type AssignmentsNow,
@@ -20,13 +20,13 @@ import {
   type StoredAssignment,
   type WantedAssignment,
   type Where,
-} from '../roles/assignment-plan.ts';
-import { type RoleFileNow, rejectEscalations, requireRelations } from '../roles/role-file.ts';
-import { type Plan, planFor, type Wanted, wordsFor } from '../roles/role-plan.ts';
-import type { CallerRights } from './caller-rights.ts';
+} from '../../roles/assignment-plan.ts';
+import { type RoleFileNow, rejectEscalations, requireRelations } from '../../roles/role-file.ts';
+import { type Plan, planFor, type Wanted, wordsFor } from '../../roles/role-plan.ts';
+import type { CallerRights } from '../caller-rights.ts';
+import type { Section } from '../organization-document.ts';
+import type { OrganizationNow } from '../organization-now.ts';
 import type { FileChange } from './file-change.ts';
-import type { Section } from './organization-document.ts';
-import type { OrganizationNow } from './organization-now.ts';
 import type { RobotPlan } from './robot-plan.ts';
 import type { TeamPlan } from './team-plan.ts';
 

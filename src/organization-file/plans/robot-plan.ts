@@ -1,10 +1,10 @@
-import { AppError } from '../base/errors.ts';
-import { readResourceName } from '../base/fields.ts';
-import type { TrustRuleDraft } from '../federation/trust-rule.ts';
-import type { CallerRights } from './caller-rights.ts';
+import { AppError } from '../../base/errors.ts';
+import { readResourceName } from '../../base/fields.ts';
+import type { TrustRuleDraft } from '../../federation/trust-rule.ts';
+import type { CallerRights } from '../caller-rights.ts';
+import type { RobotEntry, Section } from '../organization-document.ts';
+import type { StoredRobot } from '../organization-now.ts';
 import { createFaults, type FileChange, matchNames, quote } from './file-change.ts';
-import type { RobotEntry, Section } from './organization-document.ts';
-import type { StoredRobot } from './organization-now.ts';
 import { planTrustRules, type TrustRulePlan, type TrustRuleReader } from './trust-rule-plan.ts';
 
 /** A robot as it is after the file. One that the file creates has a number below zero. */
