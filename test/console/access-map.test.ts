@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AccessMap, connected, layOut } from '../../console/src/pages/access/map-layout.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
@@ -57,7 +58,7 @@ describe('The layout of an access map', () => {
   });
 });
 
-describe('The map of access in the console', { skip: lacks('chromium') }, () => {
+describeLong('The map of access in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

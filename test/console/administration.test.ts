@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { itLong } from '../support/checks/long.ts';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
 
-describe('The administration pages of the console', { skip: lacks('chromium') }, () => {
+describeLong('The administration pages of the console', { skip: lacks('chromium') }, () => {
   // It has everything that other deployments have too.
   let atrium: TestMarketplace;
   let browser: TestBrowser;
@@ -68,47 +68,41 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     assert.deepEqual(faults, []);
   });
 
-  itLong(
-    'The administration pages show what a person holds, revoke a token, and warn before organizations lose their last owner',
-    async () => {
-      const { page, go, faults } = await browser.visit(atrium, 'root');
-      const dialog = page.getByRole('dialog');
-      const accountId = (await atrium.as('ann')('GET', '/user')).body.id;
-      await atrium.instance.identity.tokens.issue({ accountId, name: 'lost-laptop', scopes: ['read:user'] });
-      await go('/admin/users/ann');
-      await page.getByRole('link', { name: 'acme' }).waitFor();
-      await page.getByRole('button', { name: 'Revoke lost-laptop' }).click();
-      await dialog.getByRole('button', { name: 'Revoke token' }).click();
-      await page.getByText('The token lost-laptop was revoked.').waitFor();
-      await page.getByRole('button', { name: 'Delete person' }).click();
-      await dialog.getByText(/They own .*acme/).waitFor();
-      await dialog.getByLabel('Type ann to confirm').fill('ann');
-      await dialog.getByRole('button', { name: 'Delete person' }).click();
-      await dialog.getByText(/last owner of an organization cannot be deleted: .*acme/).waitFor();
-      assert.deepEqual(faults, []);
-    },
-  );
+  it('The administration pages show what a person holds, revoke a token, and warn before organizations lose their last owner', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    const dialog = page.getByRole('dialog');
+    const accountId = (await atrium.as('ann')('GET', '/user')).body.id;
+    await atrium.instance.identity.tokens.issue({ accountId, name: 'lost-laptop', scopes: ['read:user'] });
+    await go('/admin/users/ann');
+    await page.getByRole('link', { name: 'acme' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke lost-laptop' }).click();
+    await dialog.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByText('The token lost-laptop was revoked.').waitFor();
+    await page.getByRole('button', { name: 'Delete person' }).click();
+    await dialog.getByText(/They own .*acme/).waitFor();
+    await dialog.getByLabel('Type ann to confirm').fill('ann');
+    await dialog.getByRole('button', { name: 'Delete person' }).click();
+    await dialog.getByText(/last owner of an organization cannot be deleted: .*acme/).waitFor();
+    assert.deepEqual(faults, []);
+  });
 
-  itLong(
-    'The administration pages tell the last administrator why they cannot step down, also by keyboard',
-    async () => {
-      const { page, go, faults } = await browser.visit(atrium, 'root');
-      await go('/admin/users/root');
-      for (const name of ['Deactivate', 'Prohibit sign-in', 'Remove as administrator']) {
-        const button = page.locator('[aria-disabled="true"]', { hasText: name });
-        await button.press('Enter');
-        await page
-          .locator('.explained', { has: button })
-          .getByText('You are the last active site administrator.')
-          .waitFor();
-      }
-      assert.equal(await page.getByRole('dialog').count(), 0);
-      await page.locator('[aria-disabled="true"]', { hasText: 'Delete person' }).waitFor();
-      assert.deepEqual(faults, []);
-    },
-  );
+  it('The administration pages tell the last administrator why they cannot step down, also by keyboard', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    await go('/admin/users/root');
+    for (const name of ['Deactivate', 'Prohibit sign-in', 'Remove as administrator']) {
+      const button = page.locator('[aria-disabled="true"]', { hasText: name });
+      await button.press('Enter');
+      await page
+        .locator('.explained', { has: button })
+        .getByText('You are the last active site administrator.')
+        .waitFor();
+    }
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    await page.locator('[aria-disabled="true"]', { hasText: 'Delete person' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
 
-  itLong('The administration pages find an organization by its full name, and filter the audit log by it', async () => {
+  it('The administration pages find an organization by its full name, and filter the audit log by it', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'root');
     await go('/admin/orgs');
     await page.getByRole('link', { name: 'globex' }).waitFor();
@@ -143,7 +137,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     assert.deepEqual(faults, []);
   });
 
-  itLong('The administration pages explain themselves to everybody else, and are in nobody else’s menu', async () => {
+  it('The administration pages explain themselves to everybody else, and are in nobody else’s menu', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const calls: string[] = [];
     page.on('request', (request) => calls.push(new URL(request.url()).pathname));
@@ -268,7 +262,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     assert.deepEqual(faults, []);
   });
 
-  itLong('The administration pages create an installer, show a new link once, and say why there is none', async () => {
+  it('The administration pages create an installer, show a new link once, and say why there is none', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'root');
     const dialog = page.getByRole('dialog');
     await go('/admin/installers?state=bound');
@@ -295,7 +289,7 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     assert.deepEqual(faults, []);
   });
 
-  itLong('The administration pages change a secret without a gap, and show who called without one', async () => {
+  it('The administration pages change a secret without a gap, and show who called without one', async () => {
     assert.equal((await atrium.notify('C', {}, '?secret=wrong')).status, 403);
     await atrium.instance.features.marketplace.deliveryLog.flush();
     const { page, go, faults } = await browser.visit(atrium, 'root');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { migrated, newPlace } from '../support/server/db.ts';
 import { type ServerProcess, startServer } from '../support/server/process.ts';
@@ -9,7 +10,7 @@ import { lacks } from '../support/services/requirements.ts';
 const NOBODY = { users: {} };
 
 /** What a person does who has read nothing: each step follows a link or a button of the page before. */
-describe('The way from an empty server to a proof', { skip: lacks('chromium') }, () => {
+describeLong('The way from an empty server to a proof', { skip: lacks('chromium') }, () => {
   let server: ServerProcess;
   let url: string;
   let browser: TestBrowser;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { itLong } from '../support/checks/long.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { clusterPermission, makeRole, numbersOf, orgPermission } from '../support/world/authz.ts';
 import { inHours } from '../support/world/expiry.ts';
 
-describe('Assignments in the console', { skip: lacks('chromium') }, () => {
+describeLong('Assignments in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   let access: string;
@@ -158,7 +158,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('The pages of a role, a team, a member and a robot list their assignments and assign', async () => {
+  it('The pages of a role, a team, a member and a robot list their assignments and assign', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const ids = numbersOf(atrium);
     const dialog = page.getByRole('dialog');
@@ -218,7 +218,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('A role can be saved after it was assigned to a team on its own page', async () => {
+  it('A role can be saved after it was assigned to a team on its own page', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const roles = (await atrium.as('ann')('GET', '/authz/roles?org=acme')).body as { id: number; name: string }[];
     await go(`/orgs/acme/roles/${roles.find(({ name }) => name === 'remover')?.id}`);
@@ -241,7 +241,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('What is assigned in the meantime shows without a reload', async () => {
+  it('What is assigned in the meantime shows without a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const listening = page.waitForRequest((request) => request.url().includes('/api/v1/events'));
     await go(access);
@@ -259,7 +259,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('Whoever may not assign roles reads why, sees what is theirs, and may give it up', async () => {
+  it('Whoever may not assign roles reads why, sees what is theirs, and may give it up', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     const others = await assign('tuner', user('cat'), prod);
     await assign('tuner', user('dan'), prod);
@@ -282,7 +282,7 @@ describe('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('Pages that name a robot lead to its page, and questions find robots by name', async () => {
+  it('Pages that name a robot lead to its page, and questions find robots by name', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const robot = `/orgs/acme/robots/${atrium.world.robots.ci}`;
     const cluster = atrium.world.clusters.prod?.id;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
-import { itLong } from '../support/checks/long.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { cliAs } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -15,7 +15,7 @@ const LONG = 'x'.repeat(255);
 const LARGE_ID = 9007199254740993n;
 const RESTART = sql('test.restartClusterIds', `select setval(pg_get_serial_sequence('cluster', 'id'), $1, false)`);
 
-describe('The cluster pages of the console', { skip: lacks('chromium') }, () => {
+describeLong('The cluster pages of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -40,27 +40,24 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     await atrium?.close();
   });
 
-  itLong(
-    'The cluster pages show names with markup, of any direction and length, as text, without breaking the page',
-    async () => {
-      const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
-      const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-      await go('/orgs/acme/clusters');
-      await page.getByRole('link', { name: RTL }).waitFor();
-      assert.equal(await isTooWide(), false);
-      await page.getByRole('link', { name: MARKUP }).click();
-      await page.getByRole('heading', { name: MARKUP }).waitFor();
-      assert.equal(new URL(page.url()).pathname, `/orgs/acme/clusters/${LARGE_ID}`);
-      await page.getByText(String(LARGE_ID), { exact: true }).waitFor();
-      assert.equal(await isTooWide(), false);
-      await go(`/orgs/acme/clusters/${LARGE_ID + 2n}`);
-      await page.getByRole('heading', { name: LONG }).waitFor();
-      assert.equal(await isTooWide(), false);
-      assert.deepEqual(faults, []);
-    },
-  );
+  it('The cluster pages show names with markup, of any direction and length, as text, without breaking the page', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
+    const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+    await go('/orgs/acme/clusters');
+    await page.getByRole('link', { name: RTL }).waitFor();
+    assert.equal(await isTooWide(), false);
+    await page.getByRole('link', { name: MARKUP }).click();
+    await page.getByRole('heading', { name: MARKUP }).waitFor();
+    assert.equal(new URL(page.url()).pathname, `/orgs/acme/clusters/${LARGE_ID}`);
+    await page.getByText(String(LARGE_ID), { exact: true }).waitFor();
+    assert.equal(await isTooWide(), false);
+    await go(`/orgs/acme/clusters/${LARGE_ID + 2n}`);
+    await page.getByRole('heading', { name: LONG }).waitFor();
+    assert.equal(await isTooWide(), false);
+    assert.deepEqual(faults, []);
+  });
 
-  itLong('The cluster pages keep the filter and the order in the address, so that they survive a reload', async () => {
+  it('The cluster pages keep the filter and the order in the address, so that they survive a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/clusters');
     await page.getByLabel('Phase').selectOption('Inactive');
@@ -169,7 +166,7 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  itLong('The cluster pages show who can do what with a cluster, each answer with its reason', async () => {
+  it('The cluster pages show who can do what with a cluster, each answer with its reason', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}?tab=access`);
     await page.getByRole('link', { name: 'Why may bob edit?' }).waitFor();

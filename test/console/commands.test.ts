@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { type Cli, cliAs, openCliProcess, type Said } from '../support/server/cli.ts';
 import { CERTIFICATE } from '../support/services/kubernetes.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../support/world/marketplace.ts';
@@ -47,7 +48,7 @@ const WAITS = /^login /;
 /** They run where the server is. */
 const IS_OF_SERVER = /^(installer create|marketplace secret) /;
 
-describe('The commands that the pages of the console show', () => {
+describeLong('The commands that the pages of the console show', () => {
   let market: TestMarketplace;
   const people = new Map<string, Cli>();
   const as = (name: string) => {

@@ -46,36 +46,39 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  it('A provider has a button, a first sign-in asks before it links an account, and signing out leads there', async () => {
-    const provider = await startRealProvider();
-    try {
-      await provider.serve(atrium.url, 'company');
-      await addProvider(atrium, provider, 'company', { display_name: 'Company' });
-      const { email } = (await atrium.as('bob')('GET', '/user')).body;
-      provider.signInAs('bob-at-company', { email, email_verified: true });
-      const visit = await browser.visit(atrium);
-      await visit.go('/me/sessions');
-      const enter = visit.page.getByRole('link', { name: 'Sign in with Company', exact: true });
-      await enter.click();
-      await visit.page.getByRole('heading', { name: 'Link to the account bob?' }).waitFor();
-      await fill(visit, { Password: secretsOf('bob').password ?? '' });
-      await button(visit, 'Sign in').click();
-      await button(visit, 'Link account').click();
-      // The page that was asked for before all this.
-      await heading(visit, 'Sessions').waitFor();
-      await button(visit, 'Sign out').click();
-      await visit.page.waitForURL('**/signin');
-      // The provider still knows who it is, and from now on that is enough.
-      await enter.click();
-      await heading(visit, 'Hello Bob Baker').waitFor();
-      await button(visit, 'Sign out').click();
-      await visit.page.waitForURL(`${provider.issuer}/**`);
-      const faults = visit.faults.filter((fault) => !fault.startsWith(`another origin: ${provider.issuer}`));
-      assert.deepEqual(faults, []);
-    } finally {
-      await provider.close();
-    }
-  });
+  itLong(
+    'A provider has a button, a first sign-in asks before it links an account, and signing out leads there',
+    async () => {
+      const provider = await startRealProvider();
+      try {
+        await provider.serve(atrium.url, 'company');
+        await addProvider(atrium, provider, 'company', { display_name: 'Company' });
+        const { email } = (await atrium.as('bob')('GET', '/user')).body;
+        provider.signInAs('bob-at-company', { email, email_verified: true });
+        const visit = await browser.visit(atrium);
+        await visit.go('/me/sessions');
+        const enter = visit.page.getByRole('link', { name: 'Sign in with Company', exact: true });
+        await enter.click();
+        await visit.page.getByRole('heading', { name: 'Link to the account bob?' }).waitFor();
+        await fill(visit, { Password: secretsOf('bob').password ?? '' });
+        await button(visit, 'Sign in').click();
+        await button(visit, 'Link account').click();
+        // The page that was asked for before all this.
+        await heading(visit, 'Sessions').waitFor();
+        await button(visit, 'Sign out').click();
+        await visit.page.waitForURL('**/signin');
+        // The provider still knows who it is, and from now on that is enough.
+        await enter.click();
+        await heading(visit, 'Hello Bob Baker').waitFor();
+        await button(visit, 'Sign out').click();
+        await visit.page.waitForURL(`${provider.issuer}/**`);
+        const faults = visit.faults.filter((fault) => !fault.startsWith(`another origin: ${provider.issuer}`));
+        assert.deepEqual(faults, []);
+      } finally {
+        await provider.close();
+      }
+    },
+  );
 
   itLong('A second factor comes after the provider, and whoever has none can be asked by it again', async () => {
     const provider = await startRealProvider();
@@ -194,7 +197,7 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  it('The link of a first start signs in, leaves no token in the address, and has a password set', async () => {
+  itLong('The link of a first start signs in, leaves no token in the address, and has a password set', async () => {
     const made = { name: 'boss', email: 'boss@example.com', isAdmin: true };
     const accountId = await atrium.instance.features.users.create(made);
     const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: 'first', scopes: ['all'] });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser } from '../support/server/browser.ts';
 import { openTestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { codeIn, openMailBox } from '../support/world/mail-box.ts';
 
-describe('Getting in without an administrator', { skip: lacks('chromium') }, () => {
+describeLong('Getting in without an administrator', { skip: lacks('chromium') }, () => {
   it('A user sets a new password with the link of an email, and a newcomer creates an account', async () => {
     const box = await openMailBox();
     const env = { SMTP_URL: box.smtp.url, REGISTRATION: 'domains', REGISTRATION_DOMAINS: 'example.com' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
@@ -15,7 +16,7 @@ const SILENT = sql(
   `update cluster set phase = 'Active', heartbeat_at = now() - interval '3 hours' where id = $1`,
 );
 
-describe('What needs attention', { skip: lacks('chromium') }, () => {
+describeLong('What needs attention', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

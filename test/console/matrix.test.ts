@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { compared, type Matrix, ordered } from '../../console/src/pages/access/matrix-order.ts';
-import { itLong } from '../support/checks/long.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
@@ -35,7 +35,7 @@ describe('The order of a matrix', () => {
   });
 });
 
-describe('The matrix of the console', { skip: lacks('chromium') }, () => {
+describeLong('The matrix of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -137,7 +137,7 @@ describe('The matrix of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong('A member page says what the person holds and why, and compares them with somebody else', async () => {
+  it('A member page says what the person holds and why, and compares them with somebody else', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
     const row = page.locator('tr', { hasText: '2 clusters' });
@@ -155,40 +155,36 @@ describe('The matrix of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  itLong(
-    `Of ${PEOPLE} people and ${CLUSTERS} clusters, only the cells in sight are drawn, and keys reach the last`,
-    async () => {
-      const visit = await browser.visit(atrium, 'ann');
-      const { page, go, faults } = visit;
-      await page.route('**/authz/matrix?*', (route) => route.fulfill({ json: largeMatrix() }));
-      await go('/orgs/acme/access/matrix');
-      await page.getByRole('grid').waitFor();
-      const drawn = () => page.getByRole('gridcell').count();
-      assert.ok((await drawn()) <= MAX_DRAWN, `${await drawn()} cells`);
-      await page.locator('[data-matrix]').evaluate((box) => box.scrollTo(104 * 250, 32 * 100));
-      await page.getByRole('columnheader', { name: 'cluster252', exact: true }).waitFor();
-      await page.getByRole('rowheader', { name: 'person102', exact: true }).waitFor();
-      // The head and the names stay where they are.
-      const box = (await page.locator('[data-matrix]').boundingBox()) ?? assert.fail();
-      const head =
-        (await page.getByRole('columnheader', { name: 'cluster252', exact: true }).boundingBox()) ?? assert.fail();
-      const name =
-        (await page.getByRole('rowheader', { name: 'person102', exact: true }).boundingBox()) ?? assert.fail();
-      assert.ok(Math.abs(head.y - box.y) < 3 && Math.abs(name.x - box.x) < 3, JSON.stringify({ box, head, name }));
-      assert.ok((await drawn()) <= MAX_DRAWN, `${await drawn()} cells`);
+  it(`Of ${PEOPLE} people and ${CLUSTERS} clusters, only the cells in sight are drawn, and keys reach the last`, async () => {
+    const visit = await browser.visit(atrium, 'ann');
+    const { page, go, faults } = visit;
+    await page.route('**/authz/matrix?*', (route) => route.fulfill({ json: largeMatrix() }));
+    await go('/orgs/acme/access/matrix');
+    await page.getByRole('grid').waitFor();
+    const drawn = () => page.getByRole('gridcell').count();
+    assert.ok((await drawn()) <= MAX_DRAWN, `${await drawn()} cells`);
+    await page.locator('[data-matrix]').evaluate((box) => box.scrollTo(104 * 250, 32 * 100));
+    await page.getByRole('columnheader', { name: 'cluster252', exact: true }).waitFor();
+    await page.getByRole('rowheader', { name: 'person102', exact: true }).waitFor();
+    // The head and the names stay where they are.
+    const box = (await page.locator('[data-matrix]').boundingBox()) ?? assert.fail();
+    const head =
+      (await page.getByRole('columnheader', { name: 'cluster252', exact: true }).boundingBox()) ?? assert.fail();
+    const name = (await page.getByRole('rowheader', { name: 'person102', exact: true }).boundingBox()) ?? assert.fail();
+    assert.ok(Math.abs(head.y - box.y) < 3 && Math.abs(name.x - box.x) < 3, JSON.stringify({ box, head, name }));
+    assert.ok((await drawn()) <= MAX_DRAWN, `${await drawn()} cells`);
 
-      await page.locator('[data-matrix] a[tabindex="0"]').focus();
-      await page.keyboard.press('Control+End');
-      await page.getByRole('rowheader', { name: `person${PEOPLE}`, exact: true }).waitFor();
-      assert.equal(await focused(visit), `${PEOPLE + 1} ${CLUSTERS + 1}`);
-      await page.keyboard.press('ArrowUp');
-      await page.keyboard.press('Home');
-      assert.equal(await focused(visit), `${PEOPLE} 2`);
-      const focusedBox = (await page.locator('[data-matrix] a:focus').boundingBox()) ?? assert.fail();
-      assert.ok(focusedBox.x >= box.x + 119, 'the names cover the focused cell');
-      assert.deepEqual(faults, []);
-    },
-  );
+    await page.locator('[data-matrix] a[tabindex="0"]').focus();
+    await page.keyboard.press('Control+End');
+    await page.getByRole('rowheader', { name: `person${PEOPLE}`, exact: true }).waitFor();
+    assert.equal(await focused(visit), `${PEOPLE + 1} ${CLUSTERS + 1}`);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Home');
+    assert.equal(await focused(visit), `${PEOPLE} 2`);
+    const focusedBox = (await page.locator('[data-matrix] a:focus').boundingBox()) ?? assert.fail();
+    assert.ok(focusedBox.x >= box.x + 119, 'the names cover the focused cell');
+    assert.deepEqual(faults, []);
+  });
 });
 
 function largeMatrix() {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { itLong } from '../support/checks/long.ts';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 
-describe('My account in the console', { skip: lacks('chromium') }, () => {
+describeLong('My account in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   let ann: Visit;
@@ -55,7 +55,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('The profile is saved, and what the server rejects is said at the field', async () => {
+  it('The profile is saved, and what the server rejects is said at the field', async () => {
     await ann.go('/me');
     await ann.page.getByLabel('Full name').fill('Ann Miller');
     await ann.page.getByLabel('Website').fill('javascript:alert(1)');
@@ -69,7 +69,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('Addresses are added and removed, and the primary one says why it stays', async () => {
+  it('Addresses are added and removed, and the primary one says why it stays', async () => {
     await ann.go('/me/emails');
     await button('Remove ann@example.com').focus();
     await shown('The primary address cannot be removed.');
@@ -84,7 +84,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('Other sessions are listed and ended, and this one stays', async () => {
+  it('Other sessions are listed and ended, and this one stays', async () => {
     const other = await browser.visit(atrium, 'ann', { userAgent: 'Mozilla/5.0 (X11; Linux) Gecko Firefox/150.0' });
     await ann.go('/me/sessions');
     await button('End the session of Firefox on Linux').click();
@@ -140,7 +140,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
+  it('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
     const secrets: string[] = [];
     ann.page.on('response', async (response) => {
       if (response.url().includes('/user/credentials')) secrets.push(await response.text().catch(() => ''));
@@ -177,7 +177,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('Clusters of my own are imported and removed after their name was typed', async () => {
+  it('Clusters of my own are imported and removed after their name was typed', async () => {
     await ann.go('/me/clusters');
     await button('Import a cluster').click();
     const form = dialog('Import a cluster');
@@ -191,7 +191,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('People are followed and unfollowed, with a way back', async () => {
+  it('People are followed and unfollowed, with a way back', async () => {
     await ann.go('/me/following');
     await button('Follow a user').first().click();
     const name = ann.page.getByRole('combobox', { name: 'Username' });
@@ -205,7 +205,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('Credentials of the bus come as a file', async () => {
+  it('Credentials of the bus come as a file', async () => {
     await ann.go('/me/bus');
     await button('Get credentials').click();
     await shown('They expire in');
@@ -214,7 +214,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  itLong('An order is listed, rendered and deleted', async () => {
+  it('An order is listed, rendered and deleted', async () => {
     const chart = {
       name: 'redis',
       sourceRef: { name: 'charts' },

@@ -141,7 +141,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('The members page explains to a viewer why they cannot add or remove people, and who can', async () => {
+  itLong('The members page explains to a viewer why they cannot add or remove people, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'cat');
     await go('/orgs/acme/members');
     // It is disabled but answers, also to the keyboard.

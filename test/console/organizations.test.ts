@@ -52,30 +52,33 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await context.close();
   });
 
-  it('The organization pages show what others change without a reload, and say so, until one signs out', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'cat');
-    const { events } = atrium.instance.features;
-    await until(() => events.count() === 0);
-    await go('/orgs/acme/teams');
-    await page.getByText('Exact as of now').waitFor();
-    assert.equal(events.count(), 1);
-    const { body: team } = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'live', permission: 'none' });
-    await page.getByRole('link', { name: 'live', exact: true }).waitFor();
-    assert.equal((await atrium.as('ann')('DELETE', `/teams/${team.id}`)).status, 204);
-    await page.getByRole('link', { name: 'live', exact: true }).waitFor({ state: 'detached' });
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search' }).fill('oper');
-    await page.getByRole('option', { name: /cluster-operator.*role of acme/ }).waitFor();
-    await page.getByRole('option', { name: /operators.*team of acme/ }).click();
-    await page.getByRole('heading', { name: 'operators' }).waitFor();
-    assert.equal(events.count(), 1, 'all pages share the stream');
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await until(() => events.count() === 0);
-    assert.deepEqual(faults, []);
-  });
+  itLong(
+    'The organization pages show what others change without a reload, and say so, until one signs out',
+    async () => {
+      const { page, go, faults } = await browser.visit(atrium, 'cat');
+      const { events } = atrium.instance.features;
+      await until(() => events.count() === 0);
+      await go('/orgs/acme/teams');
+      await page.getByText('Exact as of now').waitFor();
+      assert.equal(events.count(), 1);
+      const { body: team } = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'live', permission: 'none' });
+      await page.getByRole('link', { name: 'live', exact: true }).waitFor();
+      assert.equal((await atrium.as('ann')('DELETE', `/teams/${team.id}`)).status, 204);
+      await page.getByRole('link', { name: 'live', exact: true }).waitFor({ state: 'detached' });
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search' }).fill('oper');
+      await page.getByRole('option', { name: /cluster-operator.*role of acme/ }).waitFor();
+      await page.getByRole('option', { name: /operators.*team of acme/ }).click();
+      await page.getByRole('heading', { name: 'operators' }).waitFor();
+      assert.equal(events.count(), 1, 'all pages share the stream');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await until(() => events.count() === 0);
+      assert.deepEqual(faults, []);
+    },
+  );
 
-  it('A session that ends on a page that only follows the stream shows the sign-in dialog', async () => {
+  itLong('A session that ends on a page that only follows the stream shows the sign-in dialog', async () => {
     const { page, go, context } = await browser.visit(atrium, 'cat');
     await go('/model');
     await page.getByText('Exact as of now').waitFor();
@@ -91,7 +94,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await context.close();
   });
 
-  it('The form of a new team has an address that can be opened, reloaded and left', async () => {
+  itLong('The form of a new team has an address that can be opened, reloaded and left', async () => {
     const { page, go, context, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/teams/new');
     const form = page.getByRole('dialog', { name: 'New team' });
@@ -111,98 +114,101 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await context.close();
   });
 
-  it('Guardrails are created with a look at what they say, shown with their state, and named when they reject a change', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'ann');
-    await go('/orgs/acme/guardrails');
-    const tried: string[] = [];
-    page.on('request', (request) => request.method() === 'POST' && tried.push(request.url()));
-    await page.getByRole('button', { name: 'New guardrail' }).first().click();
-    await page.getByText('With a name and a subject, this shows what it says and whether it holds.').waitFor();
-    await page.getByLabel('Permission').locator('option').first().waitFor({ state: 'attached' });
-    await page.getByLabel('Description').fill('The server is not asked about half a guardrail.');
-    await page.waitForTimeout(600);
-    assert.deepEqual(tried, []);
-    await page.getByLabel('Name', { exact: true }).fill('two owners');
-    await page.getByLabel('Statement').selectOption('at_least');
-    await page.getByLabel('Permission').selectOption('can_delete');
-    await page.getByText('at least 2 people can delete acme').waitFor();
-    await page.getByText('Only 1 can.').waitFor();
-    await page.getByRole('button', { name: 'Create guardrail' }).click();
-    await page.getByText(/Nothing was changed: the guardrail "two owners" says that/).waitFor();
-    await page.getByLabel('Number of people').fill('1');
-    await page.getByText('at least 1 person can delete acme').waitFor();
-    await page.getByRole('button', { name: 'Create guardrail' }).click();
-    await page.getByRole('table', { name: 'Guardrails' }).getByText('holds').waitFor();
-    // Somebody else changes it while the form is open: the page shows it, and the form does not overwrite it unseen.
-    await page.getByRole('button', { name: 'Edit two owners' }).click();
-    await page.getByLabel('Description').fill('mine');
-    const [stored] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
-    const path = `/authz/guardrails/${stored.id}?org=acme`;
-    assert.equal((await atrium.as('ann')('PUT', path, { description: 'theirs' })).status, 200);
-    await page.getByRole('button', { name: 'Save guardrail' }).click();
-    await page.getByText('Another user changed this in the meantime.').waitFor();
-    assert.equal((await atrium.as('ann')('GET', path)).body.description, 'theirs');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('table', { name: 'Guardrails' }).getByText('theirs').waitFor();
-    await page.getByText('Exact as of now').waitFor();
-    assert.equal((await atrium.as('ann')('PUT', path, { description: 'without a reload' })).status, 200);
-    await page.getByRole('table', { name: 'Guardrails' }).getByText('without a reload').waitFor();
-    const undo = async (done: string) => {
-      await page.getByRole('status').filter({ hasText: done }).getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('Undone.', { exact: true }).waitFor();
-      await page.getByRole('status').filter({ hasText: 'Undone.' }).getByRole('button', { name: 'Dismiss' }).click();
-    };
-    await go('/orgs/acme/guardrails');
-    await page.getByRole('button', { name: 'Edit two owners' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('an owner');
-    await page.getByLabel('Statement').selectOption('always');
-    await page.getByLabel('Users').fill('ann');
-    await page.getByRole('button', { name: 'Save guardrail' }).click();
-    await undo('The guardrail an owner was changed.');
-    const { state: _, updated_at: __, ...former } = (await atrium.as('ann')('GET', path)).body;
-    assert.deepEqual(
-      [former.name, former.at_least.count, former.at_least.relation, former.always],
-      ['two owners', 1, 'can_delete', undefined],
-    );
-    await page.getByRole('button', { name: 'Delete two owners' }).click();
-    await page.getByRole('button', { name: 'Delete guardrail' }).click();
-    await undo('The guardrail two owners was deleted.');
-    const [again] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
-    assert.deepEqual(
-      [again.sentence, again.description, again.enforce],
-      [former.sentence, former.description, former.enforce],
-    );
-
-    // The log takes back what it says without the names of users.
-    const entryOf = async (action: string) => {
-      const found = await atrium.as('ann')('GET', `/orgs/acme/audit?action=${action}&limit=1`);
-      return found.body.items[0].id;
-    };
-    const undoEntry = async (action: string, effect: RegExp) => {
-      await go(`/orgs/acme/audit?entry=${await entryOf(action)}`);
-      await page.getByRole('button', { name: 'Undo this change …' }).click();
-      await page.getByRole('dialog').getByText(effect).waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Undo this change' }).click();
-      await page.getByText('Undone. The log has a new entry about it.').waitFor();
-    };
-    const sentences = async () =>
-      (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body.map(
-        (one: { sentence: string }) => one.sentence,
+  itLong(
+    'Guardrails are created with a look at what they say, shown with their state, and named when they reject a change',
+    async () => {
+      const { page, go, faults } = await browser.visit(atrium, 'ann');
+      await go('/orgs/acme/guardrails');
+      const tried: string[] = [];
+      page.on('request', (request) => request.method() === 'POST' && tried.push(request.url()));
+      await page.getByRole('button', { name: 'New guardrail' }).first().click();
+      await page.getByText('With a name and a subject, this shows what it says and whether it holds.').waitFor();
+      await page.getByLabel('Permission').locator('option').first().waitFor({ state: 'attached' });
+      await page.getByLabel('Description').fill('The server is not asked about half a guardrail.');
+      await page.waitForTimeout(600);
+      assert.deepEqual(tried, []);
+      await page.getByLabel('Name', { exact: true }).fill('two owners');
+      await page.getByLabel('Statement').selectOption('at_least');
+      await page.getByLabel('Permission').selectOption('can_delete');
+      await page.getByText('at least 2 people can delete acme').waitFor();
+      await page.getByText('Only 1 can.').waitFor();
+      await page.getByRole('button', { name: 'Create guardrail' }).click();
+      await page.getByText(/Nothing was changed: the guardrail "two owners" says that/).waitFor();
+      await page.getByLabel('Number of people').fill('1');
+      await page.getByText('at least 1 person can delete acme').waitFor();
+      await page.getByRole('button', { name: 'Create guardrail' }).click();
+      await page.getByRole('table', { name: 'Guardrails' }).getByText('holds').waitFor();
+      // Somebody else changes it while the form is open: the page shows it, and the form does not overwrite it unseen.
+      await page.getByRole('button', { name: 'Edit two owners' }).click();
+      await page.getByLabel('Description').fill('mine');
+      const [stored] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
+      const path = `/authz/guardrails/${stored.id}?org=acme`;
+      assert.equal((await atrium.as('ann')('PUT', path, { description: 'theirs' })).status, 200);
+      await page.getByRole('button', { name: 'Save guardrail' }).click();
+      await page.getByText('Another user changed this in the meantime.').waitFor();
+      assert.equal((await atrium.as('ann')('GET', path)).body.description, 'theirs');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('table', { name: 'Guardrails' }).getByText('theirs').waitFor();
+      await page.getByText('Exact as of now').waitFor();
+      assert.equal((await atrium.as('ann')('PUT', path, { description: 'without a reload' })).status, 200);
+      await page.getByRole('table', { name: 'Guardrails' }).getByText('without a reload').waitFor();
+      const undo = async (done: string) => {
+        await page.getByRole('status').filter({ hasText: done }).getByRole('button', { name: 'Undo' }).click();
+        await page.getByText('Undone.', { exact: true }).waitFor();
+        await page.getByRole('status').filter({ hasText: 'Undone.' }).getByRole('button', { name: 'Dismiss' }).click();
+      };
+      await go('/orgs/acme/guardrails');
+      await page.getByRole('button', { name: 'Edit two owners' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('an owner');
+      await page.getByLabel('Statement').selectOption('always');
+      await page.getByLabel('Users').fill('ann');
+      await page.getByRole('button', { name: 'Save guardrail' }).click();
+      await undo('The guardrail an owner was changed.');
+      const { state: _, updated_at: __, ...former } = (await atrium.as('ann')('GET', path)).body;
+      assert.deepEqual(
+        [former.name, former.at_least.count, former.at_least.relation, former.always],
+        ['two owners', 1, 'can_delete', undefined],
       );
-    await undoEntry('guardrail.create', /^Nothing keeps it true any more that at least 1 person can delete acme/);
-    assert.deepEqual(await sentences(), []);
-    await undoEntry('guardrail.delete', /^Then it must be true again that at least 1 person/);
-    assert.deepEqual(await sentences(), [former.sentence]);
-    await go('/orgs/acme/guardrails');
-    await page.getByRole('button', { name: 'Delete two owners' }).click();
-    await page.getByRole('button', { name: 'Delete guardrail' }).click();
-    await page.getByText('There are no guardrails.').waitFor();
-    // The browser itself reports the change that was rejected.
-    assert.deepEqual(
-      faults.filter((fault) => !/409|412/.test(fault)),
-      [],
-    );
-  });
+      await page.getByRole('button', { name: 'Delete two owners' }).click();
+      await page.getByRole('button', { name: 'Delete guardrail' }).click();
+      await undo('The guardrail two owners was deleted.');
+      const [again] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
+      assert.deepEqual(
+        [again.sentence, again.description, again.enforce],
+        [former.sentence, former.description, former.enforce],
+      );
+
+      // The log takes back what it says without the names of users.
+      const entryOf = async (action: string) => {
+        const found = await atrium.as('ann')('GET', `/orgs/acme/audit?action=${action}&limit=1`);
+        return found.body.items[0].id;
+      };
+      const undoEntry = async (action: string, effect: RegExp) => {
+        await go(`/orgs/acme/audit?entry=${await entryOf(action)}`);
+        await page.getByRole('button', { name: 'Undo this change …' }).click();
+        await page.getByRole('dialog').getByText(effect).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Undo this change' }).click();
+        await page.getByText('Undone. The log has a new entry about it.').waitFor();
+      };
+      const sentences = async () =>
+        (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body.map(
+          (one: { sentence: string }) => one.sentence,
+        );
+      await undoEntry('guardrail.create', /^Nothing keeps it true any more that at least 1 person can delete acme/);
+      assert.deepEqual(await sentences(), []);
+      await undoEntry('guardrail.delete', /^Then it must be true again that at least 1 person/);
+      assert.deepEqual(await sentences(), [former.sentence]);
+      await go('/orgs/acme/guardrails');
+      await page.getByRole('button', { name: 'Delete two owners' }).click();
+      await page.getByRole('button', { name: 'Delete guardrail' }).click();
+      await page.getByText('There are no guardrails.').waitFor();
+      // The browser itself reports the change that was rejected.
+      assert.deepEqual(
+        faults.filter((fault) => !/409|412/.test(fault)),
+        [],
+      );
+    },
+  );
 
   itLong(
     'The organization pages ask the server about the audit log if the browser cannot hash, and say so',

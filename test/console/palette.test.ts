@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from 'playwright-core';
 import { readSentence, relationFor } from '../../console/src/shell/asked-sentence.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { cliAs } from '../support/server/cli.ts';
@@ -29,7 +30,7 @@ describe('A question that is typed', () => {
   });
 });
 
-describe('The search of the console', { skip: lacks('chromium') }, () => {
+describeLong('The search of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

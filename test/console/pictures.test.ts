@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { edgesOf } from '../../console/src/pages/model/model-edges.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -29,7 +30,7 @@ describe('The lines of the map of the model', () => {
   });
 });
 
-describe('The pictures of access', { skip: lacks('chromium') }, () => {
+describeLong('The pictures of access', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

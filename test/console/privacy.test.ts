@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { makePerson } from '../support/world/people.ts';
 
-describe('Erasure and export of people in the console', { skip: lacks('chromium') }, () => {
+describeLong('Erasure and export of people in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
@@ -7,7 +8,7 @@ import { lacks } from '../support/services/requirements.ts';
 /** The browser reports each file and call that it cannot load. */
 const AWAY = /ERR_|Failed to load|Failed to fetch/;
 
-describe('A page whose file cannot be loaded', { skip: lacks('chromium') }, () => {
+describeLong('A page whose file cannot be loaded', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

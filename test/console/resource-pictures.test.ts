@@ -5,6 +5,7 @@ import { activeShare, healthSpans, lastOf } from '../../console/src/pages/cluste
 import { deliverySpans } from '../../console/src/pages/webhooks/delivery-hours.ts';
 import { percentOf } from '../../console/src/parts/share.ts';
 import { sql } from '../../src/db/db.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -120,7 +121,7 @@ describe('Shares', () => {
   });
 });
 
-describe('The pictures of resources', { skip: lacks('chromium') }, () => {
+describeLong('The pictures of resources', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 
-describe('Roles as code in the console', { skip: lacks('chromium') }, () => {
+describeLong('Roles as code in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

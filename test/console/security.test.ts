@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { itLong } from '../support/checks/long.ts';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
 import { newUser, PASSWORD } from '../support/world/own-account.ts';
 import { addApp, appWith, firstStep, originOf } from '../support/world/second-factors.ts';
 
-describe('Second factors in the console', { skip: lacks('chromium') }, () => {
+describeLong('Second factors in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -78,7 +78,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  itLong('An app is added with the key of its QR code, and its code is the second step', async () => {
+  it('An app is added with the key of its QR code, and its code is the second step', async () => {
     const { login } = await newUser(atrium);
     const visit = await visitor();
     await visit.go('/me/security');
@@ -113,7 +113,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  itLong('A sign-in that is too long ago is proven again in a dialog, and the request goes on', async () => {
+  it('A sign-in that is too long ago is proven again in a dialog, and the request goes on', async () => {
     const { login, id } = await newUser(atrium);
     const visit = await visitor();
     await visit.go('/me/tokens');
@@ -136,7 +136,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  itLong('With a second factor, the dialog asks for that, and not for the password', async () => {
+  it('With a second factor, the dialog asks for that, and not for the password', async () => {
     const { login, id } = await newUser(atrium);
     const { app } = await addApp((await firstStep(atrium, login)).browser);
     const visit = await visitor();
@@ -160,7 +160,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  itLong('Whoever must have a second factor adds one before anything else', async () => {
+  it('Whoever must have a second factor adds one before anything else', async () => {
     const [owner, member] = [await newUser(atrium), await newUser(atrium)];
     const { browser: session } = await firstStep(atrium, owner.login);
     await addApp(session);
@@ -181,7 +181,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  itLong('Administrators see who has which factor, and remove those that were lost', async () => {
+  it('Administrators see who has which factor, and remove those that were lost', async () => {
     const { login } = await newUser(atrium);
     const { browser: session } = await firstStep(atrium, login);
     await addApp(session);
@@ -195,7 +195,7 @@ describe('Second factors in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(root.faults, []);
   });
 
-  itLong('Without passwords, the sign-in page still takes passkeys', async () => {
+  it('Without passwords, the sign-in page still takes passkeys', async () => {
     const company = { name: 'company', issuer: 'https://login.example.com', client_id: 'atrium' };
     const env = { PASSWORDS: 'off', OIDC_PROVIDERS: JSON.stringify([company]) };
     const bare = await openTestServer({ env });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { describeLong } from '../support/checks/long.ts';
 import { openBrowser, type TestBrowser } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { lacks } from '../support/services/requirements.ts';
@@ -11,7 +12,7 @@ const VIEW = clusterPermission('view clusters');
 const EDIT = clusterPermission('reconfigure clusters');
 const REMOVE = clusterPermission('remove clusters');
 
-describe('Undo in the console', { skip: lacks('chromium') }, () => {
+describeLong('Undo in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { after, afterEach, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { openBrowser, type TestBrowser, type Visit } from '../support/server/browser.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
@@ -7,7 +8,7 @@ import { lacks } from '../support/services/requirements.ts';
 import { startReceiver, type WebhookReceiver } from '../support/services/webhook-receiver.ts';
 import { type MailBox, openMailBox } from '../support/world/mail-box.ts';
 
-describe('Webhooks in the console', { skip: lacks('chromium') }, () => {
+describeLong('Webhooks in the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   let mail: MailBox;
