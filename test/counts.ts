@@ -15,7 +15,7 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 /** Without a third number, a named lane takes the second. */
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
-  deliveryKills: [1, 4, 30],
+  deliveryKills: [0, 4, 30],
   /** Deliveries to each receiver with an official library of Standard Webhooks, before and during a rotation. */
   libraryDeliveries: [3, 10, 60],
   /** Random lists of changes that are previewed, then made. */
@@ -35,7 +35,7 @@ const ALL_COUNTS = {
   /** Pages of the console that axe sees while they are closed to the visitor. */
   closedPages: [1, 8, 100],
   /** The same delivery to each of two servers, all at once. */
-  deliveriesPerReplica: [10, 30],
+  deliveriesPerReplica: [0, 30],
   /** The same delivery to one server, all at once. */
   identicalDeliveries: [20, 200],
   /** Rounds of deliveries while the database is unavailable. */
@@ -68,8 +68,8 @@ const ALL_COUNTS = {
   /** Starts of the demo on a marketplace deployment, one after the other. */
   marketplaceDemoStarts: [0, 2],
   /** SIGKILLs of a process that writes roles, on each database. */
-  roleKillsOnPostgres: [1, 4, 30],
-  roleKillsOnPglite: [1, 3, 8],
+  roleKillsOnPostgres: [0, 4, 30],
+  roleKillsOnPglite: [0, 3, 8],
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
   keyedKills: [0, 3, 20],
   /** Rounds in which a replica falls silent at each place of a write. */
@@ -91,7 +91,7 @@ const ALL_COUNTS = {
   /** Odd requests to every route. */
   oddRequestsPerRoute: [2, 10, 60],
   /** SIGKILLs of a process that writes to PGlite. */
-  pgliteKills: [1, 4, 12],
+  pgliteKills: [0, 4, 12],
   /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
   walRounds: [0, 20],
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
@@ -108,10 +108,10 @@ const ALL_COUNTS = {
   /** Revoke and ask pairs on two replicas of two releases. */
   upgradePairs: [0, 1000, 10_000],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
-  backupWriters: [1, 3],
-  keyRotations: [1, 3],
+  backupWriters: [0, 3],
+  keyRotations: [0, 3],
   /** SIGKILLs of a first start, each at another moment. */
-  firstStartKills: [1, 5, 15],
+  firstStartKills: [0, 5, 15],
   /** Servers that start together on an empty database. */
   startingReplicas: [0, 5],
   /** Bits that are flipped in a backup file, one at a time. */
@@ -163,6 +163,11 @@ const ALL_COUNTS = {
   pairedWrites: [15, 60],
   /** One in this many questions about who may do what is asked in both ways. */
   agreementStep: [23, 1],
+  /** Roles in a YAML file that is read in parts; a part has at most 8,000 tokens. */
+  yamlRoles: [300, 600],
+  /** One in this many forged tokens is sent, and one in this many calls of a caller with a single permission is made. */
+  hostileTokenStep: [4, 1],
+  singleCallerStep: [3, 1],
   /** Roles in one file. */
   importedRoles: [100, 1000],
   /** Clusters of the organization in which no request may keep others waiting. */

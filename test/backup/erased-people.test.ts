@@ -85,6 +85,20 @@ for (const driver of COUNTED_DRIVERS) {
 }
 
 describe('Lists of erased people', () => {
+  /** For restores that are rejected, which leave it as it is. */
+  let kept: ReturnType<typeof makeBackup> | undefined;
+  const untouched = () => {
+    kept ??= makeBackup();
+    return kept;
+  };
+  async function makeBackup() {
+    const { place } = await newDemoPlace();
+    const file = newFile();
+    const quiet = { say: () => undefined, complain: () => undefined, isTerminal: false };
+    await runBackup([file], settings(place), quiet);
+    return { place, file, quiet };
+  }
+
   it('Everyone of a long list is erased from entries of earlier releases before the restore ends', async () => {
     const { place } = await newDemoPlace();
     const ids = Array.from({ length: 12 }, (_, number) => 900_001n + BigInt(number));
@@ -137,10 +151,7 @@ describe('Lists of erased people', () => {
     ['{"account_id":4,"erased_at":"2026-01-01T00:00:00Z"}\nnonsense\n', /line 2 of .*list\.ndjson/],
   ] as const) {
     it(`A restore is rejected before anything changes if the list is ${JSON.stringify(text ?? 'missing')}`, async () => {
-      const { place } = await newDemoPlace();
-      const file = newFile();
-      const quiet = { say: () => undefined, complain: () => undefined, isTerminal: false };
-      await runBackup([file], settings(place), quiet);
+      const { place, file, quiet } = await untouched();
       const list = join(temporaryFolder(), 'list.ndjson');
       if (text !== undefined) writeFileSync(list, text);
       await assert.rejects(runRestore([file, '--erased', list, '--replace'], settings(place), quiet), { message });

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzipSync } from 'node:zlib';
 import type { Db } from '../../src/db/db.ts';
 import { inspect } from '../../src/operations/backup/inspection.ts';
-import { COUNTS, IS_LONG } from '../counts.ts';
+import { COUNTS } from '../counts.ts';
+import { itLong } from '../support/checks/long.ts';
 import { backUpTo, contentOf, newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
 import { migrated, newPlace } from '../support/server/db.ts';
 import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
@@ -110,8 +111,7 @@ describe('Restoring a backup', () => {
     file = await whole;
   });
 
-  // The rules are the same SQL on both. What differs, a restore that is killed and one that succeeds, runs on both in
-  // the everyday suite.
+  // The rules are the same SQL on both. What differs, a restore that succeeds, runs on both in the everyday suite.
   for (const driver of COUNTED_DRIVERS) {
     it(`Restoring a backup with a newer or different schema is rejected and changes nothing on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
@@ -214,31 +214,32 @@ describe('Restoring a backup', () => {
   }
 
   for (const driver of COUNTED_DRIVERS) {
-    for (const place of IS_LONG ? ['email', 'commit'] : ['commit']) {
-      it(`A restore killed ${place === 'commit' ? 'before the commit' : `at the ${place} table`} leaves the previous data intact on ${driver}`, async () => {
-        const { place: target } = await newDemoPlace(driver);
-        const child = startServer({
-          main: 'test/support/server/restorer.ts',
-          args: [file, place, target.dataDir, target.databaseUrl ?? ''],
-          cwd: '.',
-        });
-        while (!child.stdout().endsWith('here\n')) {
-          const ended = await Promise.race([child.ended, pause(20)]);
-          if (ended) assert.fail(child.stderr());
-        }
-        child.kill('SIGKILL');
-        await child.ended;
-        const [content = ''] = child.stdout().split('\n');
-        assert.ok(content.includes('before-the-restore'));
-        const db = await openPlace(target);
-        await untilAlone(db);
-        assert.deepEqual(await contentOf(db), JSON.parse(content));
-        if (IS_LONG) {
+    for (const place of ['email', 'commit']) {
+      itLong(
+        `A restore killed ${place === 'commit' ? 'before the commit' : `at the ${place} table`} leaves the previous data intact on ${driver}`,
+        async () => {
+          const { place: target } = await newDemoPlace(driver);
+          const child = startServer({
+            main: 'test/support/server/restorer.ts',
+            args: [file, place, target.dataDir, target.databaseUrl ?? ''],
+            cwd: '.',
+          });
+          while (!child.stdout().endsWith('here\n')) {
+            const ended = await Promise.race([child.ended, pause(20)]);
+            if (ended) assert.fail(child.stderr());
+          }
+          child.kill('SIGKILL');
+          await child.ended;
+          const [content = ''] = child.stdout().split('\n');
+          assert.ok(content.includes('before-the-restore'));
+          const db = await openPlace(target);
+          await untilAlone(db);
+          assert.deepEqual(await contentOf(db), JSON.parse(content));
           await restoreFrom(file, db, true);
           assert.ok(!JSON.stringify(await contentOf(db)).includes('before-the-restore'));
-        }
-        await db.close();
-      });
+          await db.close();
+        },
+      );
     }
   }
 

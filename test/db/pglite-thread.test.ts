@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import type { StartBackend } from '../../src/db/pglite/pglite-backend.ts';
 import { startInThread } from '../../src/db/pglite/pglite-in-thread.ts';
+import { IS_LONG } from '../counts.ts';
+import { itLong } from '../support/checks/long.ts';
 import { newPlace, openTestDb, temporaryFolder } from '../support/server/db.ts';
 
 const quiet = { say: () => {} };
@@ -65,7 +67,7 @@ describe('The thread of the built-in database', () => {
     await db.close();
   });
 
-  it('A process that has not closed its database ends all the same', async () => {
+  itLong('A process that has not closed its database ends all the same', async () => {
     const { dataDir } = await newPlace('pglite');
     const script = join(temporaryFolder(), 'script.ts');
     const text = `
@@ -84,7 +86,7 @@ describe('The thread of the built-in database', () => {
   });
 
   it('If the thread is gone, the database has stopped, whether somebody was waiting or not', async () => {
-    for (const isBusy of [true, false]) {
+    for (const isBusy of IS_LONG ? [true, false] : [true]) {
       const { dataDir } = await newPlace('pglite');
       let lose = (): void => undefined;
       const stops: string[] = [];

@@ -72,7 +72,7 @@ test('Opening a data directory that is in use is rejected with the process that 
   await db.close();
 });
 
-test('kill -9 leaves no lock behind and loses no acknowledged row', async () => {
+itLong('kill -9 leaves no lock behind and loses no acknowledged row', async () => {
   const { dataDir } = await newPlace('pglite');
   let acknowledged = 0n;
   for (let round = 0; round < COUNTS.pgliteKills; round += 1) {

@@ -69,7 +69,7 @@ async function rows(db: Db): Promise<unknown> {
   return found;
 }
 
-test('An acknowledged write survives a power cut, and so does one after a checkpoint', async () => {
+itLong('An acknowledged write survives a power cut, and so does one after a checkpoint', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);

@@ -28,7 +28,7 @@ it('migrations/schema.sql and catalogue.json are the schema that all migrations 
 });
 
 it('Whatever refers to an object is found by an index', async () => {
-  const db = await openDb({ ...(await newPlace('pglite', migrated())), say: () => undefined });
+  const db = await openDb({ ...(await newPlace(undefined, migrated())), say: () => undefined });
   try {
     const rows = await db.query<{ name: string }>(UNINDEXED);
     assert.deepEqual(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditEntry } from '../../src/changes/audit-entry.ts';
 import type { Instance } from '../../src/instance.ts';
 import { COUNTS } from '../counts.ts';
-import { itLong } from '../support/checks/long.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { createRandom, SEED } from '../support/checks/random.ts';
 import { until } from '../support/checks/until.ts';
 import { type Place, temporaryFolder } from '../support/server/db.ts';
@@ -26,7 +26,7 @@ const settings = ({ dataDir, databaseUrl = '' }: Place) => ({
 });
 
 for (const driver of COUNTED_DRIVERS) {
-  describe(`An archive of the audit log whose process is killed, on ${driver}`, () => {
+  describeLong(`An archive of the audit log whose process is killed, on ${driver}`, () => {
     for (const [stopAt, isWritten, removes] of [
       ['writing', false, 'nothing'],
       ['written', true, 'nothing'],
@@ -57,7 +57,7 @@ for (const driver of COUNTED_DRIVERS) {
       });
     }
 
-    itLong(`Killed at any time, it loses nothing, on ${driver} (seed ${SEED})`, async (t) => {
+    it(`Killed at any time, it loses nothing, on ${driver} (seed ${SEED})`, async (t) => {
       const random = createRandom();
       const partial: string[] = [];
       for (let kill = 0; kill < COUNTS.archiveKills; kill++) {

@@ -4,8 +4,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readConfig } from '../../src/base/config/config.ts';
 import { placeRoot } from '../../src/base/keys.ts';
 import { inspect } from '../../src/operations/backup/inspection.ts';
+import { runBackup } from '../../src/operations/commands/backup-command.ts';
+import { runRestore } from '../../src/operations/commands/restore-command.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { openWire } from '../support/faults/wire.ts';
 import { atrium } from '../support/server/atrium.ts';
 import { backUpTo, newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
@@ -24,20 +28,19 @@ describe('The root key in backups', () => {
     const otherKey = randomBytes(32).toString('base64');
     const [without, withKeys] = [newFile(), newFile()];
     assert.equal((await atrium(env, 'backup', without)).code, 0);
-    const loud = await atrium(env, 'backup', withKeys, '--with-keys');
-    assert.match(loud.err, /WARNING: the file contains the root key/);
+    const loud = await runHere(runBackup, env, withKeys, '--with-keys');
+    assert.match(loud, /WARNING: the file contains the root key/);
     assert.ok((await inspect(withKeys)).rootKey?.equals(Buffer.from(TEST_KEY, 'base64')));
     assert.equal((await inspect(without)).rootKey, undefined);
-    assert.ok(!loud.out.includes(TEST_KEY) && !loud.err.includes(TEST_KEY));
-    const noKey = await atrium({ ...env, ATRIUM_KEY: otherKey }, 'backup', newFile(), '--with-keys');
-    assert.equal(noKey.code, 1);
-    assert.match(noKey.err, /the root key of this database is not available/);
+    assert.ok(!loud.includes(TEST_KEY));
+    await assert.rejects(
+      runHere(runBackup, { ...env, ATRIUM_KEY: otherKey }, newFile(), '--with-keys'),
+      /the root key of this database is not available/,
+    );
 
     const empty = join(temporaryFolder(), 'data');
-    const missing = await atrium({ DATA_DIR: empty }, 'restore', without);
-    assert.equal(missing.code, 1);
-    assert.match(
-      missing.err,
+    await assert.rejects(
+      runHere(runRestore, { DATA_DIR: empty }, without),
       /the root key is missing, and the backup cannot be opened without it; set ATRIUM_KEY, or put the key at/,
     );
     assert.ok(!existsSync(empty), 'nothing was made');
@@ -45,10 +48,14 @@ describe('The root key in backups', () => {
       [without, /use the key of the server/],
       [withKeys, /move it away to use the key in the backup/],
     ] as const) {
-      const wrong = await atrium({ DATA_DIR: empty, ATRIUM_KEY: otherKey }, 'restore', file);
-      assert.equal(wrong.code, 1);
-      assert.match(wrong.err, /the root key in ATRIUM_KEY does not open this backup, so nothing was changed/);
-      assert.match(wrong.err, help);
+      await assert.rejects(
+        runHere(runRestore, { DATA_DIR: empty, ATRIUM_KEY: otherKey }, file),
+        ({ message }: Error) => {
+          assert.match(message, /the root key in ATRIUM_KEY does not open this backup, so nothing was changed/);
+          assert.match(message, help);
+          return true;
+        },
+      );
     }
     assert.ok(!existsSync(empty));
 
@@ -65,7 +72,19 @@ describe('The root key in backups', () => {
   });
 });
 
-describe('A server disconnected during a restore', { skip: lacks('postgresql') }, () => {
+/** Runs a command in this process, and returns what it printed. */
+async function runHere(
+  command: typeof runBackup,
+  settings: Record<string, string>,
+  ...args: readonly string[]
+): Promise<string> {
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  await command(args, readConfig(settings), { say: print, complain: print, isTerminal: false });
+  return lines.join('\n');
+}
+
+describeLong('A server disconnected during a restore', { skip: lacks('postgresql') }, () => {
   it('A server disconnected during a restore discards its cached data, also if another database took the name', async (test) => {
     const { place, world } = await newDemoPlace('postgres');
     const { databaseUrl = '' } = place;

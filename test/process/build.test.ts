@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { promisify } from 'node:util';
 import { nodeFault } from '../../src/base/node-version.ts';
-import { IS_LONG } from '../counts.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 import { get, startServer } from '../support/server/process.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
@@ -22,12 +22,10 @@ interface LockFile {
   readonly packages: Record<string, { readonly dev?: boolean; readonly optional?: boolean }>;
 }
 
-describe('npm run build', () => {
+describeLong('npm run build', () => {
   it('npm run build produces plain JavaScript that serves with production dependencies only', async () => {
-    // `npm test` has already checked the types, so only the long suite lets the build check them again.
     // Other tests read the console meanwhile.
-    const options = IS_LONG ? ['--keep-console'] : ['--keep-console', '--noCheck'];
-    const built = spawnSync(process.execPath, ['scripts/build.mjs', ...options], { encoding: 'utf8' });
+    const built = spawnSync(process.execPath, ['scripts/build.mjs', '--keep-console'], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
     const image = temporaryFolder();
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { atrium } from '../support/server/atrium.ts';
 import { reopen } from '../support/server/reopen.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
@@ -8,7 +9,7 @@ import { lacks } from '../support/services/requirements.ts';
 
 const SEED = /\bS[AOUNC][A-Z2-7]{56}\b/;
 
-describe('atrium bus config', { skip: lacks('nats-server') }, () => {
+describeLong('atrium bus config', { skip: lacks('nats-server') }, () => {
   it('atrium bus config prints a stable configuration that a NATS server starts with', async () => {
     const nats = await newNats();
     const { place } = await newDemoPlace();

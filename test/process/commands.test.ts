@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { readMigrations } from '../../src/db/migration-files.ts';
 import { SERVER_COMMANDS, type ServerCommand } from '../../src/operations/server-commands.ts';
 import { IS_LONG } from '../counts.ts';
+import { itLong } from '../support/checks/long.ts';
 import { atrium } from '../support/server/atrium.ts';
 import { newPlace, temporaryFolder } from '../support/server/db.ts';
 import { onServer } from '../support/services/postgres.ts';
@@ -35,7 +36,7 @@ describe('Server commands of atrium', () => {
       [3, /cannot be used/, away, 'backup', join(folder, 'x')],
     ];
     // Each starts a process.
-    const chosen = cases.filter((_one, index) => IS_LONG || index % 3 === 0);
+    const chosen = cases.filter((_one, index) => IS_LONG || index % 5 === 0);
     for (const [code, message, env, ...args] of chosen) {
       const said = await atrium({ DATA_DIR: folder, ...env }, ...args);
       assert.equal(said.code, code, `${args.join(' ')}: ${said.err}`);
@@ -53,7 +54,7 @@ describe('Server commands of atrium', () => {
     }
   });
 
-  it('The help of atrium lists every server command with its usage and examples', async () => {
+  itLong('The help of atrium lists every server command with its usage and examples', async () => {
     const help = await atrium({});
     assert.equal(help.code, 0);
     assert.equal((await atrium({}, '--help')).out, help.out);

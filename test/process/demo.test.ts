@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { DEMO_SETTINGS, openDemo } from '../../src/operations/demo/demo.ts';
+import { itLong } from '../support/checks/long.ts';
 import { lockTable } from '../support/faults/table-lock.ts';
 import { migrated, newPlace, temporaryFolder } from '../support/server/db.ts';
 import { get, type ServerProcess, startServer } from '../support/server/process.ts';
@@ -32,35 +33,36 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
   const rows = async (text: string) => (await onServer<{ line: string }>(databaseUrl, text)).map((row) => row.line);
   const call = async (name: string, url = '/api/v1/user') => await get(`${address}${url}`, demo.users[name]?.token);
 
+  before(async () => {
+    databaseUrl = (await newPlace('postgres', migrated())).databaseUrl ?? '';
+    // With PostgreSQL and ATRIUM_KEY, nothing else creates the folder.
+    path = join(temporaryFolder(), 'new', 'demo.json');
+    const env = { DATA_DIR: dirname(path), DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY };
+    server = startServer({ args: ['demo'], env });
+    address = await server.listening();
+    assert.ok(existsSync(path) && !existsSync(`${path}.unfinished`));
+    demo = JSON.parse(readFileSync(path, 'utf8'));
+  });
   after(() => server.kill('SIGKILL'));
 
-  it('A demo killed while creating its world reports how to recover, and then starts', async () => {
+  itLong('A demo killed while creating its world reports how to recover', async () => {
     const place = await newPlace('postgres', migrated());
-    path = join(place.dataDir, 'demo.json');
-    const start = (url = '', env = {}) =>
-      startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: url, ...env } });
+    const unfinished = join(place.dataDir, 'demo.json.unfinished');
     // Followers are created late, when there are already users.
     const lock = await lockTable(place.databaseUrl ?? '', 'follow');
-    const killed = start(place.databaseUrl);
+    const env = { DATA_DIR: place.dataDir, DATABASE_URL: place.databaseUrl ?? '' };
+    const killed = startServer({ args: ['demo'], env });
     await lock.untilSomebodyWaits();
     killed.kill('SIGKILL');
     await killed.ended;
     await lock.release();
-    assert.ok(existsSync(`${path}.unfinished`) && !existsSync(path));
+    assert.ok(existsSync(unfinished) && !existsSync(join(place.dataDir, 'demo.json')));
     const second = await reopen(place, DEMO_SETTINGS);
     await assert.rejects(
       openDemo(second, second.config, '', () => undefined),
       /an earlier start was interrupted .*; empty the database of .* and remove .*demo\.json\.unfinished and .*atrium\.key/,
     );
     await second.close(0);
-
-    databaseUrl = (await newPlace('postgres', migrated())).databaseUrl ?? '';
-    // With PostgreSQL and ATRIUM_KEY, nothing else creates the folder.
-    path = join(temporaryFolder(), 'new', 'demo.json');
-    server = start(databaseUrl, { DATA_DIR: dirname(path), ATRIUM_KEY: TEST_KEY });
-    address = await server.listening();
-    assert.ok(existsSync(path) && !existsSync(`${path}.unfinished`));
-    demo = JSON.parse(readFileSync(path, 'utf8'));
   });
 
   it('The clusters of the demo report that they are active', async () => {

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config/config.ts';
 import { placeRoot } from '../../src/base/keys.ts';
 import { examineConnections, examineWorkers } from '../../src/operations/doctor/worker-checks.ts';
+import { itLong } from '../support/checks/long.ts';
 import { contentOf, openPlace } from '../support/server/backup.ts';
 import { migrated, newPlace, type Place, temporaryFolder } from '../support/server/db.ts';
 import { examine, faultsOf } from '../support/server/doctor.ts';
@@ -33,7 +34,7 @@ describe('atrium doctor', () => {
   });
 
   it('atrium doctor warns of names in the settings that no organization has', async () => {
-    const { place } = await newDemoPlace('pglite');
+    const { place } = await newDemoPlace();
     const mappings = [{ group: 'staff', organization: 'Nowhere', team: 'Viewers' }];
     const provider = { name: 'login', issuer: 'https://login.example.com', client_id: 'x', group_mappings: mappings };
     const env = { ...settingsOf(place), ATRIUM_KEY: TEST_KEY };
@@ -48,7 +49,7 @@ describe('atrium doctor', () => {
   });
 
   it('atrium doctor reports a credential for buckets of the audit log that is not there, and a push that is late', async () => {
-    const { place } = await newDemoPlace('pglite');
+    const { place } = await newDemoPlace();
     const env = { ...settingsOf(place), ATRIUM_KEY: TEST_KEY, AUDIT_PUSH: 's3://siem' };
     const { level: none } = await examine(settingsOf(place));
     assert.equal(none('audit storage'), undefined);
@@ -214,7 +215,7 @@ describe('atrium doctor', () => {
     assert.match(report.text('open files'), /this process may open \d+ files|there is no limit/);
   });
 
-  it('atrium doctor warns of a limit of open files that leaves little for clients', async () => {
+  itLong('atrium doctor warns of a limit of open files that leaves little for clients', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace(undefined, migrated());
     const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY };
     const doctor = startServer({ main: 'src/cli.ts', args: ['doctor'], env, prelude: 'ulimit -n 500' });
@@ -225,26 +226,30 @@ describe('atrium doctor', () => {
     );
   });
 
-  it('atrium doctor reports a bus that is unreachable, lacks its stream or belongs to another deployment', {
-    skip: lacks('nats-server'),
-  }, async () => {
-    const nats = await newNats();
-    const place = await newPlace(undefined, migrated());
-    const env = { ...nats.env, ...settingsOf(place) };
-    assert.match((await examine(env)).text('keys'), /there are none yet/);
-    const config = await busConfig(place, nats);
-    assert.equal((await examine(env)).level('bus'), 'fault');
-    await nats.start(config);
-    const fresh = await examine(env);
-    assert.equal(fresh.level('bus'), 'warning', fresh.text('bus'));
-    assert.match(fresh.text('bus'), /has no stream HISTORY/);
-    assert.match((await examine(env)).text('bus'), /has no stream HISTORY/, 'the doctor did not make it');
-    await nats.kill();
-    await nats.start(await busConfig(await newPlace(undefined, migrated()), { ...nats, folder: temporaryFolder() }));
-    const refused = await examine(env);
-    assert.match(refused.text('bus'), /rejects our credentials/, refused.text('bus'));
-    await nats.kill();
-  });
+  itLong(
+    'atrium doctor reports a bus that is unreachable, lacks its stream or belongs to another deployment',
+    {
+      skip: lacks('nats-server'),
+    },
+    async () => {
+      const nats = await newNats();
+      const place = await newPlace(undefined, migrated());
+      const env = { ...nats.env, ...settingsOf(place) };
+      assert.match((await examine(env)).text('keys'), /there are none yet/);
+      const config = await busConfig(place, nats);
+      assert.equal((await examine(env)).level('bus'), 'fault');
+      await nats.start(config);
+      const fresh = await examine(env);
+      assert.equal(fresh.level('bus'), 'warning', fresh.text('bus'));
+      assert.match(fresh.text('bus'), /has no stream HISTORY/);
+      assert.match((await examine(env)).text('bus'), /has no stream HISTORY/, 'the doctor did not make it');
+      await nats.kill();
+      await nats.start(await busConfig(await newPlace(undefined, migrated()), { ...nats, folder: temporaryFolder() }));
+      const refused = await examine(env);
+      assert.match(refused.text('bus'), /rejects our credentials/, refused.text('bus'));
+      await nats.kill();
+    },
+  );
 
   it('atrium doctor checks the central server and the address ranges of a marketplace deployment', async (test) => {
     let status = 404;

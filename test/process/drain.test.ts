@@ -45,45 +45,48 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     assert.equal((await server.ended).code, 0, server.stderr());
   });
 
-  it('SIGTERM first makes the server unready, and every request is answered meanwhile with Connection: close', async () => {
-    const adminPort = await freePort();
-    // So long that only a second signal can end the server during this test.
-    const delay = { SHUTDOWN_DELAY_MS: '600000', ADMIN_PORT: String(adminPort) };
-    const server = startServer({ env: { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, ...delay } });
-    const url = await server.listening();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = (path: string, own?: Agent) =>
-      new Promise<{ status: number; connection: string | undefined; port: number | undefined }>((resolve, reject) => {
-        const headers = { Authorization: `token ${token}` };
-        request(`${url}${path}`, { headers, ...(own && { agent: own }) }, (answer) => {
-          const { statusCode: status = 0, headers: sent, socket } = answer;
-          const told = { status, connection: sent.connection, port: socket.localPort };
-          answer.resume().once('end', () => resolve(told));
-        })
-          .once('error', reject)
-          .end();
-      });
-    const kept = await ask('/api/v1/user', agent);
-    assert.equal(kept.connection, 'keep-alive');
-    server.kill('SIGTERM');
-    // npm passes the signal on, so the same one may arrive twice.
-    server.kill('SIGTERM');
-    await said(server, /SIGTERM: not ready any more; requests are accepted for another 600000 ms/);
-    assert.equal((await get(`http://127.0.0.1:${adminPort}/readyz`)).status, 503);
-    assert.equal((await get(`http://127.0.0.1:${adminPort}/healthz`)).status, 200);
-    const last = await ask('/api/v1/user', agent);
-    assert.equal(last.port, kept.port, 'the kept connection still works');
-    for (const path of ['/api/v1/user', '/api/v1/version', '/nowhere', '/api/v1/authz/roles']) {
-      const answer = path === '/api/v1/user' ? last : await ask(path);
-      assert.ok(answer.status < 500, path);
-      assert.equal(answer.connection, 'close', path);
-    }
-    await until(async () => {
+  itLong(
+    'SIGTERM first makes the server unready, and every request is answered meanwhile with Connection: close',
+    async () => {
+      const adminPort = await freePort();
+      // So long that only a second signal can end the server during this test.
+      const delay = { SHUTDOWN_DELAY_MS: '600000', ADMIN_PORT: String(adminPort) };
+      const server = startServer({ env: { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, ...delay } });
+      const url = await server.listening();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = (path: string, own?: Agent) =>
+        new Promise<{ status: number; connection: string | undefined; port: number | undefined }>((resolve, reject) => {
+          const headers = { Authorization: `token ${token}` };
+          request(`${url}${path}`, { headers, ...(own && { agent: own }) }, (answer) => {
+            const { statusCode: status = 0, headers: sent, socket } = answer;
+            const told = { status, connection: sent.connection, port: socket.localPort };
+            answer.resume().once('end', () => resolve(told));
+          })
+            .once('error', reject)
+            .end();
+        });
+      const kept = await ask('/api/v1/user', agent);
+      assert.equal(kept.connection, 'keep-alive');
       server.kill('SIGTERM');
-      return /SIGTERM: closing immediately/.test(server.stdout());
-    });
-    assert.equal((await server.ended).code, 0, server.stderr());
-  });
+      // npm passes the signal on, so the same one may arrive twice.
+      server.kill('SIGTERM');
+      await said(server, /SIGTERM: not ready any more; requests are accepted for another 600000 ms/);
+      assert.equal((await get(`http://127.0.0.1:${adminPort}/readyz`)).status, 503);
+      assert.equal((await get(`http://127.0.0.1:${adminPort}/healthz`)).status, 200);
+      const last = await ask('/api/v1/user', agent);
+      assert.equal(last.port, kept.port, 'the kept connection still works');
+      for (const path of ['/api/v1/user', '/api/v1/version', '/nowhere', '/api/v1/authz/roles']) {
+        const answer = path === '/api/v1/user' ? last : await ask(path);
+        assert.ok(answer.status < 500, path);
+        assert.equal(answer.connection, 'close', path);
+      }
+      await until(async () => {
+        server.kill('SIGTERM');
+        return /SIGTERM: closing immediately/.test(server.stdout());
+      });
+      assert.equal((await server.ended).code, 0, server.stderr());
+    },
+  );
 
   itLong('After its delay, a server that was sent SIGTERM ends by itself', async () => {
     const env = { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, SHUTDOWN_DELAY_MS: '300' };

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { before, describe, it } from 'node:test';
+import { before, it } from 'node:test';
 import type { DemoWorld } from '../../src/operations/demo/world.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 import { get, type ServerProcess, startServer } from '../support/server/process.ts';
 import { reopen } from '../support/server/reopen.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
 
-describe('A full disk under the built-in database', () => {
+describeLong('A full disk under the built-in database', () => {
   const sign = join(temporaryFolder(), 'full');
   const acknowledged: string[] = [];
   let dataDir = '';

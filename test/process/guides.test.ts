@@ -52,14 +52,17 @@ const GUIDES: readonly Guide[] = [
   },
   {
     file: 'docs/clients.md',
+    isSlow: true,
     said: [/"login":"ann"/, /"sha1":"atr_/, /idempotency-replayed: true/i, /link: .*rel="next"/i],
   },
   {
     file: 'docs/authorization.md',
+    isSlow: true,
     said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/, /"changed_since":\{"total":\d+,/],
   },
   {
     file: 'docs/guardrails.md',
+    isSlow: true,
     said: [
       /eve can never connect to prod/,
       /^state: +violated: only 1$/m,

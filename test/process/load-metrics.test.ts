@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keepLastBackup } from '../../src/db/last-backup.store.ts';
 import { until } from '../support/checks/until.ts';
-import { DRIVERS } from '../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 import { statement } from '../support/server/statement.ts';
 
@@ -18,7 +18,7 @@ async function metricsOf({ instance }: TestServer): Promise<(series: string) => 
 }
 
 describe('Metrics about the load', () => {
-  for (const driver of DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     const pool = driver === 'pglite' ? 1 : 2;
 
     it(`Connections in use and calls that wait for one are shown on ${driver}`, async (test) => {
@@ -50,7 +50,7 @@ describe('Metrics about the load', () => {
     });
   }
 
-  for (const driver of DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     it(`The size of the audit log and the age of the last backup are shown on ${driver}`, async (test) => {
       const server = await openTestServer({ driver });
       test.after(() => server.close());

@@ -22,8 +22,9 @@ import { runMigrate } from '../../src/operations/commands/migrate-command.ts';
 import { runRestore } from '../../src/operations/commands/restore-command.ts';
 import { itLong } from '../support/checks/long.ts';
 import { backUpTo, newFile, openPlace } from '../support/server/backup.ts';
-import { DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../support/server/db.ts';
+import { migrated, newPlace, type Place, temporaryFolder } from '../support/server/db.ts';
 import { examine } from '../support/server/doctor.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
 import { reopen } from '../support/server/reopen.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
 import { onServer } from '../support/services/postgres.ts';
@@ -87,28 +88,31 @@ describe('A built-in database that is not whole', () => {
     await (await reopen(place, { ATRIUM_KEY: TEST_KEY })).close(0);
   });
 
-  it('A folder without one of its parts, a link that leads nowhere or a file in its place is rejected', async () => {
-    const away = join(temporaryFolder(), 'away');
-    const rejects = (message: RegExp) =>
-      leavesAsItIs(place.dataDir, () => assert.rejects(openDb({ ...place, say: assert.fail }), { message }));
-    for (const part of ['base', 'global/pg_control', 'pg_wal', 'pg_xact']) {
-      renameSync(join(folder, part), away);
-      await rejects(new RegExp(`is incomplete \\(${part} missing`));
-      renameSync(away, join(folder, part));
-    }
-    truncateSync(join(folder, 'PG_VERSION'));
-    await rejects(/is incomplete \(PG_VERSION missing or empty/);
-    writeFileSync(join(folder, 'PG_VERSION'), '18\n');
-    renameSync(folder, away);
-    symlinkSync(join(temporaryFolder(), 'not mounted'), folder);
-    await rejects(/is a link to .*not mounted, which does not exist; is a volume not mounted\?/);
-    rmSync(folder);
-    writeFileSync(folder, '');
-    await rejects(/must be a folder/);
-    rmSync(folder);
-    renameSync(away, folder);
-    await (await openPlace(place)).close();
-  });
+  itLong(
+    'A folder without one of its parts, a link that leads nowhere or a file in its place is rejected',
+    async () => {
+      const away = join(temporaryFolder(), 'away');
+      const rejects = (message: RegExp) =>
+        leavesAsItIs(place.dataDir, () => assert.rejects(openDb({ ...place, say: assert.fail }), { message }));
+      for (const part of ['base', 'global/pg_control', 'pg_wal', 'pg_xact']) {
+        renameSync(join(folder, part), away);
+        await rejects(new RegExp(`is incomplete \\(${part} missing`));
+        renameSync(away, join(folder, part));
+      }
+      truncateSync(join(folder, 'PG_VERSION'));
+      await rejects(/is incomplete \(PG_VERSION missing or empty/);
+      writeFileSync(join(folder, 'PG_VERSION'), '18\n');
+      renameSync(folder, away);
+      symlinkSync(join(temporaryFolder(), 'not mounted'), folder);
+      await rejects(/is a link to .*not mounted, which does not exist; is a volume not mounted\?/);
+      rmSync(folder);
+      writeFileSync(folder, '');
+      await rejects(/must be a folder/);
+      rmSync(folder);
+      renameSync(away, folder);
+      await (await openPlace(place)).close();
+    },
+  );
 
   itLong(
     'A missing or empty folder next to a key is rejected until the key is moved away or a backup restored',
@@ -140,7 +144,7 @@ describe('A built-in database that is not whole', () => {
 });
 
 describe('The root key and its database', () => {
-  for (const driver of DRIVERS) {
+  for (const driver of COUNTED_DRIVERS) {
     it(`A database whose key is missing is rejected on ${driver}, and no other key is written`, async () => {
       const { place } = await newDemoPlace(driver);
       const message =

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
+import { describeLong, itLong } from '../support/checks/long.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 import { occupyPort } from '../support/services/ports.ts';
 
@@ -80,7 +81,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(run(['src/main.ts'], { PORT: '0' }).status, 0);
   });
 
-  it('scripts/run.mjs installs what only tests and benchmarks need for these, and for nothing else', () => {
+  itLong('scripts/run.mjs installs what only tests and benchmarks need for these, and for nothing else', () => {
     mkdirSync(path('test'));
     mkdirSync(path('bench'));
     writeFileSync(path('test/package-lock.json'), '{}');
@@ -93,20 +94,23 @@ describe('scripts/run.mjs', () => {
     assert.equal(run(['bench/main.ts', '0']).stderr, '');
   });
 
-  it('scripts/run.mjs tells tests what npm start runs, but not those of the long suite, which may change the sources', () => {
-    mkdirSync(path('test/runner'), { recursive: true });
-    writeFileSync(path('test/package-lock.json'), '{}');
-    writeFileSync(path('test/runner/main.ts'), "console.log('server ' + process.env.TEST_SERVER);");
-    assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server src\/main\.ts$/m);
-    writeFileSync(path('scripts/server.mjs'), '');
-    mkdirSync(path('node_modules/rolldown'));
-    mkdirSync(bundleOf(clone), { recursive: true });
-    writeFileSync(join(bundleOf(clone), 'main.js'), '');
-    assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server \S+\.cache\/server\/\w{16}\/main\.js$/m);
-    assert.match(run(['test/runner/main.ts', 'long']).stdout, /^server undefined$/m);
-  });
+  itLong(
+    'scripts/run.mjs tells tests what npm start runs, but not those of the long suite, which may change the sources',
+    () => {
+      mkdirSync(path('test/runner'), { recursive: true });
+      writeFileSync(path('test/package-lock.json'), '{}');
+      writeFileSync(path('test/runner/main.ts'), "console.log('server ' + process.env.TEST_SERVER);");
+      assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server src\/main\.ts$/m);
+      writeFileSync(path('scripts/server.mjs'), '');
+      mkdirSync(path('node_modules/rolldown'));
+      mkdirSync(bundleOf(clone), { recursive: true });
+      writeFileSync(join(bundleOf(clone), 'main.js'), '');
+      assert.match(run(['test/runner/main.ts', 'everyday']).stdout, /^server \S+\.cache\/server\/\w{16}\/main\.js$/m);
+      assert.match(run(['test/runner/main.ts', 'long']).stdout, /^server undefined$/m);
+    },
+  );
 
-  it('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {
+  itLong('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {
     run(['src/main.ts']);
     writeFileSync(path('package-lock.json'), '{ }');
     assert.match(run(['src/main.ts']).stderr, /package-lock\.json or the platform changed/);
@@ -115,7 +119,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 3);
   });
 
-  it('scripts/run.mjs reinstalls when the pinned Node is missing or broken', () => {
+  itLong('scripts/run.mjs reinstalls when the pinned Node is missing or broken', () => {
     run(['src/main.ts']);
     rmSync(path('node_modules/.bin/node'));
     assert.match(run(['src/main.ts']).stderr, /the pinned Node does not start/);
@@ -126,7 +130,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 3);
   });
 
-  it('scripts/run.mjs stops when the install fails and retries on the next run', () => {
+  itLong('scripts/run.mjs stops when the install fails and retries on the next run', () => {
     const failed = run(['src/main.ts'], { NPM_FAILS: '1' });
     assert.equal(failed.status, 7);
     assert.match(failed.stderr, /npm ci failed/);
@@ -155,7 +159,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(code, 5);
   });
 
-  it('scripts/run.mjs starts a bundle of the present sources, or the sources if there is none', () => {
+  itLong('scripts/run.mjs starts a bundle of the present sources, or the sources if there is none', () => {
     run(['src/main.ts']);
     mkdirSync(path('node_modules/rolldown'));
     // Replaces the bundler: the bundle says what the sources were when it was made.
@@ -177,7 +181,7 @@ writeFileSync(bundleOf(process.cwd()) + '/main.js', 'console.log("bundle of ' + 
     assert.equal(run(['src/main.ts']).stdout, bundled(`${MAIN}\n`));
   });
 
-  describe('With the command line', () => {
+  describeLong('With the command line', () => {
     const PROGRAM = `
 const { ATRIUM_CALLER_DIR } = process.env;
 console.log(JSON.stringify({ cwd: process.cwd(), caller: ATRIUM_CALLER_DIR, node: process.execPath }));
@@ -231,7 +235,7 @@ console.log(JSON.stringify({ cwd: process.cwd(), caller: ATRIUM_CALLER_DIR, node
     }
   });
 
-  it('npm run bench without a name lists every bench', () => {
+  itLong('npm run bench without a name lists every bench', () => {
     const { status, stderr } = spawnSync(process.execPath, ['bench/main.ts'], { encoding: 'utf8' });
     assert.equal(status, 2);
     const listed = [...stderr.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => `${name}.ts`);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listenForCommands } from '../../src/operations/command-socket.ts';
 import { runInServer } from '../../src/operations/server-commands.ts';
-import { COUNTS, IS_LONG } from '../counts.ts';
+import { COUNTS } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { atrium } from '../support/server/atrium.ts';
 import { newFile, openPlace, restoreFrom } from '../support/server/backup.ts';
 import { DRIVERS, newPlace } from '../support/server/db.ts';
@@ -15,11 +16,9 @@ import { openTestServer, TEST_KEY, type TestServer } from '../support/server/ser
 import { statement } from '../support/server/statement.ts';
 import { freePort } from '../support/services/ports.ts';
 
-/** Every process can connect to PostgreSQL. With the built-in database, the server runs the commands. */
-const SERVED = IS_LONG ? DRIVERS : (['pglite'] as const);
-
-for (const driver of SERVED) {
-  describe(`Operator commands next to a running server on ${driver}`, () => {
+// Every process can connect to PostgreSQL. With the built-in database, the server runs the commands.
+for (const driver of DRIVERS) {
+  describeLong(`Operator commands next to a running server on ${driver}`, () => {
     let server: TestServer;
     let env: Record<string, string> = {};
     let isClosed = false;
@@ -179,7 +178,6 @@ for (const driver of SERVED) {
       assert.match(out, /^operator: eyJ/m);
       assert.match(out, /store_dir: "\/srv\/bus\/jetstream"/);
       assert.match(out, /No websocket: set BUS_WS_URL/);
-      if (!IS_LONG) return;
       await close();
       assert.equal((await atrium(env, 'bus', 'config', '--dir', '/srv/bus')).out, out, 'the same without a server');
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createFirstAdministrator } from '../../src/operations/first-start.ts';
 import { COUNTS } from '../counts.ts';
-import { itLong } from '../support/checks/long.ts';
+import { describeLong, itLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { newPlace, temporaryFolder } from '../support/server/db.ts';
 import { get, startServer } from '../support/server/process.ts';
@@ -55,7 +55,7 @@ describe('Starting on an empty folder', () => {
   });
 });
 
-describe('A first start that is killed', { skip: lacks('postgresql') }, () => {
+describeLong('A first start that is killed', { skip: lacks('postgresql') }, () => {
   it('A first start that is killed at any moment can be repeated, and keeps one key', async () => {
     for (let kill = 0; kill < COUNTS.firstStartKills; kill++) {
       const { dataDir, databaseUrl = '' } = await newPlace('postgres');

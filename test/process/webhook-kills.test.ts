@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { openPair, type Pair } from '../support/server/processes.ts';
 import { startReceiver, type WebhookReceiver } from '../support/services/webhook-receiver.ts';
 
-describe('Processes that send webhooks', () => {
+describeLong('Processes that send webhooks', () => {
   let pair: Pair;
   let receiver: WebhookReceiver;
   before(async () => {

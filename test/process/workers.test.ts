@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { itLong } from '../support/checks/long.ts';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../support/checks/long.ts';
 import { until } from '../support/checks/until.ts';
 import { get, type ServerProcess, startServer } from '../support/server/process.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server/server.ts';
@@ -10,7 +10,7 @@ import { lacks } from '../support/services/requirements.ts';
 
 const REQUESTS = 'http_server_request_duration_seconds_count';
 
-describe('A server of two workers', { skip: lacks('postgresql') }, () => {
+describeLong('A server of two workers', { skip: lacks('postgresql') }, () => {
   let server: ServerProcess;
   let databaseUrl = '';
   let token = '';
@@ -70,7 +70,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.ok(granted < 36, `${granted} guesses`);
   });
 
-  itLong('SIGHUP replaces all workers without a failed request', async () => {
+  it('SIGHUP replaces all workers without a failed request', async () => {
     const old = workerPids(server);
     const counted = await metric(admin, REQUESTS);
     const stream = startStream(`${url}/user`, token, 2, 50);
@@ -86,7 +86,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.match(server.stdout(), /^SIGHUP: replacing the workers, one after the other$/m);
   });
 
-  itLong('A worker that is killed is reported and replaced', async () => {
+  it('A worker that is killed is reported and replaced', async () => {
     const counted = await metric(admin, REQUESTS);
     const [, second = 0] = workerPids(server).slice(-2);
     process.kill(second, 'SIGKILL');
@@ -115,7 +115,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.doesNotMatch(server.stderr(), /cleanly|could not/);
   });
 
-  itLong('Workers that cannot start end the server with the words and the exit code of a single process', async () => {
+  it('Workers that cannot start end the server with the words and the exit code of a single process', async () => {
     const nowhere = databaseUrl.replace(/:\d+\//, `:${await freePort()}/`);
     const failed = startServer({ env: { DATABASE_URL: nowhere, ATRIUM_KEY: TEST_KEY, WORKERS: '2' } });
     assert.equal((await failed.ended).code, 3, failed.stderr());

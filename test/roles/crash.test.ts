@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
@@ -13,6 +13,7 @@ import { createUserStore } from '../../src/users/users.store.ts';
 import { createUsers } from '../../src/users/users.ts';
 import { COUNTS } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/checks/audit.ts';
+import { describeLong } from '../support/checks/long.ts';
 import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/server/db.ts';
 
 const KILLS = { postgres: COUNTS.roleKillsOnPostgres, pglite: COUNTS.roleKillsOnPglite };
@@ -125,7 +126,7 @@ async function assertInStep(
 
 for (const driver of DRIVERS) {
   const kills = KILLS[driver];
-  describe(`Crashes during role writes on ${driver}`, () => {
+  describeLong(`Crashes during role writes on ${driver}`, () => {
     it(`Role writes stay atomic when the process is killed ${kills} times on ${driver}`, async () => {
       const scene = await prepare(driver);
       let written = 0;

@@ -4,10 +4,10 @@ import { DEFAULT_LIMITS } from '../../src/base/config/limits.ts';
 import { createQuotas } from '../../src/changes/quotas.store.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
-import { DRIVERS } from '../support/server/db.ts';
+import { COUNTED_DRIVERS } from '../support/server/drivers.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of COUNTED_DRIVERS) {
   describe(`Role store on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

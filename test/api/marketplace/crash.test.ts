@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
+import { describeLong } from '../../support/checks/long.ts';
 import { progress } from '../../support/checks/progress.ts';
 import { startServer } from '../../support/server/process.ts';
 import { lacks } from '../../support/services/requirements.ts';
@@ -19,7 +20,7 @@ interface Delivery {
   acknowledged: boolean;
 }
 
-describe(`Deliveries to a server killed ${KILLS} times`, { skip: lacks('postgresql') }, () => {
+describeLong(`Deliveries to a server killed ${KILLS} times`, { skip: lacks('postgresql') }, () => {
   it(`Every acknowledged delivery takes effect exactly once across ${KILLS} crashes, and no binding is partial`, async () => {
     const market = await openMarketplace({ driver: 'postgres', env: { CLOUD_B_SECRETS: 'known' } });
     const deliveries: Delivery[] = [];

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { createSealedOptionsStore } from '../../../src/marketplace/installers/sealed-options.store.ts';
 import { createSealedOptions } from '../../../src/marketplace/installers/sealed-options.ts';
 import { runInServer } from '../../../src/operations/server-commands.ts';
+import { describeLong } from '../../support/checks/long.ts';
 import { serve } from '../../support/services/clouds.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/world/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Statements that no other everyday test runs on PGlite. The tests next to this one run them on PostgreSQL. */
-describe('The marketplace listener on PGlite', () => {
+/** What goes through a whole server on PGlite; the tests next to this one try each statement alone. */
+describeLong('The marketplace listener on PGlite', () => {
   let market: TestMarketplace;
   let isTaken = false;
   const told: unknown[] = [];

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
+import { describeLong } from '../../support/checks/long.ts';
 import { startServer } from '../../support/server/process.ts';
 import { lacks } from '../../support/services/requirements.ts';
 import { applicationId, binding, type Name, openMarketplace, path } from '../../support/world/marketplace.ts';
 
 const EACH = COUNTS.deliveriesPerReplica;
 
-describe('Two marketplace processes on one PostgreSQL', { skip: lacks('postgresql') }, () => {
+describeLong('Two marketplace processes on one PostgreSQL', { skip: lacks('postgresql') }, () => {
   it('Two processes that receive the same delivery concurrently act on it once and answer identically', async () => {
     const env = { BASE_URL: 'https://platform.example.com', CLOUD_B_SECRETS: 'known', CLOUD_C_SECRETS: 'known' };
     const market = await openMarketplace({ driver: 'postgres', env });

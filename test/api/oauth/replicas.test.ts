@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
+import { describeLong } from '../../support/checks/long.ts';
 import { openPair, type SecondProcess } from '../../support/server/processes.ts';
 import type { TestServer } from '../../support/server/server.ts';
 import { type FakeIssuer, LOOPBACK, startFakeIssuer } from '../../support/services/token-issuer.ts';
 import { exchangeForm, makeFederatedRobot, makeRule, postForm } from '../../support/world/federation.ts';
 
-describe('Issued tokens on two replicas', () => {
+describeLong('Issued tokens on two replicas', () => {
   let atrium: TestServer;
   let other: SecondProcess;
   let issuer: FakeIssuer;
