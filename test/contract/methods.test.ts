@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { IS_LONG } from '../counts.ts';
 import type { TestServer } from '../support/server/server.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 
@@ -23,8 +24,11 @@ describe('Unsupported methods', () => {
       if (path.endsWith('/') && path !== '/') for (const method of methods) known.get(path.slice(0, -1))?.add(method);
     }
     assert.ok(known.size > 70);
-    for (const [path, methods] of [...known].filter(([each]) => !each.endsWith('/') || each === '/')) {
-      for (const method of METHODS.filter((one) => !methods.has(one))) {
+    const paths = [...known].filter(([each]) => !each.endsWith('/') || each === '/');
+    for (const [place, [path, methods]] of paths.entries()) {
+      const wrong = METHODS.filter((one) => !methods.has(one));
+      // Every day one of them, in turn.
+      for (const method of IS_LONG ? wrong : wrong.filter((_one, at) => at === place % wrong.length)) {
         const answer = await atrium.call(
           method,
           path.replace(/:\w+/g, '7'),

@@ -67,7 +67,9 @@ describe('Token scopes', () => {
         const refused = await call(route, others);
         const message = `${NARROW}[${needed}], token scope=${others.join(',')}`;
         assert.deepEqual(refused, { status: 403, message }, what);
-        for (const scope of new Set([needed, needed.replace('read:', 'write:'), 'all'])) {
+        // Every day one of them, in turn.
+        const enough = [...new Set([needed, needed.replace('read:', 'write:'), 'all'])];
+        for (const scope of IS_LONG ? enough : [enough[known.size % enough.length] ?? needed]) {
           const answer = await call(route, [scope]);
           assert.notEqual(answer.status, 401, `${what}: ${answer.message}`);
           assert.ok(!answer.message.startsWith(NARROW), `${what}: ${answer.message}`);

@@ -4,8 +4,11 @@ import { parse } from 'yaml';
 import { documentOf, readDocument } from '../../src/roles/role-document.ts';
 import { writeJsonDocument, writeYaml } from '../../src/roles/role-document-writer.ts';
 import { readYaml } from '../../src/roles/role-yaml.ts';
+import { COUNTS } from '../counts.ts';
 
-const ROLES = 600;
+const ROLES = COUNTS.yamlRoles;
+/** A role of several lines has six of them, and the list begins in line 5. */
+const END = 4 + 6 * ROLES;
 const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
 const read = (text: string) => readYaml(Buffer.from(text));
 const block = Array.from(
@@ -49,8 +52,16 @@ const FAULTS: readonly [name: string, text: string, message: RegExp][] = [
   ],
   ['a missing comma', `${HEAD}roles: [${flow.join(', ')} ${flow.join(', ')}]\n`, /line 4/],
   ['a missing bracket', `${HEAD}roles: [${flow.join(', ')}\n`, /end with a \]/],
-  ['a repeated key', `${HEAD}roles:\n${block.join('')}  - name: x\n    name: y\n`, /line 3606.*given twice: name/],
-  ['the list given twice', `${HEAD}roles:\n${block.join('')}roles: []\n`, /line 3605.*given twice: roles/],
+  [
+    'a repeated key',
+    `${HEAD}roles:\n${block.join('')}  - name: x\n    name: y\n`,
+    new RegExp(`line ${END + 2}.*given twice: name`),
+  ],
+  [
+    'the list given twice',
+    `${HEAD}roles:\n${block.join('')}roles: []\n`,
+    new RegExp(`line ${END + 1}.*given twice: roles`),
+  ],
   ['an anchor', `${HEAD}roles:\n${block.join('')}  - &x {name: x}\n`, /anchors and aliases/],
   ['an alias', `${HEAD}roles:\n${block.join('')}  - *x\n`, /alias|anchor/i],
   ['a second document', `${HEAD}roles:\n${block.join('')}---\na: 1\n`, /more than one document/],
