@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { cliAs, openCliProcess } from '../support/server/cli.ts';
+import { cliAs, openCli, openCliProcess } from '../support/server/cli.ts';
 import { openTestServer } from '../support/server/server.ts';
 
 it('atrium audit --export writes every entry as a line, oldest first', async () => {
@@ -37,7 +37,7 @@ it('atrium audit verify checks an exported file without a server, and notices ev
   const ocsf = (await cliAs(atrium, 'ann')('audit --export --ocsf')).stdout;
   const csv = (await cliAs(atrium, 'ann')('audit --all -o csv')).stdout;
   await atrium.close();
-  const cli = openCliProcess({});
+  const cli = openCli();
   const misused = await cli('audit --ocsf');
   assert.deepEqual([misused.code, misused.stderr.includes('--ocsf is for --export')], [2, true], misused.stderr);
   const verify = async (name: string, text: string) => {

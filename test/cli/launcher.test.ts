@@ -29,7 +29,7 @@ describe('bin/atrium.mjs', () => {
     );
   });
 
-  it('bin/atrium.mjs runs server commands with the settings of the server', async () => {
+  itLong('bin/atrium.mjs runs server commands with the settings of the server', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace(ANY_DRIVER, migrated());
     const cli = openCliProcess({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
     const secret = await cli('marketplace secret add cloudB');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { itLong } from '../support/checks/long.ts';
 import { type Cli, cliAs, openCliProcess, type Said } from '../support/server/cli.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 
@@ -42,7 +43,7 @@ describe('atrium request --wait', () => {
     assert.match(stdout, /use staging/);
   });
 
-  it('Waiting ends with 1 when the request is cancelled', async () => {
+  itLong('Waiting ends with 1 when the request is cancelled', async () => {
     const { code, stdout } = await decidedBy((id) => `request cancel ${id}`, dan);
     assert.equal(code, 1, stdout);
     assert.match(stdout, /cancelled/);

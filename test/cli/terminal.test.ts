@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { itLong } from '../support/checks/long.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 import { openTestServer, type TestServer } from '../support/server/server.ts';
 
@@ -54,7 +55,7 @@ describe('CLI on a terminal', { skip }, () => {
     });
   }
 
-  it('The CLI uses colors on a terminal unless NO_COLOR, TERM=dumb or a pipe turns them off', async () => {
+  itLong('The CLI uses colors on a terminal unless NO_COLOR, TERM=dumb or a pipe turns them off', async () => {
     assert.ok((await onTerminal('atrium role list')).seen.includes(`${ESCAPE}1m`));
     for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
       assert.ok(!(await onTerminal('atrium role list', [], { ...signedIn(), ...env })).seen.includes(ESCAPE));
@@ -62,7 +63,7 @@ describe('CLI on a terminal', { skip }, () => {
     assert.ok(!(await onTerminal('atrium role list | cat')).seen.includes(ESCAPE));
   });
 
-  it('Tables are truncated to the width of the terminal and complete in a pipe', async () => {
+  itLong('Tables are truncated to the width of the terminal and complete in a pipe', async () => {
     const narrow = await onTerminal('stty cols 50; atrium team list', [], { ...signedIn(), NO_COLOR: '1' });
     for (const line of narrow.seen.split('\r\n')) assert.ok([...line].length <= 50, line);
     assert.match(narrow.seen, /Owners +owner +1 +0 +May do .*…/);
@@ -72,7 +73,7 @@ describe('CLI on a terminal', { skip }, () => {
     );
   });
 
-  it('Control characters in exported documents are escaped on a terminal and kept in a pipe', async () => {
+  itLong('Control characters in exported documents are escaped on a terminal and kept in a pipe', async () => {
     const odd = 'a\u009b31mb\u202ec';
     const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', {
       name: 'odd',
@@ -102,7 +103,7 @@ describe('CLI on a terminal', { skip }, () => {
     assert.equal(yes.code, 0);
   });
 
-  it('atrium role apply shows the changes and asks for confirmation on a terminal', async () => {
+  itLong('atrium role apply shows the changes and asks for confirmation on a terminal', async () => {
     const text = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\nroles:\n  - name: fresh\n';
     writeFileSync(join(home, 'roles.yaml'), text);
     const { seen, code } = await onTerminal('atrium role apply -f roles.yaml', [

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../support/server/db.ts';
-import { openTestServer, type TestServer } from '../support/server/server.ts';
+import type { TestServer } from '../support/server/server.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
 import { lacksProgram } from '../support/services/foreign-tools.ts';
 
 const FOLDER = 'deploy/organization-file';
@@ -15,9 +16,8 @@ const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 describe('The example of an organization in Git', () => {
   let atrium: TestServer;
   before(async () => {
-    atrium = await openTestServer();
+    atrium = await sharedServer();
   });
-  after(() => atrium.close());
   const validate = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(
     JSON.parse(read('organization-file.schema.json')),
   );

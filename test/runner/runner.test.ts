@@ -3,9 +3,13 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { itLong } from '../support/checks/long.ts';
 import { temporaryFolder } from '../support/server/db.ts';
 
 const FIXTURES = 'test/runner/fixtures';
+/** The fixtures need no database, and each run would start a server of its own. */
+const WITHOUT_POSTGRES = { TEST_WITHOUT: 'postgresql' };
+const WITH_POSTGRES = { TEST_WITHOUT: process.env.TEST_WITHOUT ?? '' };
 
 describe('The test runner', () => {
   it('A failing test fails the run, and is named with its file, its suite and the difference', async () => {
@@ -72,8 +76,9 @@ describe('The test runner', () => {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
-    it(`A run that ${signal} ends leaves no process and no folder behind`, async () => {
-      const { child, ended, folder, pids } = run(['hangs']);
+    const runs = signal === 'SIGKILL' ? it : itLong;
+    runs(`A run that ${signal} ends leaves no process and no folder behind`, async () => {
+      const { child, ended, folder, pids } = run(['hangs'], WITH_POSTGRES);
       await until(() => pids().length === 2 || child.exitCode !== null);
       const postmaster = globSync(join(folder, '*/*/data/postmaster.pid')).map((path) =>
         Number(readFileSync(path, 'utf8').split('\n')[0]),
@@ -97,7 +102,7 @@ function run(fixtures: readonly string[], env: Record<string, string> = {}) {
   const file = join(temporaryFolder(), 'pids');
   const files = fixtures.map((name) => `${FIXTURES}/${name}${name === 'folder' ? '' : '.ts'}`);
   const child = spawn(process.execPath, ['test/runner/main.ts', 'everyday', ...files], {
-    env: { ...process.env, TMPDIR: folder, FIXTURE_PIDS: file, ...env },
+    env: { ...process.env, TMPDIR: folder, FIXTURE_PIDS: file, ...WITHOUT_POSTGRES, ...env },
     stdio: 'pipe',
   });
   let output = '';
