@@ -78,11 +78,13 @@ async function step(what: string, work: () => Promise<unknown>): Promise<string>
     });
   }, SAMPLE_MS);
   const [stop, began] = [startMeter(), performance.now()];
-  await work();
+  // A sample after a failure would be asked of a closed connection, and hide the failure.
+  await work().finally(async () => {
+    clearInterval(timer);
+    await sampling;
+  });
   const seconds = (performance.now() - began) / 1000;
   const { longestMs, totalMs } = await stop();
-  clearInterval(timer);
-  await sampling;
   const cells = [what, `${seconds.toFixed(1)} s`, `${longestMs.toFixed(0)} ms`, `${(totalMs / 1000).toFixed(1)} s`];
   return `| ${[...cells, `${seen.oldest_ms.toFixed(0)} ms`, seen.busy, seen.waiting].join(' | ')} |`;
 }
