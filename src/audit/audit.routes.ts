@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/admission/access.ts';
-import type { Scope } from '../http/server.ts';
+import { logOf, type Scope } from '../http/server.ts';
 import { readLimit, wholeNumber } from '../http/wire/paging.ts';
 import { media } from '../http/wire/schemas.ts';
 import { showArchivedHeaders } from './archived-headers.view.ts';
@@ -207,9 +207,10 @@ export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): 
   ) {
     const batches = await audit.rows(chainId, readQuestion(query));
     await showArchivedHeaders(reply, audit, chainId);
-    return reply
-      .type(NDJSON_TYPE)
-      .send(Readable.from(lines(batches, namesFor(reader), query.format === 'ocsf' ? ocsfEvent : auditLine)));
+    const stream = Readable.from(lines(batches, namesFor(reader), query.format === 'ocsf' ? ocsfEvent : auditLine));
+    // The client sees only that the connection ends. It is no error if it has ended it itself.
+    stream.once('error', (err) => logOf(reply.request).error({ err }, 'an export of the audit log ended early'));
+    return reply.type(NDJSON_TYPE).send(stream);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mapInSlices } from '../../base/scheduling/slices.ts';
+import { apart, mapInSlices } from '../../base/scheduling/slices.ts';
 import type { SignAttestation, SignedAttestation } from './attestation-signer.ts';
 
 /**
@@ -59,8 +59,12 @@ export function createAttesting<Given extends Exported>(
     const erased = entries.filter((entry) => entry.isErased);
     if (erased.length === 0) return entries;
     if (!erased.every(isAttested)) known = await attestedIn();
-    return await mapInSlices(entries, (entry) =>
-      entry.isErased && isAttested(entry) ? { ...entry, attested: attest(entry) } : entry,
+    // A long export is no single answer: its reader takes it batch by batch, and hangs up to end it. The budget of a
+    // request would cut it off.
+    return await apart(() =>
+      mapInSlices(entries, (entry) =>
+        entry.isErased && isAttested(entry) ? { ...entry, attested: attest(entry) } : entry,
+      ),
     );
   };
 }

@@ -48,6 +48,21 @@ describe('Long audit log exports', () => {
     assert.deepEqual([count, rest], [ROWS, '']);
   });
 
+  it('An export that breaks off says so in the log, because the client only sees that the connection ends', async (context) => {
+    const { db } = atrium.instance;
+    const { query } = db;
+    let batches = 0;
+    const failing: Query = async (statement, values) => {
+      if (statement.name.startsWith('audit.asc') && ++batches > 2) throw new Error('the disk is gone');
+      return await query<never>(statement, values);
+    };
+    context.mock.method(db, 'query', failing);
+    const response = await fetch(url(), { headers: headers() });
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text(), /terminated/);
+    assert.match(atrium.logged(), /the disk is gone.*"msg":"an export of the audit log ended early"/);
+  });
+
   it('A long audit log export pauses while the client does not read and stops when it disconnects', async (context) => {
     const { db } = atrium.instance;
     const { query } = db;
