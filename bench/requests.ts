@@ -15,6 +15,8 @@ const MAX_MS = 100;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** Only routes whose name matches this pattern. */
 const ONLY = new RegExp(process.env.BENCH_ONLY ?? '');
+/** While the world is filled, PostgreSQL may not answer for seconds. */
+const PATIENCE = 30;
 const ONLY_DRIVER = process.env.BENCH_DRIVER ?? '';
 
 interface Answer {
@@ -35,7 +37,7 @@ for (const driver of DRIVERS.filter((one) => one.includes(ONLY_DRIVER))) {
     // The world is filled by a few large statements, which take minutes on a busy machine.
     DATABASE_TIMEOUT_MS: '600000',
   };
-  const atrium = await openMarketplace({ driver, env });
+  const atrium = await openMarketplace({ driver, env, patience: PATIENCE });
   const world = await fillWorld(atrium);
   process.stdout.write(`\n${driver}: longest hold of the event loop, in ms of processor time (all of the request)\n`);
   for (const [route, { cost }] of Object.entries(ROUTES)) {

@@ -1,3 +1,4 @@
+import { createYielder } from '../base/scheduling/slices.ts';
 import { assignmentTuplesOf } from '../changes/derived-tuples.ts';
 import type { GuardrailChecks } from '../guardrails/guardrail-check.ts';
 import type { GuardrailPlan } from '../guardrails/guardrail-file.ts';
@@ -24,17 +25,22 @@ export function createRoleFileCheck(checks: GuardrailChecks): RoleFileCheck {
     if (count === 0) return;
     const check = await checks.open(organizationId, callerId, { isForFile: rules !== undefined });
     if (!check) return;
-    for (const { id } of plan.deletes) put(id, undefined);
-    for (const [place, draft] of plan.creates.entries()) put(-1n - BigInt(place), draft);
-    for (const { current, next } of plan.updates) put(current.id, next);
-    if (assignments) putAssignments(assignments);
+    // A role at the limits has thousands of tuples, and a file hundreds of such roles.
+    const yieldIfDue = createYielder();
+    for (const { id } of plan.deletes) await put(id, undefined);
+    for (const [place, draft] of plan.creates.entries()) await put(-1n - BigInt(place), draft);
+    for (const { current, next } of plan.updates) await put(current.id, next);
+    if (assignments) await putAssignments(assignments);
     const [first] = await check.rejected(new Map(), rules);
     if (first) throw rejectionOf(first);
 
     /** A role that does not exist yet has the number that `put` gives it, and so have assignments. */
-    function putAssignments({ creates, deletes }: AssignmentPlan): void {
+    async function putAssignments({ creates, deletes }: AssignmentPlan): Promise<void> {
       const roleIds = new Map(plan.creates.map(({ name }, place) => [name, -1n - BigInt(place)]));
-      for (const { id } of deletes) check?.copy.replaceSource(`assignment:${id}`, []);
+      for (const { id } of deletes) {
+        check?.copy.replaceSource(`assignment:${id}`, []);
+        await yieldIfDue();
+      }
       for (const [place, { role, to, on }] of creates.entries()) {
         const id = -1n - BigInt(place);
         const tuples = assignmentTuplesOf({
@@ -44,15 +50,17 @@ export function createRoleFileCheck(checks: GuardrailChecks): RoleFileCheck {
           ...{ isOnOwners: on.isOwners ?? false, namespaces: on.namespaces ?? undefined },
         });
         check?.copy.replaceSource(`assignment:${id}`, tuples);
+        await yieldIfDue();
       }
     }
 
-    function put(id: bigint, draft: RoleDraft | undefined): void {
+    async function put(id: bigint, draft: RoleDraft | undefined): Promise<void> {
       const relations = draft?.permissions.map(({ relation }) => relation) ?? [];
       check?.copy.restate(
         `role:${id}`,
         draft ? roleTuples(organizationId, { id, relations, teamIds: draft.teamIds }) : [],
       );
+      await yieldIfDue();
     }
   };
 }

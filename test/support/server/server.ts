@@ -57,6 +57,8 @@ export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The built-in database has the clock of the test, which may move it. */
   readonly hasOurClock?: boolean;
+  /** How many times longer than in production a silent database is waited for; by default, what the run needs. */
+  readonly patience?: number;
 }
 
 /** The root key of every test server that is not given one. */
@@ -92,6 +94,7 @@ export async function openTestServer({
   driver = ANY_DRIVER,
   env = {},
   hasOurClock = false,
+  patience,
 }: TestServerOptions = {}): Promise<TestServer> {
   const lines: string[] = [];
   // The copied world does not fit the test's own database or key, so the world is created there.
@@ -102,6 +105,7 @@ export async function openTestServer({
     { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...(isCopied && { ATRIUM_KEY: TEST_KEY }), ...env },
     lines,
     hasOurClock ? inThisThread : undefined,
+    patience,
   );
   const world = copy.world ?? (await buildWorld(instance));
   await instance.features.openFga?.sync(false);
@@ -140,9 +144,9 @@ export async function openQuietly(
   env: Readonly<Record<string, string>>,
   lines: string[],
   startPglite?: DbOptions['startPglite'],
+  patience = patienceWith(env),
 ): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env, ...throughPooler(env) });
-  const patience = patienceWith(env);
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined, startPglite, patience });
 }
 
