@@ -137,7 +137,7 @@ describeLong('The administration pages of the console', { skip: lacks('chromium'
     assert.deepEqual(faults, []);
   });
 
-  it('The administration pages explain themselves to everybody else, and are in nobody else’s menu', async () => {
+  it('The administration pages explain themselves to other users, and are in no other user’s menu', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     const calls: string[] = [];
     page.on('request', (request) => calls.push(new URL(request.url()).pathname));

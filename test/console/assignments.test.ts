@@ -259,7 +259,7 @@ describeLong('Assignments in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('Whoever may not assign roles reads why, sees what is theirs, and may give it up', async () => {
+  it('A user who may not assign roles reads why, sees their own assignments, and may give them up', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     const others = await assign('tuner', user('cat'), prod);
     await assign('tuner', user('dan'), prod);

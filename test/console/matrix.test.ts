@@ -137,7 +137,7 @@ describeLong('The matrix of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('A member page says what the person holds and why, and compares them with somebody else', async () => {
+  it('A member page says what the person holds and why, and compares them with another user', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
     const row = page.locator('tr', { hasText: '2 clusters' });

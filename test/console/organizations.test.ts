@@ -138,7 +138,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       await page.getByText('at least 1 person can delete acme').waitFor();
       await page.getByRole('button', { name: 'Create guardrail' }).click();
       await page.getByRole('table', { name: 'Guardrails' }).getByText('holds').waitFor();
-      // Somebody else changes it while the form is open: the page shows it, and the form does not overwrite it unseen.
+      // Another user changes it while the form is open: the page shows it, and the form does not overwrite it unseen.
       await page.getByRole('button', { name: 'Edit two owners' }).click();
       await page.getByLabel('Description').fill('mine');
       const [stored] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;

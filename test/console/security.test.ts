@@ -160,7 +160,7 @@ describeLong('Second factors in the console', { skip: lacks('chromium') }, () =>
     assert.deepEqual(visit.faults, []);
   });
 
-  it('Whoever must have a second factor adds one before anything else', async () => {
+  it('A user who must have a second factor adds one before anything else', async () => {
     const [owner, member] = [await newUser(atrium), await newUser(atrium)];
     const { browser: session } = await firstStep(atrium, owner.login);
     await addApp(session);
